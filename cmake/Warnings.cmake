@@ -1,0 +1,10 @@
+# Flags that every target of ours is compiled with; interface target onset_flags.
+add_library(onset_flags INTERFACE)
+target_compile_options(onset_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual
+  -Wfloat-conversion
+  # No silent fused multiply-adds: the same bits whatever the instruction set; fast-math is not for us.
+  -ffp-contract=off)
+if(ONSET_WERROR)
+  target_compile_options(onset_flags INTERFACE -Werror)
+endif()

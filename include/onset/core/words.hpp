@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace onset {
+
+/// The candidate nearest to `word` in edit distance, or "" when none is near enough to be meant.
+[[nodiscard]] std::string nearest_word(std::string_view word,
+                                       std::span<const std::string> candidates);
+
+/// "; did you mean 'x'?" for the nearest candidate, or "".
+[[nodiscard]] std::string suggestion(std::string_view word,
+                                     std::span<const std::string> candidates);
+
+}  // namespace onset

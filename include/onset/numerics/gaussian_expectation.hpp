@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/numerics/replicates.hpp"
+
+namespace onset::numerics {
+
+/// Options of gaussian_expectation().
+struct ExpectationOptions {
+  int dimensions = 1;
+  int outputs = 1;
+  std::size_t points = 1024;  ///< per replicate; a power of two
+  int replicates = default_replicates;
+  std::uint64_t seed = 1;
+  /// Throws InvalidArgument naming the wrong field and what is allowed.
+  void validate() const;
+};
+
+/// A batch of standard normal points, dimension by dimension.
+struct NormalBatch {
+  std::size_t count;
+  std::size_t replicate;
+  std::size_t first;             ///< index of the first point within its replicate
+  std::span<const double> normals;  ///< normals[d * count + i]
+  [[nodiscard]] std::span<const double> dimension(int d) const {
+    return normals.subspan(static_cast<std::size_t>(d) * count, count);
+  }
+};
+
+/// The integrand: fills out[k * count + i] for output k and point i. Called from several threads.
+using BatchIntegrand = std::function<void(const NormalBatch& batch, std::span<double> out)>;
+
+/// Points per call of a BatchIntegrand.
+inline constexpr std::size_t batch_size = 256;
+
+/// E f(Z), Z ~ N(0, I), by scrambled Sobol points: result[k] holds the replicate means of output k.
+/// The same points for the same options, so that solvers see a deterministic function.
+[[nodiscard]] std::vector<Replicates> gaussian_expectation(const ExpectationOptions& options,
+                                                           const BatchIntegrand& integrand,
+                                                           const Context& context);
+
+/// As gaussian_expectation, but with control variates: outputs 0..targets-1 are wanted, the others
+/// have expectation exactly 0 and are regressed out (coefficients from all points together).
+[[nodiscard]] std::vector<Replicates> gaussian_expectation_with_controls(
+    const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
+    const Context& context);
+
+}  // namespace onset::numerics

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace onset::numerics {
+
+/// Ten rounds of Philox4x32 (Salmon et al. 2011): one block of four 32-bit words.
+[[nodiscard]] std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                                      std::array<std::uint32_t, 2> key);
+
+/// A counter-based random stream keyed by (seed, purpose, index). Draw k is a pure function of the
+/// key and k, so a number does not depend on who draws it, where, or after what. 2^33 draws each.
+///
+/// Key: the 64-bit seed. Counter words: block number, 32-bit hash of the purpose, low and high half of
+/// the index. Each block gives two doubles: 52 random bits and an offset of half a unit, so uniforms
+/// lie strictly inside (0, 1). Normals are quantiles of the uniforms (normal_quantile.hpp), the same
+/// bits on every SIMD level.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
+
+  /// The next draws. Filling 100 at once or one at a time gives the same numbers.
+  void uniform(std::span<double> out);
+  void normal(std::span<double> out);
+  [[nodiscard]] double uniform();
+  [[nodiscard]] double normal();
+  [[nodiscard]] std::uint64_t bits();  ///< 64 raw bits: one draw
+
+  /// Moves to draw number `draw`.
+  void seek(std::uint64_t draw) { position_ = draw; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint32_t purpose_;
+  std::uint64_t index_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace onset::numerics

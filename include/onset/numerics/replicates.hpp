@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "onset/core/estimate.hpp"
+
+namespace onset::numerics {
+
+/// One value per independent replicate of a randomised rule. Carried whole through a computation
+/// and reduced at its end; the scatter is the error, whatever nonlinear steps lay between.
+using Replicates = std::vector<double>;
+
+/// Default number of replicates (15 degrees of freedom for the error).
+inline constexpr int default_replicates = 16;
+
+[[nodiscard]] double mean(std::span<const double> values);
+
+/// Mean and standard error of the mean. A non-zero `bias_bound` (a systematic error that scatter
+/// cannot show) is added in quadrature. Throws InvalidArgument for fewer than two values.
+[[nodiscard]] Estimate reduce(std::span<const double> values, double bias_bound = 0.0);
+
+/// f applied to every replicate.
+[[nodiscard]] Replicates map(std::span<const double> values, const std::function<double(double)>& f);
+
+}  // namespace onset::numerics
