@@ -1,0 +1,45 @@
+#include "smi/limits/teacher_batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace onset::smi {
+
+int teacher_dimensions(const DeepAttention& model) {
+  return 2 * model.layers * model.tokens;
+}
+
+TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> variance,
+                           const numerics::NormalBatch& normals) {
+  const std::size_t count = normals.count;
+  const auto layers = static_cast<std::size_t>(model.layers);
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  const std::size_t rows = layers * tokens;
+  TeacherBatch batch{std::vector<double>(rows * count), std::vector<double>(rows * count),
+                     std::vector<double>(rows * count), std::vector<double>(tokens * count)};
+  for (std::size_t l = 0; l < layers; ++l) {
+    const double deviation = std::sqrt(variance[l]);
+    const double known = std::sqrt(1.0 - variance[l]);
+    const std::size_t first = 2 * tokens * (layers - 1 - l);
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const auto noise = normals.dimension(static_cast<int>(first + t));
+      const auto centre = normals.dimension(static_cast<int>(first + tokens + t));
+      const std::size_t row = (l * tokens + t) * count;
+      for (std::size_t i = 0; i < count; ++i) {
+        batch.zeta[row + i] = noise[i];
+        batch.omega[row + i] = known * centre[i];
+        batch.field[row + i] = known * centre[i] + deviation * noise[i];
+      }
+    }
+  }
+  std::vector<double> fields(rows);
+  std::vector<double> h(tokens);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t row = 0; row < rows; ++row) fields[row] = batch.field[row * count + i];
+    label_field(model, fields, h);
+    for (std::size_t t = 0; t < tokens; ++t) batch.label[t * count + i] = h[t];
+  }
+  return batch;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,39 @@
+#include "onset/smi/model/posterior.hpp"
+
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "smi/model/one_layer_posterior.hpp"
+#include "smi/model/two_token_posterior.hpp"
+
+namespace onset::smi {
+
+PosteriorMoments::PosteriorMoments(int layers, int tokens, std::size_t samples)
+    : count(samples), pairs(tokens * (tokens + 1) / 2) {
+  for (Half& h : half) {
+    h.log_z.resize(samples);
+    h.mean.resize(static_cast<std::size_t>(layers * tokens) * samples);
+    h.second.resize(static_cast<std::size_t>(layers * pairs) * samples);
+    h.fourth.resize(static_cast<std::size_t>(layers) * samples);
+  }
+}
+
+void PosteriorOptions::validate() const {
+  if (nodes < 16 || nodes > (1 << 20) || (nodes & (nodes - 1)) != 0) {
+    throw InvalidArgument("nodes", std::to_string(nodes) +
+                                       " is not allowed; allowed: a power of two from 16 to 2^20");
+  }
+}
+
+std::unique_ptr<Posterior> attention_posterior(const DeepAttention& model,
+                                               const PosteriorOptions& options) {
+  model.validate();
+  options.validate();
+  if (model.layers == 1) return std::make_unique<OneLayerPosterior>(model.tokens);
+  if (model.tokens == 2) return std::make_unique<TwoTokenPosterior>(model, options);
+  throw Refused("the posterior of " + std::to_string(model.layers) + " layers and " +
+                std::to_string(model.tokens) +
+                " tokens is not available: use two tokens, or one layer");
+}
+
+}  // namespace onset::smi
