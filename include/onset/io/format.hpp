@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "onset/core/verb.hpp"
+
+/// Writers of results. They return text and touch no file.
+namespace onset::io {
+
+/// One run: what was asked, what came out, how long it took.
+struct RunRecord {
+  std::string command;    ///< say "smi thresholds"
+  Parameters parameters;  ///< all effective ones; `seed` among them
+  int method = 1;         ///< Verb::method
+  double seconds = 0.0;
+  Result result;
+};
+
+/// A value and its error as papers print them: 0.18548(2) is 0.18548 with a standard error of
+/// 0.00002. The error has one digit, or two when its first digit is 1. An exact value is plain.
+[[nodiscard]] std::string concise(const Estimate& estimate);
+
+/// Aligned columns for people, then the summary, what the parentheses mean, notes and status.
+[[nodiscard]] std::string to_table(const Result& result);
+
+/// Header and rows, quoted as RFC 4180 says, lines ended by a line feed. An estimate column `x` is
+/// followed by `x_err`; numbers read back to the same bits; no value is an empty field.
+[[nodiscard]] std::string to_csv(const Table& table);
+
+/// One JSON object: schema, onset, command, parameters, seed, rows, summary, status, seconds;
+/// reason and notes where there are any. Every estimate `x` has its `x_err`. What is not finite is
+/// null.
+[[nodiscard]] std::string to_json(const RunRecord& record);
+
+}  // namespace onset::io

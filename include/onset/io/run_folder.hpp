@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "onset/io/format.hpp"
+
+namespace onset::io {
+
+/// The machine's part in a run: what the same bits depend on, and what they do not.
+struct Machine {
+  std::string simd;  ///< numerics::simd::level()
+  int threads = 1;
+};
+
+/// Makes the folder (and those above it) and checks that it can be written, so that a long run does
+/// not end with nowhere to go. Throws IoError naming the path.
+void prepare_folder(const std::filesystem::path& folder);
+
+/// Writes result.csv and manifest.json (the effective configuration, version, machine, status).
+/// Each file appears whole or not at all. Throws IoError naming the path.
+void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
+                      const Machine& machine);
+
+/// Writes a file by way of a temporary one beside it: readers see the old content or the new, also
+/// after a crash. Throws IoError naming the path.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace onset::io

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onset {
+struct Parameter;
+}
+
+namespace onset::detail {
+
+/// A finite number from text, strictly; throws InvalidArgument in the name of `parameter`.
+[[nodiscard]] double parse_number(const Parameter& parameter, std::string_view text);
+/// The points of a grid or comma list; throws InvalidArgument likewise.
+[[nodiscard]] std::vector<double> parse_list(const Parameter& parameter, std::string_view text);
+[[nodiscard]] std::vector<double> parse_grid(const Parameter& parameter, std::string_view text);
+
+/// Throws InvalidArgument "--name: problem; allowed: ..." followed by the hint.
+[[noreturn]] void reject(const Parameter& parameter, const std::string& problem,
+                         const std::string& hint = {});
+
+[[nodiscard]] std::string_view trim(std::string_view text);
+/// Text as shown in a message: quoted, and cut when it is very long.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace onset::detail

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "onset/io/format.hpp"
+
+namespace onset::io {
+namespace {
+
+/// Plain numbers for people; CSV and JSON carry all digits.
+std::string plain(double value) {
+  return fmt::format("{:.10g}", value);
+}
+
+int decimal_exponent(double x) {
+  return static_cast<int>(std::floor(std::log10(x)));
+}
+
+/// Value and error with a common number of decimals.
+std::string with_decimals(double value, double error, int decimals) {
+  const double last_digits = std::round(error * std::pow(10.0, decimals));
+  return fmt::format("{:.{}f}({:.0f})", value, decimals, std::max(last_digits, 1.0));
+}
+
+}  // namespace
+
+std::string concise(const Estimate& estimate) {
+  const double value = estimate.value;
+  const double error = std::abs(estimate.error);
+  if (error == 0.0 || !std::isfinite(value)) return plain(value);
+  if (!std::isfinite(error)) return plain(value) + "(?)";
+
+  // Rounded to two digits first, so that 0.0999 counts as 0.10 and not as 0.09.
+  const std::string two_digits = fmt::format("{:.1e}", error);
+  const int error_exponent = std::atoi(two_digits.c_str() + two_digits.find('e') + 1);
+  const int digits = two_digits[0] == '1' ? 2 : 1;
+
+  const int leading = decimal_exponent(std::max(std::abs(value), error));
+  constexpr int most_digits = 16;  // a double has no more
+  const bool scientific = leading >= 7 || leading < -4;
+  const int shift = scientific ? leading : 0;
+  const int wanted = digits - 1 - (error_exponent - shift);
+  const int decimals = std::clamp(wanted, 0, std::max(most_digits - 1 - (leading - shift), 0));
+  if (!scientific) return with_decimals(value, error, decimals);
+  const double unit = std::pow(10.0, shift);
+  return fmt::format("{}e{}", with_decimals(value / unit, error / unit, decimals), shift);
+}
+
+}  // namespace onset::io

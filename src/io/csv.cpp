@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "onset/io/format.hpp"
+
+namespace onset::io {
+namespace {
+
+std::string quoted_field(const std::string& text) {
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+/// Shortest digits that read back to the same bits; inf and nan as such.
+std::string number_field(double x) {
+  return fmt::format("{}", x);
+}
+
+std::string value_field(const Cell& cell) {
+  struct Writer {
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(bool truth) const { return truth ? "true" : "false"; }
+    std::string operator()(std::int64_t whole) const { return fmt::format("{}", whole); }
+    std::string operator()(double real) const { return number_field(real); }
+    std::string operator()(const Estimate& estimate) const { return number_field(estimate.value); }
+    std::string operator()(const std::string& text) const { return quoted_field(text); }
+  };
+  return std::visit(Writer{}, cell);
+}
+
+std::string error_field(const Cell& cell) {
+  if (const auto* estimate = std::get_if<Estimate>(&cell)) return number_field(estimate->error);
+  return std::holds_alternative<std::monostate>(cell) ? "" : "0";
+}
+
+}  // namespace
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  const auto& columns = table.columns();
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (c > 0) out += ',';
+    out += quoted_field(columns[c].name);
+    if (columns[c].estimate) out += ',' + quoted_field(columns[c].name + "_err");
+  }
+  out += '\n';
+  for (const auto& row : table.rows()) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (c > 0) out += ',';
+      out += value_field(row[c]);
+      if (columns[c].estimate) out += ',' + error_field(row[c]);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace onset::io

@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include "io/json_record.hpp"
+#include "onset/version.hpp"
+
+namespace onset::io {
+namespace detail {
+namespace {
+
+/// The contract of the command's JSON; raised when a reader would have to change.
+constexpr int schema = 1;
+
+Json number(double x) {
+  return std::isfinite(x) ? Json(x) : Json(nullptr);
+}
+
+Json cell_value(const Cell& cell) {
+  struct Writer {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool truth) const { return truth; }
+    Json operator()(std::int64_t whole) const { return whole; }
+    Json operator()(double real) const { return number(real); }
+    Json operator()(const Estimate& estimate) const { return number(estimate.value); }
+    Json operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{}, cell);
+}
+
+Json cell_error(const Cell& cell) {
+  if (const auto* estimate = std::get_if<Estimate>(&cell)) return number(estimate->error);
+  if (std::holds_alternative<std::monostate>(cell)) return nullptr;
+  return 0.0;
+}
+
+void append_cell(Json& object, const std::string& name, const Cell& cell, bool estimate) {
+  object[name] = cell_value(cell);
+  if (estimate) object[name + "_err"] = cell_error(cell);
+}
+
+Json rows(const Table& table) {
+  Json out = Json::array();
+  for (const auto& row : table.rows()) {
+    Json object = Json::object();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      append_cell(object, table.columns()[c].name, row[c], table.columns()[c].estimate);
+    }
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+}  // namespace
+
+Json value_json(const Value& value) {
+  struct Writer {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(std::int64_t whole) const { return whole; }
+    Json operator()(double real) const { return number(real); }
+    Json operator()(const std::vector<double>& list) const {
+      Json out = Json::array();
+      for (const double x : list) out.push_back(number(x));
+      return out;
+    }
+    Json operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{}, value);
+}
+
+Json record_head(const RunRecord& record) {
+  Json head = Json::object();
+  head["schema"] = schema;
+  head["onset"] = std::string(version());
+  head["command"] = record.command;
+  Json parameters = Json::object();
+  for (const auto& [name, value] : record.parameters.values()) parameters[name] = value_json(value);
+  head["parameters"] = std::move(parameters);
+  if (record.parameters.has("seed")) head["seed"] = record.parameters.integer("seed");
+  return head;
+}
+
+void append_record_tail(Json& object, const RunRecord& record) {
+  const Result& result = record.result;
+  Json summary = Json::object();
+  for (const auto& [name, cell] : result.summary) {
+    append_cell(summary, name, cell, std::holds_alternative<Estimate>(cell));
+  }
+  object["summary"] = std::move(summary);
+  object["status"] = std::string(to_string(result.status));
+  if (result.status != ResultStatus::ok) object["reason"] = result.reason;
+  if (!result.notes.empty()) object["notes"] = result.notes;
+  object["seconds"] = number(record.seconds);
+}
+
+std::string dump(const Json& object) {
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace detail
+
+std::string to_json(const RunRecord& record) {
+  detail::Json object = detail::record_head(record);
+  object["rows"] = detail::rows(record.result.table);
+  detail::append_record_tail(object, record);
+  return detail::dump(object);
+}
+
+}  // namespace onset::io
