@@ -14,10 +14,11 @@ namespace onset::numerics {
 /// A counter-based random stream keyed by (seed, purpose, index). Draw k is a pure function of the
 /// key and k, so a number does not depend on who draws it, where, or after what. 2^33 draws each.
 ///
-/// Key: the 64-bit seed. Counter words: block number, 32-bit hash of the purpose, low and high half of
-/// the index. Each block gives two doubles: 52 random bits and an offset of half a unit, so uniforms
-/// lie strictly inside (0, 1). Normals are quantiles of the uniforms (normal_quantile.hpp), the same
-/// bits on every SIMD level.
+/// Key: the 64-bit seed. Counter words: block number, 32-bit hash of the purpose, low and high half
+/// of the index. Each block gives two doubles: 52 random bits and an offset of half a unit, so
+/// uniforms lie strictly inside (0, 1). Normals are quantiles of the uniforms
+/// (simd::normal_quantile), the same bits on every SIMD level. Drawing past the end throws
+/// InvalidArgument.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
@@ -25,6 +26,7 @@ class Stream {
   /// The next draws. Filling 100 at once or one at a time gives the same numbers.
   void uniform(std::span<double> out);
   void normal(std::span<double> out);
+  void bits(std::span<std::uint64_t> out);
   [[nodiscard]] double uniform();
   [[nodiscard]] double normal();
   [[nodiscard]] std::uint64_t bits();  ///< 64 raw bits: one draw

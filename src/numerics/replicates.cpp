@@ -1,0 +1,41 @@
+#include "onset/numerics/replicates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/parallel.hpp"
+
+namespace onset::numerics {
+
+double mean(std::span<const double> values) {
+  if (values.empty()) throw InvalidArgument("values", "the mean needs at least one value");
+  return ordered_sum(values.data(), values.size()) / static_cast<double>(values.size());
+}
+
+Estimate reduce(std::span<const double> values, double bias_bound) {
+  if (values.size() < 2) {
+    throw InvalidArgument("values", "a standard error needs at least two replicates, not " +
+                                        std::to_string(values.size()));
+  }
+  // Equal values are exact: no error from rounding their mean.
+  if (std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) {
+    return {values[0], std::fabs(bias_bound)};
+  }
+  const double centre = mean(values);
+  const Replicates squares =
+      map(values, [centre](double x) { return (x - centre) * (x - centre); });
+  const double count = static_cast<double>(values.size());
+  const double error =
+      std::sqrt(ordered_sum(squares.data(), squares.size()) / (count - 1.0) / count);
+  return {centre, std::hypot(error, bias_bound)};
+}
+
+Replicates map(std::span<const double> values, const std::function<double(double)>& f) {
+  Replicates result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), f);
+  return result;
+}
+
+}  // namespace onset::numerics

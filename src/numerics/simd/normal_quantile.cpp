@@ -1,0 +1,178 @@
+// The normal quantile: rational approximations of Wichura, "Algorithm AS 241: the percentage points
+// of the normal distribution", Applied Statistics 37 (1988) 477, routine PPND16.
+//
+// Only correctly rounded operations and no fused multiply-add (the project is compiled with
+// -ffp-contract=off), so that every SIMD level gives the same bits.
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "numerics/simd/normal_quantile.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "numerics/simd/dispatch.hpp"
+#include "numerics/simd/same_size.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace onset::numerics::simd::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+
+// Coefficients, highest degree first. Centre: |p - 1/2| <= 0.425, in 0.180625 - (p - 1/2)^2.
+constexpr double centre_top[8] = {2.5090809287301226727e3, 3.3430575583588128105e4,
+                                  6.7265770927008700853e4, 4.5921953931549871457e4,
+                                  1.3731693765509461125e4, 1.9715909503065514427e3,
+                                  1.3314166789178437745e2, 3.3871328727963666080e0};
+constexpr double centre_bottom[8] = {5.2264952788528545610e3, 2.8729085735721942674e4,
+                                     3.9307895800092710610e4, 2.1213794301586595867e4,
+                                     5.3941960214247511077e3, 6.8718700749205790830e2,
+                                     4.2313330701600911252e1, 1.0};
+// Tail: r = sqrt(-log min(p, 1 - p)) <= 5, in r - 1.6.
+constexpr double tail_top[8] = {7.74545014278341407640e-4, 2.27238449892691845833e-2,
+                                2.41780725177450611770e-1, 1.27045825245236838258e0,
+                                3.64784832476320460504e0,  5.76949722146069140550e0,
+                                4.63033784615654529590e0,  1.42343711074968357734e0};
+constexpr double tail_bottom[8] = {1.05075007164441684324e-9, 5.47593808499534494600e-4,
+                                   1.51986665636164571966e-2, 1.48103976427480074590e-1,
+                                   6.89767334985100004550e-1, 1.67638483018380384940e0,
+                                   2.05319162663775882187e0,  1.0};
+// Far tail: r > 5, in r - 5.
+constexpr double far_top[8] = {2.01033439929228813265e-7, 2.71155556874348757815e-5,
+                               1.24266094738807843860e-3, 2.65321895265761230930e-2,
+                               2.96560571828504891230e-1, 1.78482653991729133580e0,
+                               5.46378491116411436990e0,  6.65790464350110377720e0};
+constexpr double far_bottom[8] = {2.04426310338993978564e-15, 1.42151175831644588870e-7,
+                                  1.84631831751005468180e-5,  7.86869131145613259100e-4,
+                                  1.48753612908506148525e-2,  1.36929880922735805310e-1,
+                                  5.99832206555887937690e-1,  1.0};
+
+constexpr double centre_half_width = 0.425;
+constexpr std::size_t block = 256;
+
+HWY_INLINE V rational(D d, V x, const double* top, const double* bottom) {
+  V numerator = hn::Set(d, top[0]);
+  V denominator = hn::Set(d, bottom[0]);
+  for (int k = 1; k < 8; ++k) {
+    numerator = hn::Add(hn::Mul(numerator, x), hn::Set(d, top[k]));
+    denominator = hn::Add(hn::Mul(denominator, x), hn::Set(d, bottom[k]));
+  }
+  return hn::Div(numerator, denominator);
+}
+
+HWY_INLINE V centre(D d, V p) {
+  const V q = hn::Sub(p, hn::Set(d, 0.5));
+  const V r = hn::Sub(hn::Set(d, centre_half_width * centre_half_width), hn::Mul(q, q));
+  return hn::Mul(q, rational(d, r, centre_top, centre_bottom));
+}
+
+// -log x: x = 2^k m with m in [sqrt(1/2), sqrt(2)), log m = 2 artanh((m-1)/(m+1)) by
+// its Taylor series. For x < 0.08 the first term left out is below 2^-57 of the result.
+HWY_INLINE V minus_log(D d, V x) {
+  const hn::RebindToUnsigned<D> du;
+  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
+  x = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
+  // Moving the boundary between two exponents from 1 to sqrt(1/2) before the bits are split.
+  constexpr std::uint64_t one = 0x3FF0000000000000;
+  constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD;
+  constexpr std::uint64_t mantissa = 0x000FFFFFFFFFFFFF;
+  const auto bits = hn::Add(hn::BitCast(du, x), hn::Set(du, one - root_half));
+  const V m = hn::BitCast(d, hn::Add(hn::And(bits, hn::Set(du, mantissa)), hn::Set(du, root_half)));
+  // The biased exponent becomes a double by way of the bits of 2^52.
+  const auto raised = hn::Or(hn::ShiftRight<52>(bits), hn::BitCast(du, hn::Set(d, 0x1p52)));
+  const V bias =
+      hn::IfThenElse(subnormal, hn::Set(d, 0x1p52 + 1077.0), hn::Set(d, 0x1p52 + 1023.0));
+  const V k = hn::Sub(hn::BitCast(d, raised), bias);
+
+  const V s = hn::Div(hn::Sub(m, hn::Set(d, 1.0)), hn::Add(m, hn::Set(d, 1.0)));
+  const V z = hn::Mul(s, s);
+  V series = hn::Set(d, 2.0 / 19.0);
+  for (int odd = 17; odd >= 3; odd -= 2) {
+    series = hn::Add(hn::Mul(series, z), hn::Set(d, 2.0 / odd));
+  }
+  // log 2 in two parts; k times the first is exact.
+  const V small =
+      hn::Add(hn::Mul(hn::Mul(s, z), series), hn::Mul(k, hn::Set(d, 0x1.ef35793c76730p-45)));
+  const V log_m = hn::Add(hn::Add(s, s), small);
+  return hn::Neg(hn::Add(hn::Mul(k, hn::Set(d, 0x1.62e42fefa38p-1)), log_m));
+}
+
+HWY_INLINE V tail(D d, V p) {
+  const V half = hn::Set(d, 0.5);
+  const V one = hn::Set(d, 1.0);
+  const V zero = hn::Zero(d);
+  const auto lower = hn::Lt(p, half);
+  const V nearer = hn::IfThenElse(lower, p, hn::Sub(one, p));
+  const V r = hn::Sqrt(minus_log(d, nearer));
+  V value = rational(d, hn::Sub(r, hn::Set(d, 1.6)), tail_top, tail_bottom);
+  const auto far = hn::Gt(r, hn::Set(d, 5.0));
+  if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
+    value =
+        hn::IfThenElse(far, rational(d, hn::Sub(r, hn::Set(d, 5.0)), far_top, far_bottom), value);
+  }
+  value = hn::IfThenElse(hn::Eq(nearer, zero), hn::Set(d, std::numeric_limits<double>::infinity()),
+                         value);
+  // Outside [0, 1], and for NaN, there is no quantile.
+  value = hn::IfThenElse(hn::Ge(nearer, zero), value,
+                         hn::Set(d, std::numeric_limits<double>::quiet_NaN()));
+  return hn::IfThenElse(lower, hn::Neg(value), value);
+}
+
+// The tails (15 % of uniform points) cost three times as much as the centre, and a vector of four
+// or eight would nearly always hold one: they are collected and done together.
+void quantile_block(const double* p, double* out, std::size_t count) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr std::size_t padding = HWY_MAX_BYTES / sizeof(double);
+  HWY_ALIGN double in_tail[block + padding];
+  std::uint32_t place[block + 1];
+  std::size_t tails = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double q = p[i] - 0.5;
+    in_tail[tails] = p[i];
+    place[tails] = static_cast<std::uint32_t>(i);
+    tails += (q <= centre_half_width && q >= -centre_half_width) ? 0 : 1;
+  }
+
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(centre(d, hn::LoadU(d, p + i)), d, out + i);
+  if (i < count) {
+    HWY_ALIGN double rest[padding];
+    for (std::size_t j = 0; j < lanes; ++j) rest[j] = i + j < count ? p[i + j] : 0.5;
+    hn::Store(centre(d, hn::Load(d, rest)), d, rest);
+    for (std::size_t j = 0; i + j < count; ++j) out[i + j] = rest[j];
+  }
+
+  for (std::size_t j = 0; j < lanes; ++j) in_tail[tails + j] = 0.01;
+  for (std::size_t t = 0; t < tails; t += lanes) {
+    hn::Store(tail(d, hn::Load(d, in_tail + t)), d, in_tail + t);
+  }
+  for (std::size_t t = 0; t < tails; ++t) out[place[t]] = in_tail[t];
+}
+
+void quantile_kernel(const double* p, double* out, std::size_t count) {
+  for (std::size_t first = 0; first < count; first += block) {
+    quantile_block(p + first, out + first, count - first < block ? count - first : block);
+  }
+}
+
+}  // namespace onset::numerics::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace onset::numerics::simd {
+namespace {
+HWY_EXPORT(quantile_kernel);
+}
+
+void normal_quantile(std::span<const double> probability, std::span<double> out) {
+  require_same_size(probability.size(), out.size());
+  ONSET_DISPATCH(quantile_kernel)(probability.data(), out.data(), out.size());
+}
+
+}  // namespace onset::numerics::simd
+#endif  // HWY_ONCE

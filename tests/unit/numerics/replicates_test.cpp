@@ -1,0 +1,43 @@
+#include "onset/numerics/replicates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "onset/core/error.hpp"
+
+namespace onset::numerics {
+namespace {
+
+TEST(Replicates, ReduceGivesTheMeanAndItsStandardError) {
+  const Replicates values = {1.0, 2.0, 3.0, 4.0};
+  const Estimate estimate = reduce(values);
+  EXPECT_DOUBLE_EQ(estimate.value, 2.5);
+  EXPECT_DOUBLE_EQ(estimate.error, std::sqrt(5.0 / 3.0 / 4.0));
+  EXPECT_DOUBLE_EQ(mean(values), 2.5);
+}
+
+TEST(Replicates, ABiasBoundIsAddedInQuadrature) {
+  const Replicates values = {-3.0, 3.0};
+  EXPECT_DOUBLE_EQ(reduce(values, 4.0).error, 5.0);
+  EXPECT_DOUBLE_EQ(reduce(Replicates{1.0, 1.0}, 0.5).error, 0.5);
+}
+
+TEST(Replicates, EqualValuesHaveNoError) {
+  EXPECT_EQ(reduce(Replicates(16, 0.1)).value, 0.1);
+  EXPECT_EQ(reduce(Replicates(16, 0.1)).error, 0.0);
+}
+
+TEST(Replicates, FewerThanTwoValuesHaveNoStandardError) {
+  EXPECT_THROW((void)reduce(Replicates{1.0}), InvalidArgument);
+  EXPECT_THROW((void)reduce(Replicates{}), InvalidArgument);
+  EXPECT_THROW((void)mean(Replicates{}), InvalidArgument);
+}
+
+TEST(Replicates, MapActsOnEveryReplicate) {
+  EXPECT_EQ(map(Replicates{1.0, 4.0, 9.0}, [](double x) { return std::sqrt(x); }),
+            (Replicates{1.0, 2.0, 3.0}));
+}
+
+}  // namespace
+}  // namespace onset::numerics
