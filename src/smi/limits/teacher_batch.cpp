@@ -5,6 +5,13 @@
 
 namespace onset::smi {
 
+namespace {
+
+/// Variance with which a field of an unlearned layer is drawn. Near the best for ||z z^T - I||^2.
+constexpr double wide_variance = 2.0;
+
+}  // namespace
+
 int teacher_dimensions(const DeepAttention& model) {
   return 2 * model.layers * model.tokens;
 }
@@ -16,9 +23,12 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
   const auto tokens = static_cast<std::size_t>(model.tokens);
   const std::size_t rows = layers * tokens;
   TeacherBatch batch{std::vector<double>(rows * count), std::vector<double>(rows * count),
-                     std::vector<double>(rows * count), std::vector<double>(tokens * count)};
+                     std::vector<double>(rows * count), std::vector<double>(tokens * count),
+                     std::vector<double>(count, 1.0)};
   for (std::size_t l = 0; l < layers; ++l) {
-    const double deviation = std::sqrt(variance[l]);
+    const bool learned = variance[l] < 1.0;
+    const double widening = learned ? 1.0 : std::sqrt(wide_variance);
+    const double deviation = std::sqrt(variance[l]) * widening;
     const double known = std::sqrt(1.0 - variance[l]);
     const std::size_t first = 2 * tokens * (layers - 1 - l);
     for (std::size_t t = 0; t < tokens; ++t) {
@@ -26,10 +36,20 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
       const auto centre = normals.dimension(static_cast<int>(first + tokens + t));
       const std::size_t row = (l * tokens + t) * count;
       for (std::size_t i = 0; i < count; ++i) {
-        batch.zeta[row + i] = noise[i];
+        batch.zeta[row + i] = widening * noise[i];
         batch.omega[row + i] = known * centre[i];
         batch.field[row + i] = known * centre[i] + deviation * noise[i];
       }
+    }
+    if (learned) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      double norm = 0.0;
+      for (std::size_t t = 0; t < tokens; ++t) {
+        const double z = batch.zeta[(l * tokens + t) * count + i];
+        norm += z * z;
+      }
+      batch.weight[i] *=
+          std::pow(widening, model.tokens) * std::exp(-0.5 * norm * (1.0 - 1.0 / wide_variance));
     }
   }
   std::vector<double> fields(rows);

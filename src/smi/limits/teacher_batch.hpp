@@ -12,16 +12,19 @@ namespace onset::smi {
 /// V_l I), h the label's field [smi 13]. Rows layer * tokens + token, samples fastest.
 struct TeacherBatch {
   std::vector<double> omega;
-  std::vector<double> zeta;   ///< (z - omega) / sqrt V
-  std::vector<double> field;  ///< z
-  std::vector<double> label;  ///< h, one row per token
+  std::vector<double> zeta;    ///< (z - omega) / sqrt V
+  std::vector<double> field;   ///< z
+  std::vector<double> label;   ///< h, one row per token
+  std::vector<double> weight;  ///< importance weight of the sample; its mean is 1
 };
 
 /// Normal dimensions that teacher_batch() uses: the noise and the known part of every field.
 [[nodiscard]] int teacher_dimensions(const DeepAttention& model);
 
-/// Makes the batch from standard normals. The last layer comes first, so that the coordinates that
-/// matter most get the best of a low-discrepancy sequence.
+/// Makes the batch from standard normals. A layer at V = 1 is drawn wider than its law and weighted
+/// back: its growth rate F is a fourth moment, and the wider draw cuts the variance tenfold. The
+/// last layer comes first, so that the coordinates that matter most get the best of a
+/// low-discrepancy sequence.
 [[nodiscard]] TeacherBatch teacher_batch(const DeepAttention& model,
                                          std::span<const double> variance,
                                          const numerics::NormalBatch& normals);

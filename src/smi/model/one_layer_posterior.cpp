@@ -29,7 +29,6 @@ void OneLayerPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
     const double w_plus = std::exp(low - e_plus);
     const double w_minus = std::exp(low - e_minus);
     const double z = w_plus + w_minus;
-    half.fourth[i] = 4.0 * (w_plus * e_plus * e_plus + w_minus * e_minus * e_minus) / z;
     half.log_z[i] = log_norm - low + std::log(z);
     std::size_t pair = 0;
     for (std::size_t t = 0; t < m; ++t) {

@@ -14,7 +14,6 @@ PosteriorMoments::PosteriorMoments(int layers, int tokens, std::size_t samples)
     h.log_z.resize(samples);
     h.mean.resize(static_cast<std::size_t>(layers * tokens) * samples);
     h.second.resize(static_cast<std::size_t>(layers * pairs) * samples);
-    h.fourth.resize(static_cast<std::size_t>(layers) * samples);
   }
 }
 

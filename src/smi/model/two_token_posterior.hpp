@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "onset/smi/model/posterior.hpp"
+#include "smi/model/two_token_kernels.hpp"
 
 namespace onset::smi {
 
@@ -11,9 +12,6 @@ namespace onset::smi {
 ///   A draws z_1 .. z_{L-1} from their priors and solves for z_L = +- B^{-1} h;
 ///   B draws z_1 .. z_{L-2} and z_L and solves for z_{L-1}.
 /// A covers flat stretches of the attention map, B the sharp ones that a small V_L makes.
-///
-/// Tokens are rotated to plus = (t1 + t2)/sqrt 2, minus = (t1 - t2)/sqrt 2, in which every layer is
-/// triangular: minus' = lambda minus, plus' = (1 + c) plus + (s1 - s2) minus [smi 8].
 class TwoTokenPosterior final : public Posterior {
  public:
   TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options);
@@ -22,19 +20,19 @@ class TwoTokenPosterior final : public Posterior {
 
  private:
   struct Sample;
-  struct LayerMoments;
+  struct LayerSums;
   struct Workspace;
 
   void draw_nodes(std::size_t set, std::uint64_t sample_key, Workspace& work) const;
-  void propose_inner_fields(const Sample& sample, Workspace& work) const;
-  void propose_last_field(const Sample& sample, Workspace& work) const;
   void push_through(const Sample& sample, Workspace& work) const;
-  void weigh(const Sample& sample, bool last_is_solved, Workspace& work) const;
-  void gather(int solved, const Workspace& work, LayerMoments& sums) const;
-  [[nodiscard]] double total_gain() const;
+  void propose_inner_fields(const Sample& sample, Workspace& work, LayerSums& sums) const;
+  void propose_last_field(const Sample& sample, Workspace& work, LayerSums& sums) const;
+  void weigh(const Sample& sample, bool last_is_solved, Workspace& work, LayerSums& sums) const;
+  [[nodiscard]] two_token::Layer layer(int index) const;
 
   DeepAttention model_;
   std::size_t nodes_;
+  double total_gain_;  ///< product of (1 + skip) over the layers below the last
   /// Standard normals: ((set * (layers - 1) + layer) * 2 + coordinate) * nodes + node.
   std::vector<double> normals_;
 };

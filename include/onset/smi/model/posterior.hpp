@@ -29,10 +29,9 @@ struct PosteriorMoments {
   explicit PosteriorMoments(int layers, int tokens, std::size_t samples);
 
   struct Half {
-    std::vector<double> log_z;  ///< log Z_out, density with respect to h
-    std::vector<double> mean;   ///< <zeta>: row layer * tokens + token
-    std::vector<double>
-        second;  ///< <zeta zeta^T>: row layer * pairs + pair, lower triangle by rows
+    std::vector<double> log_z;   ///< log Z_out, density with respect to h
+    std::vector<double> mean;    ///< <zeta>: row layer * tokens + token
+    std::vector<double> second;  ///< <zeta zeta^T>: row layer * pairs + pair, lower triangle
   };
   std::size_t count;
   int pairs;  ///< tokens (tokens + 1) / 2

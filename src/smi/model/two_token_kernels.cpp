@@ -1,0 +1,224 @@
+#include "smi/model/two_token_kernels.hpp"
+
+#include <cmath>
+
+#include "onset/numerics/simd/clones.hpp"
+
+namespace onset::smi::two_token {
+namespace {
+
+/// Keeps a vanishing eigenvalue (skip 0) out of 0/0; its weight underflows to 0 all the same.
+constexpr double smallest_lambda = 1e-18;
+
+/// Keeps u_minus = 0 (a feasible edge after rounding) out of 0/0; its weight underflows to 0.
+constexpr double smallest_score = 1e-200;
+
+/// Partial sums with a fixed number of lanes: vectorises without fast-math, same bits everywhere.
+constexpr std::size_t lanes = 4;
+
+}  // namespace
+
+ONSET_CLONES void rotate(double cosine, double sine, const double* __restrict a,
+                         const double* __restrict b, double* __restrict plus,
+                         double* __restrict minus, double* __restrict half_norm, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double p = cosine * a[i] - sine * b[i];
+    const double m = sine * a[i] + cosine * b[i];
+    plus[i] = p;
+    minus[i] = m;
+    half_norm[i] = 0.5 * (p * p + m * m);
+  }
+}
+
+ONSET_CLONES void scores(const Layer& layer, Plane omega, double deviation,
+                         const double* __restrict eta_plus, const double* __restrict eta_minus,
+                         const double* __restrict mix, const double* __restrict stretch,
+                         double* __restrict u_minus, double* __restrict l1, double* __restrict l2,
+                         std::size_t n) {
+  const double beta = layer.beta;
+  const double gain = layer.gain;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double p = omega.plus + deviation * eta_plus[i];
+    const double m = omega.minus + deviation * eta_minus[i];
+    const double up = gain * p + mix[i] * m;
+    const double um = stretch[i] * m;
+    u_minus[i] = um;
+    l1[i] = beta * (um * um + up * um);
+    l2[i] = beta * (um * um - up * um);
+  }
+}
+
+ONSET_CLONES void advance(const Layer& layer, const double* __restrict s1,
+                          const double* __restrict s2, double* __restrict mix,
+                          double* __restrict stretch, std::size_t n) {
+  const double c = layer.skip;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double lambda = s1[i] + s2[i] - 1.0 + c;
+    mix[i] = (1.0 + c) * mix[i] + (s1[i] - s2[i]) * stretch[i];
+    stretch[i] *= lambda > smallest_lambda ? lambda : smallest_lambda;
+  }
+}
+
+ONSET_CLONES void solve_last(const Layer& layer, Plane h, Plane omega, double deviation,
+                             const double* __restrict u_minus, const double* __restrict s1,
+                             const double* __restrict s2, const double* __restrict mix,
+                             const double* __restrict stretch, Solution out, std::size_t n) {
+  double* __restrict plus = out.plus;
+  double* __restrict minus = out.minus;
+  double* __restrict lambdas = out.lambda;
+  double* __restrict jacobian = out.jacobian;
+  double* __restrict feasible = out.feasible;
+  const double c = layer.skip;
+  const double inverse_gain = 1.0 / (layer.gain * (1.0 + c));
+  const double jacobian_factor = 8.0 * layer.beta * layer.beta / (1.0 + c);
+  const double scale = 1.0 / deviation;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double raw = s1[i] + s2[i] - 1.0 + c;
+    const double lambda = raw > smallest_lambda ? raw : smallest_lambda;
+    const double full_mix = (1.0 + c) * mix[i] + (s1[i] - s2[i]) * stretch[i];
+    const double zm = h.minus / (lambda * stretch[i]);
+    const double zp = (h.plus - full_mix * zm) * inverse_gain;
+    const double slope = zm * u_minus[i] * stretch[i];
+    lambdas[i] = lambda;
+    jacobian[i] = jacobian_factor * slope * slope * (s1[i] * (1.0 - s1[i])) *
+                  (s2[i] * (1.0 - s2[i])) / lambda;
+    plus[i] = (zp - omega.plus) * scale;
+    minus[i] = (zm - omega.minus) * scale;
+    plus[n + i] = (-zp - omega.plus) * scale;
+    minus[n + i] = (-zm - omega.minus) * scale;
+    feasible[i] = 1.0;
+  }
+}
+
+ONSET_CLONES void invert_softmax(const Layer& layer, Plane h, Plane omega, double deviation,
+                                 const double* __restrict eta_plus,
+                                 const double* __restrict eta_minus, const double* __restrict mix,
+                                 const double* __restrict stretch, double* __restrict z_minus,
+                                 double* __restrict s1, double* __restrict s2,
+                                 double* __restrict odds1, double* __restrict odds2, Solution out,
+                                 std::size_t n) {
+  double* __restrict lambdas = out.lambda;
+  double* __restrict feasible = out.feasible;
+  const double c = layer.skip;
+  const double full_gain = layer.gain * (1.0 + c);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double zp = omega.plus + deviation * eta_plus[i];
+    const double zm = omega.minus + deviation * eta_minus[i];
+    const double sign = h.minus * zm < 0.0 ? -1.0 : 1.0;  // lambda > 0 leaves one sign of h
+    const double per_stretch = 1.0 / (zm * stretch[i]);
+    const double lambda = sign * h.minus * per_stretch;
+    const double t = (sign * h.plus - full_gain * zp - (1.0 + c) * mix[i] * zm) * per_stretch;
+    const double a = 0.5 * (lambda - c + 1.0 + t);
+    const double b = 0.5 * (lambda - c + 1.0 - t);
+    // All of a, b in (0, 1) and a + b > 1, as one number so that the loop stays free of branches.
+    const double room_a = a < 1.0 - a ? a : 1.0 - a;
+    const double room_b = b < 1.0 - b ? b : 1.0 - b;
+    const double room = room_a < room_b ? room_a : room_b;
+    const double excess = a + b - 1.0;
+    const double slack = room < excess ? room : excess;
+    const double ok = slack > 0.0 ? 1.0 : 0.0;
+    const double safe_a = slack > 0.0 ? a : 0.75;
+    const double safe_b = slack > 0.0 ? b : 0.75;
+    lambdas[i] = slack > 0.0 ? lambda : 1.0;
+    feasible[i] = ok;
+    z_minus[i] = zm;
+    s1[i] = safe_a;
+    s2[i] = safe_b;
+    odds1[i] = safe_a / (1.0 - safe_a);
+    odds2[i] = safe_b / (1.0 - safe_b);
+  }
+}
+
+ONSET_CLONES void solve_inner(const Layer& layer, Plane omega, double deviation,
+                              const double* __restrict z_minus, const double* __restrict s1,
+                              const double* __restrict s2, const double* __restrict l1,
+                              const double* __restrict l2, const double* __restrict mix,
+                              const double* __restrict stretch, Solution out, std::size_t n) {
+  double* __restrict plus = out.plus;
+  double* __restrict minus = out.minus;
+  double* __restrict jacobian = out.jacobian;
+  const double* __restrict lambda = out.lambda;
+  const double inverse_beta = 0.5 / layer.beta;
+  const double inverse_gain = 1.0 / layer.gain;
+  const double jacobian_factor = 8.0 * layer.beta * layer.beta / (1.0 + layer.skip);
+  const double scale = 1.0 / deviation;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double sum = l1[i] + l2[i];
+    const double um = std::sqrt((sum > smallest_score ? sum : smallest_score) * inverse_beta);
+    const double up = (l1[i] - l2[i]) * inverse_beta / um;
+    const double zm = um / stretch[i];
+    const double zp = (up - mix[i] * zm) * inverse_gain;
+    const double slope = z_minus[i] * um * stretch[i];
+    jacobian[i] = jacobian_factor * slope * slope * (s1[i] * (1.0 - s1[i])) *
+                  (s2[i] * (1.0 - s2[i])) / lambda[i];
+    plus[i] = (zp - omega.plus) * scale;
+    minus[i] = (zm - omega.minus) * scale;
+    plus[n + i] = (-zp - omega.plus) * scale;
+    minus[n + i] = (-zm - omega.minus) * scale;
+  }
+}
+
+ONSET_CLONES double exponents(const double* __restrict plus, const double* __restrict minus,
+                              double* __restrict exponent, std::size_t n) {
+  double low[lanes] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+  for (std::size_t i = 0; i < n; i += lanes) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double e = 0.5 * (plus[i + k] * plus[i + k] + minus[i + k] * minus[i + k]);
+      exponent[i + k] = e;
+      low[k] = e < low[k] ? e : low[k];
+    }
+  }
+  double lowest = low[0];
+  for (std::size_t k = 1; k < lanes; ++k) lowest = low[k] < lowest ? low[k] : lowest;
+  return lowest;
+}
+
+ONSET_CLONES void weights(double total_gain, double solved_factor, double drawn_factor,
+                          bool last_is_solved, const double* __restrict stretch,
+                          const double* __restrict exp_solved, const double* __restrict exp_drawn,
+                          const Solution& solution, double* __restrict weight,
+                          double* __restrict weight_sum, std::size_t n) {
+  const double* __restrict jacobian = solution.jacobian;
+  const double* __restrict lambda = solution.lambda;
+  const double* __restrict feasible = solution.feasible;
+  // The factor of layer L-1 is multiplied by the Jacobian, that of layer L by 1.
+  const double solved_plain = last_is_solved ? solved_factor : 0.0;
+  const double solved_slope = last_is_solved ? 0.0 : solved_factor;
+  const double drawn_plain = last_is_solved ? 0.0 : drawn_factor;
+  const double drawn_slope = last_is_solved ? drawn_factor : 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double solved = solved_plain + solved_slope * jacobian[i];
+    const double drawn = (drawn_plain + drawn_slope * jacobian[i]) * exp_drawn[i];
+    const double determinant = total_gain * lambda[i] * stretch[i];
+    const double first = feasible[i] / (determinant * (solved * exp_solved[i] + drawn));
+    const double second = feasible[i] / (determinant * (solved * exp_solved[n + i] + drawn));
+    weight[i] = first;
+    weight[n + i] = second;
+    weight_sum[i] = first + second;
+  }
+}
+
+ONSET_CLONES std::array<double, 6> moment_sums(const double* __restrict w,
+                                               const double* __restrict p,
+                                               const double* __restrict m, std::size_t n) {
+  double sum[6][lanes] = {};
+  for (std::size_t i = 0; i < n; i += lanes) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double wp = w[i + k] * p[i + k];
+      const double wm = w[i + k] * m[i + k];
+      sum[0][k] += w[i + k];
+      sum[1][k] += wp;
+      sum[2][k] += wm;
+      sum[3][k] += wp * p[i + k];
+      sum[4][k] += wp * m[i + k];
+      sum[5][k] += wm * m[i + k];
+    }
+  }
+  std::array<double, 6> total{};
+  for (std::size_t row = 0; row < 6; ++row) {
+    for (std::size_t k = 0; k < lanes; ++k) total[row] += sum[row][k];
+  }
+  return total;
+}
+
+}  // namespace onset::smi::two_token
