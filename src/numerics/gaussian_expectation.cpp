@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "numerics/sobol.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
@@ -47,8 +48,9 @@ class Integration {
         batch_(std::min(options.points, batch_size)),
         pieces_(std::min(options.points / batch_, max_pieces)) {
     for (int r = 0; r < options.replicates; ++r) {
-      point_sets_.push_back(
-          scrambled_sobol(options.dimensions, options.seed, static_cast<std::uint64_t>(r)));
+      point_sets_.push_back(scrambled_sobol_prefix(options.dimensions, options.seed,
+                                                   static_cast<std::uint64_t>(r),
+                                                   std::countr_zero(options.points)));
     }
   }
 

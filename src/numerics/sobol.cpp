@@ -1,3 +1,5 @@
+#include "numerics/sobol.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -6,7 +8,6 @@
 
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/random.hpp"
 
 namespace onset::numerics {
@@ -15,7 +16,6 @@ namespace {
 // Digits of a coordinate, most significant first in a 64-bit word; as many as a point in (0, 1)
 // keeps.
 constexpr int digits = 52;
-constexpr std::size_t max_points = std::size_t{1} << digits;
 constexpr std::size_t max_block_bits = 8;
 constexpr std::size_t max_block = std::size_t{1} << max_block_bits;
 
@@ -64,15 +64,17 @@ class ScrambledSobol final : public PointSet {
  public:
   // Each dimension draws the same number of words, so that a coordinate does not depend on how many
   // there are.
-  ScrambledSobol(int dimensions, std::uint64_t seed, std::uint64_t replicate)
-      : directions_(static_cast<std::size_t>(dimensions)), shifts_(directions_.size()) {
+  ScrambledSobol(int dimensions, std::uint64_t seed, std::uint64_t replicate, int index_bits)
+      : directions_(static_cast<std::size_t>(dimensions)),
+        shifts_(directions_.size()),
+        size_(std::size_t{1} << index_bits) {
     Stream stream(seed, "sobol", replicate);
     std::array<std::uint64_t, digits + 2> bits;
     for (std::size_t d = 0; d < directions_.size(); ++d) {
       stream.bits(bits);
       const Directions columns = random_columns(bits);
       shifts_[d] = bits[digits];
-      for (std::size_t r = 0; r < digits; ++r) {
+      for (std::size_t r = 0; r < static_cast<std::size_t>(index_bits); ++r) {
         directions_[d][r] = product(columns, sobol_directions()[d][r]);
       }
     }
@@ -81,8 +83,9 @@ class ScrambledSobol final : public PointSet {
   [[nodiscard]] int dimensions() const override { return static_cast<int>(directions_.size()); }
 
   void points(std::size_t first, std::size_t count, std::span<double> out) const override {
-    if (count > max_points || first > max_points - count) {
-      throw InvalidArgument("count", "Sobol points are numbered from 0 to 2^52 - 1");
+    if (count > size_ || first > size_ - count) {
+      throw InvalidArgument("count",
+                            "Sobol points are numbered from 0 to " + std::to_string(size_ - 1));
     }
     if (out.size() != count * directions_.size()) {
       throw InvalidArgument("out", "must have count * dimensions elements");
@@ -122,17 +125,24 @@ class ScrambledSobol final : public PointSet {
 
   std::vector<Directions> directions_;
   std::vector<std::uint64_t> shifts_;
+  std::size_t size_;
 };
 
 }  // namespace
 
-std::unique_ptr<PointSet> scrambled_sobol(int dimensions, std::uint64_t seed,
-                                          std::uint64_t replicate) {
+std::unique_ptr<PointSet> scrambled_sobol_prefix(int dimensions, std::uint64_t seed,
+                                                 std::uint64_t replicate, int index_bits) {
   if (dimensions < 1 || dimensions > max_sobol_dimensions) {
     throw InvalidArgument("dimensions", "is " + std::to_string(dimensions) + "; allowed: 1 to " +
                                             std::to_string(max_sobol_dimensions));
   }
-  return std::make_unique<ScrambledSobol>(dimensions, seed, replicate);
+  return std::make_unique<ScrambledSobol>(dimensions, seed, replicate,
+                                          std::clamp(index_bits, 0, digits));
+}
+
+std::unique_ptr<PointSet> scrambled_sobol(int dimensions, std::uint64_t seed,
+                                          std::uint64_t replicate) {
+  return scrambled_sobol_prefix(dimensions, seed, replicate, digits);
 }
 
 }  // namespace onset::numerics

@@ -122,36 +122,61 @@ HWY_INLINE V tail(D d, V p) {
   return hn::IfThenElse(lower, hn::Neg(value), value);
 }
 
+// The places of the set bits of a nibble, and how many there are.
+struct Nibble {
+  std::uint32_t place[4];
+  std::uint32_t count;
+};
+constexpr Nibble nibbles[16] = {
+    {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{1, 0, 0, 0}, 1}, {{0, 1, 0, 0}, 2},
+    {{2, 0, 0, 0}, 1}, {{0, 2, 0, 0}, 2}, {{1, 2, 0, 0}, 2}, {{0, 1, 2, 0}, 3},
+    {{3, 0, 0, 0}, 1}, {{0, 3, 0, 0}, 2}, {{1, 3, 0, 0}, 2}, {{0, 1, 3, 0}, 3},
+    {{2, 3, 0, 0}, 2}, {{0, 2, 3, 0}, 3}, {{1, 2, 3, 0}, 3}, {{0, 1, 2, 3}, 4}};
+
+// The centre's value of each lane; the places, counted from `first`, of the lanes that lie in a
+// tail go to `place`. Returns how many those are. (Highway's Compress copies its table at every
+// call.)
+HWY_INLINE std::size_t centre_and_places(D d, V p, std::size_t first, double* out,
+                                         std::uint32_t* place) {
+  hn::StoreU(centre(d, p), d, out);
+  const V distance = hn::Abs(hn::Sub(p, hn::Set(d, 0.5)));
+  const auto in_centre = hn::Le(distance, hn::Set(d, centre_half_width));
+  std::uint8_t bits[HWY_MAX_BYTES / sizeof(double) + 8];
+  hn::StoreMaskBits(d, hn::Not(in_centre), bits);  // NaN goes to the tails
+  std::size_t found = 0;
+  for (std::size_t lane = 0; lane < hn::Lanes(d); lane += 4) {
+    const Nibble& nibble = nibbles[(bits[lane / 8] >> (lane % 8)) & 15];
+    for (int j = 0; j < 4; ++j) {
+      place[found + j] = static_cast<std::uint32_t>(first + lane) + nibble.place[j];
+    }
+    found += nibble.count;
+  }
+  return found;
+}
+
 // The tails (15 % of uniform points) cost three times as much as the centre, and a vector of four
 // or eight would nearly always hold one: they are collected and done together.
 void quantile_block(const double* p, double* out, std::size_t count) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   constexpr std::size_t padding = HWY_MAX_BYTES / sizeof(double);
-  HWY_ALIGN double in_tail[block + padding];
-  std::uint32_t place[block + 1];
+  HWY_ALIGN double input[block + padding];  // a copy, since out may be p
+  HWY_ALIGN double output[block + padding];
+  std::uint32_t place[block + padding + 4];
+  for (std::size_t i = 0; i < count; ++i) input[i] = p[i];
+  for (std::size_t j = 0; j < lanes; ++j) input[count + j] = 0.5;
   std::size_t tails = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double q = p[i] - 0.5;
-    in_tail[tails] = p[i];
-    place[tails] = static_cast<std::uint32_t>(i);
-    tails += (q <= centre_half_width && q >= -centre_half_width) ? 0 : 1;
+  for (std::size_t i = 0; i < count; i += lanes) {
+    tails += centre_and_places(d, hn::Load(d, input + i), i, output + i, place + tails);
   }
+  for (std::size_t i = 0; i < count; ++i) out[i] = output[i];
 
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(centre(d, hn::LoadU(d, p + i)), d, out + i);
-  if (i < count) {
-    HWY_ALIGN double rest[padding];
-    for (std::size_t j = 0; j < lanes; ++j) rest[j] = i + j < count ? p[i + j] : 0.5;
-    hn::Store(centre(d, hn::Load(d, rest)), d, rest);
-    for (std::size_t j = 0; i + j < count; ++j) out[i + j] = rest[j];
-  }
-
-  for (std::size_t j = 0; j < lanes; ++j) in_tail[tails + j] = 0.01;
+  for (std::size_t t = 0; t < tails; ++t) input[t] = input[place[t]];
+  for (std::size_t j = 0; j < lanes; ++j) input[tails + j] = 0.01;
   for (std::size_t t = 0; t < tails; t += lanes) {
-    hn::Store(tail(d, hn::Load(d, in_tail + t)), d, in_tail + t);
+    hn::Store(tail(d, hn::Load(d, input + t)), d, output + t);
   }
-  for (std::size_t t = 0; t < tails; ++t) out[place[t]] = in_tail[t];
+  for (std::size_t t = 0; t < tails; ++t) out[place[t]] = output[t];
 }
 
 void quantile_kernel(const double* p, double* out, std::size_t count) {

@@ -28,36 +28,53 @@ HWY_INLINE VU multiply_low_words(VU a, VU b) {
   return hn::MulEven(hn::BitCast(words, a), hn::BitCast(words, b));
 }
 
-// A lane's upper half is allowed to hold rubbish between the rounds: the multiplication reads lower
-// halves only, and the last step masks.
+// Between the rounds a lane's upper half holds rubbish: the multiplication reads lower halves only,
+// and the last step masks.
+HWY_INLINE void one_round(VU& c0, VU& c1, VU& c2, VU& c3, VU key0, VU key1) {
+  const DU d;
+  const VU product0 = multiply_low_words(hn::Set(d, philox_multiplier0), c0);
+  const VU product1 = multiply_low_words(hn::Set(d, philox_multiplier1), c2);
+  c0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product1), c1), key0);
+  c2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product0), c3), key1);
+  c1 = product1;
+  c3 = product0;
+}
+
+HWY_INLINE void store_words(VU c0, VU c1, VU c2, VU c3, std::uint64_t* out) {
+  const DU d;
+  const VU low_half = hn::Set(d, 0xFFFFFFFFu);
+  hn::StoreInterleaved2(hn::Or(hn::And(c0, low_half), hn::ShiftLeft<32>(c1)),
+                        hn::Or(hn::And(c2, low_half), hn::ShiftLeft<32>(c3)), d, out);
+}
+
+// Two vectors, a and b, at a time hide the latency of the multiplications.
 std::size_t whole_vectors(const PhiloxBlocks& blocks, std::uint32_t first, std::size_t count,
                           std::uint64_t* out) {
   const DU d;
   const std::size_t lanes = hn::Lanes(d);
-  const VU multiplier0 = hn::Set(d, philox_multiplier0);
-  const VU multiplier1 = hn::Set(d, philox_multiplier1);
-  const VU low_half = hn::Set(d, 0xFFFFFFFFu);
+  std::uint64_t keys[2 * philox_rounds];
+  for (std::uint32_t r = 0; r < philox_rounds; ++r) {
+    keys[2 * r] = blocks.key0 + r * philox_weyl0;
+    keys[2 * r + 1] = blocks.key1 + r * philox_weyl1;
+  }
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    VU c0 = hn::Iota(d, std::uint64_t{first} + i);
-    VU c1 = hn::Set(d, blocks.counter1);
-    VU c2 = hn::Set(d, blocks.counter2);
-    VU c3 = hn::Set(d, blocks.counter3);
-    std::uint32_t key0 = blocks.key0;
-    std::uint32_t key1 = blocks.key1;
-    for (int round = 0; round < philox_rounds; ++round) {
-      const VU product0 = multiply_low_words(multiplier0, c0);
-      const VU product1 = multiply_low_words(multiplier1, c2);
-      c0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product1), c1), hn::Set(d, key0));
-      c2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product0), c3), hn::Set(d, key1));
-      c1 = product1;
-      c3 = product0;
-      key0 += philox_weyl0;
-      key1 += philox_weyl1;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    VU a0 = hn::Iota(d, std::uint64_t{first} + i);
+    VU a1 = hn::Set(d, blocks.counter1);
+    VU a2 = hn::Set(d, blocks.counter2);
+    VU a3 = hn::Set(d, blocks.counter3);
+    VU b0 = hn::Add(a0, hn::Set(d, lanes));
+    VU b1 = a1;
+    VU b2 = a2;
+    VU b3 = a3;
+    for (int r = 0; r < philox_rounds; ++r) {
+      const VU key0 = hn::Set(d, keys[2 * r]);
+      const VU key1 = hn::Set(d, keys[2 * r + 1]);
+      one_round(a0, a1, a2, a3, key0, key1);
+      one_round(b0, b1, b2, b3, key0, key1);
     }
-    const VU even = hn::Or(hn::And(c0, low_half), hn::ShiftLeft<32>(c1));
-    const VU odd = hn::Or(hn::And(c2, low_half), hn::ShiftLeft<32>(c3));
-    hn::StoreInterleaved2(even, odd, d, out + 2 * i);
+    store_words(a0, a1, a2, a3, out + 2 * i);
+    store_words(b0, b1, b2, b3, out + 2 * (i + lanes));
   }
   return i;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "numerics/sobol.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -75,6 +76,13 @@ TEST(ScrambledSobol, ACoordinateDoesNotDependOnTheNumberOfDimensions) {
   const std::vector<double> few = all_points(*scrambled_sobol(2, 1, 0), 64);
   const std::vector<double> many = all_points(*scrambled_sobol(20, 1, 0), 64);
   for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i], many[i]);
+}
+
+TEST(ScrambledSobol, APrefixHasTheSamePoints) {
+  EXPECT_EQ(all_points(*scrambled_sobol_prefix(5, 1, 7, 6), 64),
+            all_points(*scrambled_sobol(5, 1, 7), 64));
+  std::vector<double> out(5);
+  EXPECT_THROW(scrambled_sobol_prefix(5, 1, 7, 6)->points(64, 1, out), InvalidArgument);
 }
 
 TEST(ScrambledSobol, PointsLieStrictlyInside) {
