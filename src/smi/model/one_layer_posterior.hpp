@@ -5,7 +5,7 @@
 namespace onset::smi {
 
 /// One layer: the label fixes z up to a global sign, so the posterior has two points and
-/// <z> = h tanh(h . omega / V) [smi 9].
+/// <z> = h tanh(h . omega / V) [smi 7].
 class OneLayerPosterior final : public Posterior {
  public:
   explicit OneLayerPosterior(int tokens) : tokens_(tokens) {}

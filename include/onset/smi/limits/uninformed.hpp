@@ -24,8 +24,8 @@ struct Uninformed {
   numerics::Replicates log_evidence;  ///< Psi at overlap 0
   numerics::Replicates mass;          ///< integral of the label's density: 1 up to the rule's error
   numerics::Replicates last_norm;     ///< E|z_L|^2: the number of tokens, likewise
-  /// Largest relative change of the growth rates when the outer grid is twice as coarse.
-  double grid_error = 0.0;
+  /// Relative error of each growth rate from the outer grid, from a grid twice as coarse.
+  std::vector<double> grid_error;
 };
 
 /// One layer: closed form. Two tokens: a deterministic trapezoid rule over the label's plane, the

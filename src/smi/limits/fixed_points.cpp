@@ -1,0 +1,213 @@
+#include "onset/smi/limits/fixed_points.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+/// A Newton step (in log V) below which the second-order remainder is far below the scatter.
+constexpr double accepted_step = 0.02;
+constexpr int max_newton_steps = 12;
+constexpr double relative_difference = 0.1;  // of the depth, for slopes
+constexpr double largest_difference = 0.2;
+constexpr double smallest_depth = 1e-6;
+
+/// The channel at one point, as the solver sees it: every row a quantity, one value per replicate.
+struct Evaluation {
+  std::vector<Replicates> residual;  // log alpha_l - log alpha_last, per free layer
+  std::vector<Replicates> carried;   // log alpha, Psi, then the growth rates
+  ChannelInformation info;
+};
+
+class Solver {
+ public:
+  Solver(const Channel& channel, const std::vector<bool>& learned, double position,
+         const Context& context)
+      : channel_(channel), learned_(learned), position_(position), context_(context) {
+    for (std::size_t l = 0; l < learned.size(); ++l) {
+      if (learned[l]) layers_.push_back(l);
+    }
+    last_ = layers_.back();
+    layers_.pop_back();  // the free ones; the last one's depth is the rest
+  }
+
+  FixedPointNode solve(const std::vector<double>& guess) {
+    Eigen::VectorXd x(static_cast<Eigen::Index>(layers_.size()));
+    for (std::size_t j = 0; j < layers_.size(); ++j) x[index(j)] = guess[layers_[j]];
+    limit(x);
+    Evaluation here = evaluate(x);
+    measure_slopes(x, here);
+    Status status{StopReason::max_iterations, evaluations_, 0.0};
+    for (int step = 0; step < max_newton_steps; ++step) {
+      const Eigen::VectorXd move = mean_step(here);
+      status.residual = move.size() == 0 ? 0.0 : move.cwiseAbs().maxCoeff();
+      if (status.residual <= accepted_step) {
+        status.reason = StopReason::converged;
+        break;
+      }
+      const Eigen::VectorXd before = x;
+      x += move;
+      limit(x);
+      here = evaluate(x);
+      // A long step has left the slopes behind.
+      if ((x - before).cwiseAbs().maxCoeff() > largest_difference) measure_slopes(x, here);
+    }
+    status.iterations = evaluations_;
+    return finish(x, here, status);
+  }
+
+ private:
+  static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
+
+  /// Depths stay positive, the last layer's included.
+  void limit(Eigen::VectorXd& x) const {
+    for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], smallest_depth);
+    const double room = position_ - smallest_depth;
+    if (x.sum() > room) x *= room / x.sum();
+  }
+
+  [[nodiscard]] std::vector<double> depths(const Eigen::VectorXd& x) const {
+    std::vector<double> a(learned_.size(), 0.0);
+    for (std::size_t j = 0; j < layers_.size(); ++j) a[layers_[j]] = x[index(j)];
+    a[last_] = position_ - x.sum();
+    return a;
+  }
+
+  Evaluation evaluate(const Eigen::VectorXd& x) {
+    const std::vector<double> a = depths(x);
+    std::vector<double> variance(a.size());
+    double total = 0.0;
+    for (std::size_t l = 0; l < a.size(); ++l) {
+      variance[l] = std::exp(-a[l]);
+      total += -std::expm1(-a[l]);
+    }
+    ++evaluations_;
+    Evaluation e{{}, {}, channel_.at(variance, context_)};
+    const std::size_t replicates = e.info.log_evidence.size();
+    const auto log_ratio = [&](std::size_t l, std::size_t r) {
+      return std::log(-std::expm1(-a[l]) / e.info.gain[l][r]);
+    };
+    e.residual.assign(layers_.size(), Replicates(replicates));
+    Replicates log_alpha(replicates);
+    for (std::size_t r = 0; r < replicates; ++r) {
+      double gain = e.info.gain[last_][r];
+      for (std::size_t j = 0; j < layers_.size(); ++j) {
+        gain += e.info.gain[layers_[j]][r];
+        e.residual[j][r] = log_ratio(layers_[j], r) - log_ratio(last_, r);
+      }
+      log_alpha[r] = std::log(total / gain);
+    }
+    e.carried = {std::move(log_alpha), e.info.log_evidence};
+    for (std::size_t l = 0; l < a.size(); ++l) {
+      if (!learned_[l]) e.carried.push_back(e.info.growth[l]);
+    }
+    return e;
+  }
+
+  /// slopes_[j]: derivatives of all rows with respect to free depth j.
+  void measure_slopes(const Eigen::VectorXd& x, const Evaluation& here) {
+    slopes_.clear();
+    for (Eigen::Index j = 0; j < x.size(); ++j) {
+      const double room = position_ - x.sum();
+      const double d = std::min({relative_difference * x[j], largest_difference, 0.5 * room});
+      Eigen::VectorXd moved = x;
+      moved[j] += d;
+      Evaluation there = evaluate(moved);
+      const auto difference = [d](std::vector<Replicates>& to,
+                                  const std::vector<Replicates>& from) {
+        for (std::size_t row = 0; row < to.size(); ++row) {
+          for (std::size_t r = 0; r < to[row].size(); ++r) {
+            to[row][r] = (to[row][r] - from[row][r]) / d;
+          }
+        }
+      };
+      difference(there.residual, here.residual);
+      difference(there.carried, here.carried);
+      slopes_.push_back(std::move(there));
+    }
+  }
+
+  [[nodiscard]] Eigen::VectorXd mean_step(const Evaluation& here) const {
+    const Eigen::Index n = index(layers_.size());
+    Eigen::VectorXd residual(n);
+    Eigen::MatrixXd jacobian(n, n);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      residual[index(i)] = numerics::mean(here.residual[i]);
+      for (std::size_t j = 0; j < layers_.size(); ++j) {
+        jacobian(index(i), index(j)) = numerics::mean(slopes_[j].residual[i]);
+      }
+    }
+    return n == 0 ? residual : Eigen::VectorXd(-jacobian.fullPivLu().solve(residual));
+  }
+
+  [[nodiscard]] Eigen::VectorXd replicate_step(const Evaluation& here, std::size_t r) const {
+    const Eigen::Index n = index(layers_.size());
+    Eigen::VectorXd residual(n);
+    Eigen::MatrixXd jacobian(n, n);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      residual[index(i)] = here.residual[i][r];
+      for (std::size_t j = 0; j < layers_.size(); ++j) {
+        jacobian(index(i), index(j)) = slopes_[j].residual[i][r];
+      }
+    }
+    return n == 0 ? residual : Eigen::VectorXd(-jacobian.fullPivLu().solve(residual));
+  }
+
+  FixedPointNode finish(const Eigen::VectorXd& x, const Evaluation& here, const Status& status) {
+    const std::size_t replicates = here.info.log_evidence.size();
+    FixedPointNode node;
+    node.position = position_;
+    node.status = status;
+    node.depth.assign(learned_.size(), Replicates(replicates, 0.0));
+    node.growth.resize(learned_.size());
+    node.growth_bias.assign(learned_.size(), 0.0);
+    std::vector<Replicates> carried = here.carried;
+    for (std::size_t r = 0; r < replicates; ++r) {
+      const Eigen::VectorXd step = replicate_step(here, r);
+      for (std::size_t j = 0; j < layers_.size(); ++j) {
+        for (std::size_t row = 0; row < carried.size(); ++row) {
+          carried[row][r] += step[index(j)] * slopes_[j].carried[row][r];
+        }
+      }
+      const std::vector<double> a = depths(x + step);
+      for (std::size_t l = 0; l < a.size(); ++l) node.depth[l][r] = a[l];
+    }
+    node.log_alpha = std::move(carried[0]);
+    node.log_evidence = std::move(carried[1]);
+    std::size_t row = 2;
+    double gain = 0.0;
+    double gain_bias = 0.0;
+    for (std::size_t l = 0; l < learned_.size(); ++l) {
+      gain += numerics::mean(here.info.gain[l]);
+      gain_bias += here.info.gain_bias[l];
+      if (learned_[l]) continue;
+      node.growth_bias[l] = here.info.growth_bias[l] / std::abs(numerics::mean(carried[row]));
+      node.growth[l] = std::move(carried[row++]);
+    }
+    node.relative_bias = gain_bias / gain;
+    return node;
+  }
+
+  const Channel& channel_;
+  const std::vector<bool>& learned_;
+  double position_;
+  const Context& context_;
+  std::vector<std::size_t> layers_;  // learned layers whose depth is free
+  std::size_t last_ = 0;             // the learned layer that takes the rest
+  std::vector<Evaluation> slopes_;
+  int evaluations_ = 0;
+};
+
+}  // namespace
+
+FixedPointNode solve_fixed_point(const Channel& channel, const std::vector<bool>& learned,
+                                 double position, const std::vector<double>& guess,
+                                 const Context& context) {
+  return Solver(channel, learned, position, context).solve(guess);
+}
+
+}  // namespace onset::smi
