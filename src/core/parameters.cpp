@@ -217,12 +217,12 @@ const std::string& Parameters::text(const std::string& name) const {
 Parameters complete(std::span<const Parameter> parameters,
                     const std::map<std::string, Value>& given) {
   std::vector<std::string> names;
-  for (const Parameter& parameter : parameters) names.push_back("--" + parameter.name);
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
   for (const auto& [name, value] : given) {
-    const std::string option = "--" + name;
-    if (std::find(names.begin(), names.end(), option) != names.end()) continue;
-    throw InvalidArgument(option, fmt::format("no such option; allowed: {}{}",
-                                              fmt::join(names, ", "), suggestion(option, names)));
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw InvalidArgument("--" + name,
+                          fmt::format("no such option; allowed: --{}{}", fmt::join(names, ", --"),
+                                      option_suggestion(name, names)));
   }
   Parameters out;
   for (const Parameter& parameter : parameters) {

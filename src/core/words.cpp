@@ -67,4 +67,11 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
   return nearest.empty() ? std::string{} : "; did you mean '" + nearest + "'?";
 }
 
+std::string option_suggestion(std::string_view option, std::span<const std::string> names) {
+  const std::size_t first = option.find_first_not_of('-');
+  if (first == std::string_view::npos) return {};
+  const std::string nearest = nearest_word(option.substr(first), names);
+  return nearest.empty() ? std::string{} : "; did you mean '--" + nearest + "'?";
+}
+
 }  // namespace onset

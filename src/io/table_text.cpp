@@ -84,9 +84,9 @@ std::string to_table(const Result& result) {
     append_line(below, fmt::format("{}: {}", name, cell_text(cell)));
   }
   if (any_error(result)) {
-    append_line(below,
-                "In parentheses: the standard error of the last digits; 0.185(2) means 0.185 with "
-                "standard error 0.002.");
+    append_line(
+        below,
+        "In parentheses: the standard error of the last digits; 0.185(2) is 0.185 +- 0.002.");
   }
   for (const std::string& note : result.notes) append_line(below, "note: " + note);
   if (result.status != ResultStatus::ok) {

@@ -14,4 +14,9 @@ namespace onset {
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string> candidates);
 
+/// The same for options: compared without their hyphens (which would make any two words look
+/// alike), suggested with them.
+[[nodiscard]] std::string option_suggestion(std::string_view option,
+                                            std::span<const std::string> names);
+
 }  // namespace onset

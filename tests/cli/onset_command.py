@@ -1,0 +1,30 @@
+"""Runs the command for the tests; its path is in ONSET_COMMAND."""
+
+import json
+import os
+import subprocess
+
+COMMAND = os.environ["ONSET_COMMAND"]
+QUICK = ["smi", "thresholds", "--layers", "1", "--tokens", "2"]
+# Far beyond any budget of points, so that it is still running when it is stopped.
+LONG = ["smi", "thresholds", "--layers", "2", "--tol", "1e-9"]
+
+
+def onset(*arguments, **options):
+    """Runs to the end; .returncode, .stdout and .stderr are as the shell sees them."""
+    options.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([COMMAND, *arguments], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          text=True, timeout=120, **options)
+
+
+def start(*arguments):
+    return subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            stdin=subprocess.DEVNULL, text=True)
+
+
+def one_object(text):
+    """The only JSON object in the text; anything before or after it is an error. NaN and Infinity,
+    which Python would read and other readers would not, are errors too."""
+    def refuse(word):
+        raise ValueError(f"{word} is not JSON")
+    return json.loads(text, parse_constant=refuse)

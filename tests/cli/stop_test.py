@@ -1,0 +1,80 @@
+"""Ctrl-C and the time limit end a long run soon, with what there is."""
+
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+from onset_command import COMMAND, LONG, onset, one_object, start
+
+SOON = 2.0  # seconds; the promise is one, the rest is for busy test machines
+
+
+class Stop(unittest.TestCase):
+    def stopped(self, sent):
+        process = start(*LONG, "--format", "json")
+        time.sleep(0.7)
+        self.assertIsNone(process.poll(), "the long run ended by itself")
+        asked = time.monotonic()
+        process.send_signal(sent)
+        out, _ = process.communicate(timeout=30)
+        self.assertLess(time.monotonic() - asked, SOON)
+        return process.returncode, one_object(out)
+
+    def test_an_interrupt_ends_the_run_with_a_whole_object(self):
+        code, result = self.stopped(signal.SIGINT)
+        self.assertEqual((code, result["status"]), (130, "interrupted"))
+        self.assertIsInstance(result["rows"], list)
+        self.assertTrue(result["reason"])
+
+    def test_a_request_to_terminate_does_the_same(self):
+        code, result = self.stopped(signal.SIGTERM)
+        self.assertEqual((code, result["status"]), (130, "interrupted"))
+
+    def test_the_time_limit_ends_the_run_and_says_so(self):
+        began = time.monotonic()
+        done = onset(*LONG, "--format", "json", "--max-seconds", "1")
+        self.assertLess(time.monotonic() - began, 1.0 + SOON)
+        result = one_object(done.stdout)
+        self.assertEqual((done.returncode, result["status"]), (3, "interrupted"))
+        self.assertIn("--max-seconds", result["reason"])
+
+    def test_nothing_but_messages_goes_to_stderr_without_a_terminal(self):
+        done = onset(*LONG, "--max-seconds", "1", "--format", "csv")
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertTrue(done.stderr.startswith("onset: interrupted: "), done.stderr)
+
+    def test_a_quiet_run_says_nothing_on_stderr(self):
+        done = onset(*LONG, "--max-seconds", "0.5", "--format", "json", "--quiet")
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+
+
+class Terminal(unittest.TestCase):
+    def shown(self, *arguments):
+        """What a terminal on stderr gets to see."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                text += chunk
+        except OSError:  # how a pty says that nobody writes any more
+            pass
+        process.wait(timeout=30)
+        os.close(ours)
+        return text.decode()
+
+    def test_a_quiet_run_shows_no_bar(self):
+        self.assertEqual(self.shown(*LONG, "--max-seconds", "1", "--quiet"), "")
+
+    def test_a_bar_is_wiped_when_the_run_ends(self):
+        shown = self.shown(*LONG, "--max-seconds", "1")
+        if shown:  # a verb may have nothing to report within a second
+            self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-40:]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+#include "onset/io/format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace onset::io {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+RunRecord sample() {
+  RunRecord record;
+  record.command = "smi thresholds";
+  record.parameters.set("layers", std::int64_t{2});
+  record.parameters.set("alpha", std::vector<double>{0.1, 0.2});
+  record.parameters.set("link", Value{});
+  record.parameters.set("seed", std::int64_t{7});
+  record.seconds = 0.25;
+  record.result.table = Table({{"stage", "", "", false},
+                               {"layers", "", "", false},
+                               {"alpha", "", "", true},
+                               {"converged", "", "", false}});
+  record.result.table.add_row({std::int64_t{1}, "1,2", Estimate{0.185482, 0.000021}, true});
+  record.result.table.add_row({std::int64_t{2}, "all", std::monostate{}, false});
+  record.result.summary = {{"width", Estimate{1.0 / 3.0, 0.01}}, {"verdict", "fine"}};
+  return record;
+}
+
+nlohmann::json parsed(const RunRecord& record) {
+  return nlohmann::json::parse(to_json(record));
+}
+
+TEST(Concise, TheErrorStandsInTheLastDigit) {
+  EXPECT_EQ(concise({0.185482, 0.000021}), "0.18548(2)");
+  EXPECT_EQ(concise({1.5, 0.2}), "1.5(2)");
+  EXPECT_EQ(concise({-0.25, 0.003}), "-0.250(3)");
+}
+
+TEST(Concise, AnErrorThatBeginsWithOneHasTwoDigits) {
+  EXPECT_EQ(concise({0.185482, 0.000012}), "0.185482(12)");
+  EXPECT_EQ(concise({0.5, 0.00999}), "0.500(10)");
+  EXPECT_EQ(concise({0.5, 0.1}), "0.50(10)");
+}
+
+TEST(Concise, LargeErrorsKeepWholeDigits) {
+  EXPECT_EQ(concise({1234.0, 53.0}), "1234(53)");
+  EXPECT_EQ(concise({0.0, 2.0}), "0(2)");
+}
+
+TEST(Concise, ExactValuesArePlain) {
+  EXPECT_EQ(concise({0.3, 0.0}), "0.3");
+  EXPECT_EQ(concise({2.0, 0.0}), "2");
+  EXPECT_EQ(concise({inf, 0.1}), "inf");
+}
+
+TEST(Concise, VerySmallAndVeryLargeNumbersHaveAnExponent) {
+  EXPECT_EQ(concise({1.2345e-7, 6e-11}), "1.2345(6)e-7");
+  EXPECT_EQ(concise({2.5e9, 3e7}), "2.50(3)e9");
+}
+
+TEST(Concise, AnUnknownErrorIsMarked) {
+  EXPECT_EQ(concise({0.5, inf}), "0.5(?)");
+  EXPECT_EQ(concise({0.5, nan_value}), "0.5(?)");
+}
+
+TEST(Concise, AnErrorBelowRoundingDoesNotInventDigits) {
+  EXPECT_LT(concise({0.5, 1e-30}).size(), 24u);
+}
+
+TEST(TableText, ColumnsLineUpAndTheFooterExplains) {
+  EXPECT_EQ(to_table(sample().result),
+            "stage  layers       alpha  converged\n"
+            "-----  ------  ----------  ---------\n"
+            "    1  1,2     0.18548(2)        yes\n"
+            "    2  all              -         no\n"
+            "\n"
+            "width: 0.333(10)\n"
+            "verdict: fine\n"
+            "In parentheses: the standard error of the last digits; 0.185(2) is 0.185 +- 0.002.\n");
+}
+
+TEST(TableText, NotesAndAnUnhappyEndAreSaid) {
+  Result result;
+  result.status = ResultStatus::refused;
+  result.reason = "too many tokens";
+  result.notes = {"One replicate was dropped."};
+  EXPECT_EQ(to_table(result),
+            "note: One replicate was dropped.\nstatus: refused: too many tokens\n");
+}
+
+TEST(Csv, EstimatesAreFollowedByTheirErrors) {
+  EXPECT_EQ(to_csv(sample().result.table),
+            "stage,layers,alpha,alpha_err,converged\n"
+            "1,\"1,2\",0.185482,2.1e-05,true\n"
+            "2,all,,,false\n");
+}
+
+TEST(Csv, QuotesAndLineBreaksAreQuoted) {
+  Table table({{"a", "", "", false}, {"b", "", "", false}});
+  table.add_row({"say \"x\"", "two\nlines"});
+  table.add_row({"", inf});
+  EXPECT_EQ(to_csv(table), "a,b\n\"say \"\"x\"\"\",\"two\nlines\"\n\"\",inf\n");
+}
+
+TEST(Csv, NumbersReadBackToTheSameBits) {
+  Table table({{"x", "", "", false}});
+  for (const double x : {1.0 / 3.0, 0.1, 5e-324, 1.7976931348623157e308, 123456789.123456789}) {
+    table = Table({{"x", "", "", false}});
+    table.add_row({x});
+    const std::string text = to_csv(table);
+    EXPECT_EQ(std::strtod(text.c_str() + 2, nullptr), x) << text;
+  }
+}
+
+TEST(Json, HasTheKeysOfTheContractInOrder) {
+  const auto object = nlohmann::ordered_json::parse(to_json(sample()));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "onset", "command", "parameters", "seed",
+                                            "rows", "summary", "status", "seconds"}));
+}
+
+TEST(Json, CarriesValuesErrorsAndNulls) {
+  const auto object = parsed(sample());
+  EXPECT_EQ(object["schema"], 1);
+  EXPECT_EQ(object["seed"], 7);
+  EXPECT_EQ(object["parameters"]["alpha"], (std::vector<double>{0.1, 0.2}));
+  EXPECT_TRUE(object["parameters"]["link"].is_null());
+  EXPECT_EQ(object["rows"][0]["alpha"], 0.185482);
+  EXPECT_EQ(object["rows"][0]["alpha_err"], 0.000021);
+  EXPECT_EQ(object["rows"][0]["converged"], true);
+  EXPECT_TRUE(object["rows"][1]["alpha"].is_null());
+  EXPECT_TRUE(object["rows"][1]["alpha_err"].is_null());
+  EXPECT_EQ(object["summary"]["width"], 1.0 / 3.0);
+  EXPECT_EQ(object["summary"]["width_err"], 0.01);
+  EXPECT_FALSE(object["summary"].contains("verdict_err"));
+}
+
+TEST(Json, WhatIsNotFiniteIsNull) {
+  RunRecord record = sample();
+  record.result.table.add_row({std::int64_t{3}, "1", Estimate{nan_value, inf}, true});
+  const auto row = parsed(record)["rows"][2];
+  EXPECT_TRUE(row["alpha"].is_null());
+  EXPECT_TRUE(row["alpha_err"].is_null());
+}
+
+TEST(Json, AReasonComesWithEveryStatusButOk) {
+  RunRecord record = sample();
+  record.result.status = ResultStatus::unconverged;
+  record.result.reason = "two points";
+  record.result.notes = {"A note."};
+  const auto object = parsed(record);
+  EXPECT_EQ(object["status"], "unconverged");
+  EXPECT_EQ(object["reason"], "two points");
+  EXPECT_EQ(object["notes"][0], "A note.");
+}
+
+TEST(Json, BytesThatAreNotUnicodeDoNotFail) {
+  RunRecord record = sample();
+  record.parameters.set("data", std::string("bad \xff path"));
+  EXPECT_NO_THROW((void)parsed(record));
+}
+
+}  // namespace
+}  // namespace onset::io

@@ -1,0 +1,15 @@
+#include "tool/commands.hpp"
+
+#include <vector>
+
+namespace onset::tool {
+
+std::span<const Command> commands() {
+  static const std::vector<Command> all = {
+      {"list", "Every verb with a line on what it computes", list_command},
+      {"doctor", "What this build and this machine offer", doctor_command},
+  };
+  return all;
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,89 @@
+#include "tool/common_options.hpp"
+
+#include "onset/core/context.hpp"
+#include "onset/core/error.hpp"
+
+namespace onset::tool {
+namespace {
+
+Parameter make(std::string name, ParameterKind kind, Value fallback, std::string text) {
+  Parameter parameter;
+  parameter.name = std::move(name);
+  parameter.kind = kind;
+  parameter.fallback = std::move(fallback);
+  parameter.text = std::move(text);
+  return parameter;
+}
+
+Format to_format(const std::string& word) {
+  if (word == "json") return Format::json;
+  return word == "csv" ? Format::csv : Format::table;
+}
+
+Parameter format_parameter() {
+  Parameter format = make("format", ParameterKind::word, std::string("table"),
+                          "How stdout looks: for people, for programs, for spreadsheets.");
+  format.words = {"table", "json", "csv"};
+  return format;
+}
+
+Parameter help_parameter() {
+  return make("help", ParameterKind::flag, false, "This text.");
+}
+
+}  // namespace
+
+std::vector<Parameter> show_parameters() {
+  return {format_parameter(), help_parameter()};
+}
+
+std::vector<Parameter> common_parameters() {
+  Parameter threads =
+      make("threads", ParameterKind::integer, static_cast<std::int64_t>(available_threads()),
+           "Worker threads; the numbers are the same for any value.");
+  threads.min = 1;
+  threads.max = 4096;
+  Parameter max_seconds = make("max-seconds", ParameterKind::real, {},
+                               "Stop after this time with the rows finished so far (exit code 3).");
+  max_seconds.min = 0.0;
+  max_seconds.open_min = true;
+  return {std::move(threads),
+          std::move(max_seconds),
+          make("explain", ParameterKind::flag, false,
+               "Say the method and the estimated cost; run nothing."),
+          format_parameter(),
+          make("out", ParameterKind::text, {}, "Folder for result.csv and manifest.json."),
+          make("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
+          help_parameter()};
+}
+
+CommonOptions take_common_options(std::map<std::string, Value>& given) {
+  const std::vector<Parameter> known = common_parameters();
+  std::map<std::string, Value> mine;
+  for (const Parameter& parameter : known) {
+    if (auto node = given.extract(parameter.name)) mine.insert(std::move(node));
+  }
+  const Parameters values = complete(known, mine);
+  CommonOptions options;
+  options.threads = static_cast<int>(values.integer("threads"));
+  if (values.has("max-seconds")) options.max_seconds = values.real("max-seconds");
+  options.explain = values.flag("explain");
+  options.quiet = values.flag("quiet");
+  options.format = to_format(values.text("format"));
+  if (values.has("out")) {
+    options.out = values.text("out");
+    if (options.out.empty()) throw InvalidArgument("--out", "is empty; allowed: a folder");
+  }
+  return options;
+}
+
+std::string render(const io::RunRecord& record, Format format) {
+  switch (format) {
+    case Format::table: return io::to_table(record.result);
+    case Format::json: return io::to_json(record);
+    case Format::csv: return io::to_csv(record.result.table);
+  }
+  return {};
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/parameters.hpp"
+#include "onset/io/format.hpp"
+
+namespace onset::tool {
+
+enum class Format { table, json, csv };
+
+/// Options that say how to run and show, not what to compute. `seed` and `tol` change numbers and
+/// are parameters of the verb.
+struct CommonOptions {
+  int threads = 1;
+  std::optional<double> max_seconds;
+  bool explain = false;
+  bool quiet = false;
+  Format format = Format::table;
+  std::string out;  ///< empty: none
+};
+
+/// --threads, --max-seconds, --explain, --format, --out, --quiet, --help.
+[[nodiscard]] std::vector<Parameter> common_parameters();
+/// --format and --help, for commands that only show something.
+[[nodiscard]] std::vector<Parameter> show_parameters();
+
+/// Moves the common options out of what was given; the rest belongs to the verb.
+[[nodiscard]] CommonOptions take_common_options(std::map<std::string, Value>& given);
+
+/// The record in the format asked for.
+[[nodiscard]] std::string render(const io::RunRecord& record, Format format);
+
+}  // namespace onset::tool

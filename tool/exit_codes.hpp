@@ -1,0 +1,15 @@
+#pragma once
+
+namespace onset::tool {
+
+/// What the command tells the shell; users' scripts rely on these.
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_internal = 1,
+  exit_usage = 2,
+  exit_unresolved = 3,  ///< not converged, refused, or out of time; rows are still printed
+  exit_files = 4,
+  exit_interrupted = 130,
+};
+
+}  // namespace onset::tool

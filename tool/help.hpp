@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "onset/core/verb.hpp"
+#include "tool/commands.hpp"
+
+/// Help texts, made from the catalogue.
+namespace onset::tool {
+
+[[nodiscard]] std::string main_help();
+[[nodiscard]] std::string family_help(std::string_view family);
+[[nodiscard]] std::string verb_help(const Verb& verb);
+[[nodiscard]] std::string command_help(std::string_view name, std::span<const Parameter> options);
+
+}  // namespace onset::tool

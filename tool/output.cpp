@@ -1,0 +1,45 @@
+#include "tool/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <system_error>
+
+#include "onset/core/error.hpp"
+
+namespace onset::tool {
+
+void secure_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is the closed one. Opened for the wrong direction on purpose: writing
+    // to a stdout that is not there still fails.
+    if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+void write_stdout(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) throw ReaderGone();
+    if (written < 0) {
+      throw IoError("standard output", "cannot write: " + std::generic_category().message(errno));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void say(std::string_view message) noexcept {
+  try {
+    const std::string line = "onset: " + std::string(message) + "\n";
+    [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
+  } catch (...) {  // out of memory: the exit code has to do
+  }
+}
+
+}  // namespace onset::tool

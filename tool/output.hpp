@@ -1,0 +1,24 @@
+#pragma once
+
+#include <stdexcept>
+#include <string_view>
+
+namespace onset::tool {
+
+/// The reader of our output has gone (`onset list | head -1`); not worth a message.
+class ReaderGone : public std::runtime_error {
+ public:
+  ReaderGone() : std::runtime_error("standard output: nobody reads it any more") {}
+};
+
+/// To be called first in main: keeps files from taking the place of closed standard streams, and
+/// turns a vanished reader into an error code instead of a signal.
+void secure_standard_streams();
+
+/// Writes all of it; throws IoError when the disk is full and ReaderGone when a pipe is closed.
+void write_stdout(std::string_view text);
+
+/// A message for people: "onset: ..." on stderr. Never fails.
+void say(std::string_view message) noexcept;
+
+}  // namespace onset::tool

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+#include "tool/commands.hpp"
+#include "tool/common_options.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/help.hpp"
+#include "tool/output.hpp"
+#include "tool/progress_bar.hpp"
+#include "tool/stop_watch.hpp"
+
+namespace onset::tool {
+namespace {
+
+/// The method and the cost as a table of one row, or in sentences for people.
+std::string explain(const Verb& verb, io::RunRecord record, Format format) {
+  const Cost cost = verb.cost ? verb.cost(record.parameters) : Cost{"No estimate.", 0.0, 0.0};
+  if (format == Format::table) {
+    std::string out = fmt::format("onset {}: {}\n\n{}\n\nParameters\n", verb.full_name(),
+                                  verb.summary, cost.method);
+    for (const auto& [name, value] : record.parameters.values()) {
+      out += fmt::format("  {:<18}  {}\n", name, to_text(value));
+    }
+    constexpr double mebibyte = 1024.0 * 1024.0;
+    return out +
+           fmt::format("\nEstimated cost: {:.2g} core-seconds, {:.2g} MiB. Nothing was computed.\n",
+                       cost.core_seconds, cost.memory_bytes / mebibyte);
+  }
+  record.result.table = Table({{"method", "how the numbers are computed", "", false},
+                               {"core_seconds", "estimated work on one core", "s", false},
+                               {"memory_bytes", "estimated memory", "bytes", false}});
+  record.result.table.add_row({cost.method, cost.core_seconds, cost.memory_bytes});
+  record.result.notes = {"Nothing was computed."};
+  return render(record, format);
+}
+
+/// verb.run() with refusals and interruptions turned into results: they have a status and a reason
+/// like any other outcome, and are printed in the format asked for.
+Result run_to_result(const Verb& verb, const Parameters& parameters, const Context& context) {
+  Result result;
+  try {
+    return verb.run(parameters, context);
+  } catch (const Refused& refusal) {
+    result.status = ResultStatus::refused;
+    result.reason = refusal.what();
+  } catch (const Interrupted&) {
+    result.status = ResultStatus::interrupted;
+  }
+  result.table = Table(verb.columns);
+  return result;
+}
+
+std::string stop_reason(StopCause cause, const CommonOptions& options) {
+  if (cause == StopCause::time_limit) {
+    return fmt::format("the time limit of {} s (--max-seconds) was reached",
+                       options.max_seconds.value_or(0.0));
+  }
+  return "stopped on request; rows finished by then are given";
+}
+
+int exit_code(ResultStatus status, StopCause cause) {
+  switch (status) {
+    case ResultStatus::ok: return exit_ok;
+    case ResultStatus::unconverged:
+    case ResultStatus::refused: return exit_unresolved;
+    case ResultStatus::interrupted:
+      return cause == StopCause::time_limit ? exit_unresolved : exit_interrupted;
+  }
+  return exit_internal;
+}
+
+StopCause run_and_time(const Verb& verb, const CommonOptions& options, io::RunRecord& record) {
+  ProgressBar bar(options.quiet);
+  StopWatch watch(options.max_seconds);
+  Context context;
+  context.threads = options.threads;
+  context.stop = watch.token();
+  context.memory_limit = available_memory();
+  context.progress = [&bar](double fraction, std::string_view what) { bar.show(fraction, what); };
+  const auto start = std::chrono::steady_clock::now();
+  record.result = run_to_result(verb, record.parameters, context);
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (record.result.status == ResultStatus::interrupted) {
+    record.result.reason = stop_reason(watch.cause(), options);
+  }
+  return watch.cause();
+}
+
+}  // namespace
+
+int run_verb(const Verb& verb, Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(verb_help(verb));
+    return exit_ok;
+  }
+  const std::vector<Parameter> own = effective_parameters(verb);
+  std::vector<Parameter> known = own;
+  for (Parameter& parameter : common_parameters()) known.push_back(std::move(parameter));
+  auto given = read_options(arguments, known);
+  const CommonOptions options = take_common_options(given);
+
+  io::RunRecord record;
+  record.command = verb.full_name();
+  record.method = verb.method;
+  record.parameters = complete(own, given);
+  if (options.explain) {
+    write_stdout(explain(verb, record, options.format));
+    return exit_ok;
+  }
+  if (!options.out.empty()) io::prepare_folder(options.out);
+
+  const StopCause cause = run_and_time(verb, options, record);
+
+  // A folder that fails now must not cost the user the rows, so stdout comes before the complaint.
+  std::optional<IoError> failure;
+  if (!options.out.empty()) {
+    try {
+      io::write_run_folder(options.out, record, {numerics::simd::level(), options.threads});
+    } catch (const IoError& error) {
+      failure = error;
+    }
+  }
+  write_stdout(render(record, options.format));
+  if (failure) throw *failure;
+  // The table says it on stdout already; programs that read the other formats show people stderr.
+  if (record.result.status != ResultStatus::ok && options.format != Format::table &&
+      !options.quiet) {
+    say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
+  }
+  return exit_code(record.result.status, cause);
+}
+
+}  // namespace onset::tool
