@@ -25,7 +25,7 @@ struct ExpectationOptions {
 struct NormalBatch {
   std::size_t count;
   std::size_t replicate;
-  std::size_t first;             ///< index of the first point within its replicate
+  std::size_t first;                ///< index of the first point within its replicate
   std::span<const double> normals;  ///< normals[d * count + i]
   [[nodiscard]] std::span<const double> dimension(int d) const {
     return normals.subspan(static_cast<std::size_t>(d) * count, count);
@@ -35,7 +35,7 @@ struct NormalBatch {
 /// The integrand: fills out[k * count + i] for output k and point i. Called from several threads.
 using BatchIntegrand = std::function<void(const NormalBatch& batch, std::span<double> out)>;
 
-/// Points per call of a BatchIntegrand.
+/// Points per call of a BatchIntegrand (all of a replicate's when it has fewer).
 inline constexpr std::size_t batch_size = 256;
 
 /// E f(Z), Z ~ N(0, I), by scrambled Sobol points: result[k] holds the replicate means of output k.
@@ -45,7 +45,9 @@ inline constexpr std::size_t batch_size = 256;
                                                            const Context& context);
 
 /// As gaussian_expectation, but with control variates: outputs 0..targets-1 are wanted, the others
-/// have expectation exactly 0 and are regressed out (coefficients from all points together).
+/// have expectation exactly 0 and are regressed out (coefficients from all points together, which
+/// costs a bias of the order of one over all points). Controls may be zero or depend on one
+/// another.
 [[nodiscard]] std::vector<Replicates> gaussian_expectation_with_controls(
     const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
     const Context& context);

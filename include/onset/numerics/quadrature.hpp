@@ -10,8 +10,8 @@ struct Rule {
   std::vector<double> weights;
 };
 
-/// Gauss-Hermite rule for the standard normal weight: sum_i w_i f(x_i) ~ E f(Z), Z ~ N(0,1); exact for
-/// polynomials of degree 2n-1. 1 <= nodes <= 1024.
+/// Gauss-Hermite rule for the standard normal weight: sum_i w_i f(x_i) ~ E f(Z), Z ~ N(0,1); exact
+/// for polynomials of degree 2n-1. 1 <= nodes <= 1024.
 [[nodiscard]] Rule gauss_hermite(int nodes);
 
 }  // namespace onset::numerics

@@ -22,6 +22,7 @@ inline constexpr int default_replicates = 16;
 [[nodiscard]] Estimate reduce(std::span<const double> values, double bias_bound = 0.0);
 
 /// f applied to every replicate.
-[[nodiscard]] Replicates map(std::span<const double> values, const std::function<double(double)>& f);
+[[nodiscard]] Replicates map(std::span<const double> values,
+                             const std::function<double(double)>& f);
 
 }  // namespace onset::numerics

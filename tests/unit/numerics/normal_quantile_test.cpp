@@ -45,9 +45,7 @@ TEST(NormalQuantile, IsRightToAFewUnitsFromTheCentreToTheFarTails) {
   const std::vector<double> x = quantiles(p);
   for (std::size_t i = 0; i < p.size(); ++i) {
     const long double expected = reference(p[i]);
-    // Near the median the quantile is as accurate as p - 1/2 itself: in units of its own last
-    // place.
-    EXPECT_LE(testing::ulps(x[i], expected), 6.0) << std::hexfloat << p[i];
+    EXPECT_LE(testing::ulps(x[i], expected), 8.0) << std::hexfloat << p[i];
   }
 }
 
