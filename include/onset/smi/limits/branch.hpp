@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "onset/numerics/interpolation.hpp"
+#include "onset/smi/limits/fixed_points.hpp"
+
+namespace onset::smi {
+
+/// Where a stage of learning begins: one value per replicate.
+struct StageStart {
+  std::vector<numerics::Replicates> depth;  ///< a_l per layer
+  numerics::Replicates log_alpha;
+  numerics::Replicates log_evidence;  ///< Psi [smi 22]
+  double relative_bias = 0.0;         ///< bound on the bias of alpha
+
+  [[nodiscard]] double position(std::size_t replicate) const;  ///< total depth
+};
+
+/// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. Computed once; every
+/// sample ratio is read off it.
+class Branch {
+ public:
+  /// A point on the curve of one replicate.
+  struct Point {
+    std::vector<double> depth;
+    double log_evidence = 0.0;
+  };
+
+  /// Nodes by increasing position, beyond the start.
+  Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes);
+
+  /// Fixed points of a replicate at this sample ratio at which alpha rises along the curve (the stable
+  /// ones), from the least to the most learned.
+  [[nodiscard]] std::vector<Point> stable_points(std::size_t replicate, double log_alpha) const;
+
+  /// The point where the curve of a replicate is at this total depth.
+  [[nodiscard]] Point at_position(std::size_t replicate, double position) const;
+
+  /// Bound on the relative error of alpha from interpolation and from inner integration.
+  [[nodiscard]] double relative_bias() const { return relative_bias_; }
+
+ private:
+  /// Coordinate x = sqrt(position - start): alpha(x) is smooth and even-spaced nodes crowd where the
+  /// stage begins.
+  struct Curve {
+    double start = 0.0;
+    std::vector<double> x;
+    std::vector<double> log_alpha_nodes;
+    numerics::Interpolant log_alpha;
+    std::vector<numerics::Interpolant> depth;
+    double log_evidence_start = 0.0;
+  };
+
+  [[nodiscard]] static Curve make_curve(const StageStart& start,
+                                        const std::vector<FixedPointNode>& nodes,
+                                        std::size_t replicate);
+  [[nodiscard]] Point point(const Curve& curve, double x) const;
+
+  std::vector<Curve> curves_;
+  double relative_bias_ = 0.0;
+};
+
+/// Solves for `count` fixed points from the stage's start to total depth `end`, spaced quadratically.
+[[nodiscard]] std::vector<FixedPointNode> trace_branch(const Channel& channel,
+                                                       const std::vector<bool>& learned,
+                                                       const StageStart& start, double end,
+                                                       int count, const Context& context);
+
+}  // namespace onset::smi

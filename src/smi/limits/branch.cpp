@@ -1,0 +1,157 @@
+#include "onset/smi/limits/branch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/roots.hpp"
+
+namespace onset::smi {
+namespace {
+
+using numerics::Interpolant;
+
+/// Steps of Simpson's rule for the evidence along a branch.
+constexpr int evidence_steps = 128;
+
+/// Interpolation of order four: halving the spacing divides the error by 16.
+constexpr double order_factor = 16.0;
+
+/// A replicate whose own start lies this close to a node skips that node.
+constexpr double least_distance = 1e-3;
+
+double sum_at(const std::vector<numerics::Replicates>& rows, std::size_t r) {
+  double sum = 0.0;
+  for (const auto& row : rows) sum += row[r];
+  return sum;
+}
+
+/// Largest error at the left-out nodes when only every other node is kept, over order_factor.
+double interpolation_error(const std::vector<double>& x, const std::vector<double>& y) {
+  std::vector<double> xs;
+  std::vector<double> ys;
+  for (std::size_t i = 0; i < x.size(); i += 2) {
+    xs.push_back(x[i]);
+    ys.push_back(y[i]);
+  }
+  if (xs.size() < 4) return 0.0;
+  const Interpolant half(xs, ys);
+  double worst = 0.0;
+  for (std::size_t i = 1; i < x.size() && x[i] < half.back(); i += 2) {
+    worst = std::max(worst, std::abs(half(x[i]) - y[i]));
+  }
+  return worst / order_factor;
+}
+
+}  // namespace
+
+double StageStart::position(std::size_t replicate) const { return sum_at(depth, replicate); }
+
+Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<FixedPointNode>& nodes,
+                                 std::size_t r) {
+  const double origin = start.position(r);
+  std::vector<double> x{0.0};
+  std::vector<double> log_alpha{start.log_alpha[r]};
+  std::vector<std::vector<double>> depth(start.depth.size());
+  for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(start.depth[l][r]);
+  for (const FixedPointNode& node : nodes) {
+    if (node.position < origin + least_distance) continue;
+    x.push_back(std::sqrt(node.position - origin));
+    log_alpha.push_back(node.log_alpha[r]);
+    for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(node.depth[l][r]);
+  }
+  Curve curve{origin, x, log_alpha, Interpolant(x, log_alpha), {}, start.log_evidence[r]};
+  for (auto& values : depth) curve.depth.emplace_back(x, std::move(values));
+  return curve;
+}
+
+Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes) {
+  double interpolation = 0.0;
+  for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
+    curves_.push_back(make_curve(start, nodes, r));
+    interpolation +=
+        interpolation_error(curves_.back().x, curves_.back().log_alpha_nodes) /
+        static_cast<double>(start.log_alpha.size());
+  }
+  relative_bias_ = start.relative_bias;
+  for (const auto& node : nodes) relative_bias_ = std::max(relative_bias_, node.relative_bias);
+  relative_bias_ += interpolation;
+}
+
+/// dPsi = (1/2) sum_l (Q_l / alpha) da_l along the curve [smi 23], by Simpson's rule.
+Branch::Point Branch::point(const Curve& curve, double x) const {
+  Point result;
+  for (const auto& d : curve.depth) result.depth.push_back(std::max(0.0, d(x)));
+  // Integrate by parts over steps: sum of midpoint-weighted increments of a_l.
+  double evidence = 0.0;
+  std::vector<double> before;
+  for (const auto& d : curve.depth) before.push_back(d(0.0));
+  for (int k = 0; k < evidence_steps && x > 0.0; ++k) {
+    const double right = x * (k + 1) / evidence_steps;
+    const double middle = x * (k + 0.5) / evidence_steps;
+    const double alpha = std::exp(curve.log_alpha(middle));
+    for (std::size_t l = 0; l < before.size(); ++l) {
+      const double after = curve.depth[l](right);
+      const double overlap = -std::expm1(-curve.depth[l](middle));
+      evidence += 0.5 * overlap / alpha * (after - before[l]);
+      before[l] = after;
+    }
+  }
+  result.log_evidence = curve.log_evidence_start + evidence;
+  return result;
+}
+
+std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double log_alpha) const {
+  const Curve& curve = curves_.at(replicate);
+  std::vector<Point> points;
+  for (std::size_t i = 0; i + 1 < curve.x.size(); ++i) {
+    const double left = curve.log_alpha_nodes[i];
+    const double right = curve.log_alpha_nodes[i + 1];
+    if (!(left <= log_alpha && log_alpha < right)) continue;
+    const auto f = [&](double x) { return curve.log_alpha(x) - log_alpha; };
+    // At the nodes the interpolant is exact up to rounding.
+    const double x = left == log_alpha
+                         ? curve.x[i]
+                         : numerics::bracketed_root(f, curve.x[i], curve.x[i + 1]).x;
+    points.push_back(point(curve, x));
+  }
+  return points;
+}
+
+Branch::Point Branch::at_position(std::size_t replicate, double position) const {
+  const Curve& curve = curves_.at(replicate);
+  return point(curve, std::sqrt(std::max(0.0, position - curve.start)));
+}
+
+std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vector<bool>& learned,
+                                         const StageStart& start, double end, int count,
+                                         const Context& context) {
+  const std::size_t layers = learned.size();
+  std::vector<double> depth(layers);
+  for (std::size_t l = 0; l < layers; ++l) depth[l] = numerics::mean(start.depth[l]);
+  double origin = 0.0;
+  for (const double a : depth) origin += a;
+  const auto learned_count = std::count(learned.begin(), learned.end(), true);
+
+  std::vector<FixedPointNode> nodes;
+  std::vector<double> slope(layers, 0.0);
+  for (std::size_t l = 0; l < layers; ++l) {
+    slope[l] = learned[l] ? 1.0 / static_cast<double>(learned_count) : 0.0;
+  }
+  double position = origin;
+  for (int k = 1; k <= count; ++k) {
+    const double fraction = static_cast<double>(k) / count;
+    const double next = origin + (end - origin) * fraction * fraction;
+    std::vector<double> guess(layers);
+    for (std::size_t l = 0; l < layers; ++l) guess[l] = depth[l] + slope[l] * (next - position);
+    nodes.push_back(solve_fixed_point(channel, learned, next, guess, context));
+    for (std::size_t l = 0; l < layers; ++l) {
+      const double now = numerics::mean(nodes.back().depth[l]);
+      slope[l] = (now - depth[l]) / (next - position);
+      depth[l] = now;
+    }
+    position = next;
+  }
+  return nodes;
+}
+
+}  // namespace onset::smi
