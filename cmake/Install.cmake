@@ -4,7 +4,6 @@ include(CMakePackageConfigHelpers)
 set(onset_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onset)
 
 install(TARGETS onset EXPORT onset_targets)
-install(TARGETS onset_tool)
 install(DIRECTORY include/onset DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY figures DESTINATION ${CMAKE_INSTALL_DATADIR}/onset FILES_MATCHING PATTERN "*.toml")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
