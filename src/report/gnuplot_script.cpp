@@ -88,7 +88,7 @@ set format x "%g"
 set format y "%g"
 set xlabel textcolor rgb "{text}" offset 0,0.2
 set ylabel textcolor rgb "{text}" offset 0.8,0
-set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse noopaque
+set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse opaque
 set errorbars small
 set style fill transparent solid {band} noborder
 )",
