@@ -18,7 +18,8 @@ const std::vector<std::string> style_words{"line", "dashed", "points", "joined"}
 const std::vector<std::string> mark_words{"circle", "square", "triangle", "diamond"};
 const std::vector<std::string> colour_words{"black",  "blue",   "vermillion", "green",
                                             "purple", "orange", "sky",        "grey"};
-const std::vector<std::string> key_words{"top left",     "top right",    "bottom left",
+// The first is the default: never on top of data.
+const std::vector<std::string> key_words{"below",        "top left",     "top right", "bottom left",
                                          "bottom right", "center right", "none"};
 
 /// Ids become file names, so only plain characters.

@@ -19,6 +19,8 @@ constexpr int left_margin = 68;
 constexpr int right_margin = 18;
 constexpr int top_margin = 46;
 constexpr int bottom_margin = 56;
+// More room at the bottom when a key lies there: three rows of it.
+constexpr int key_height = 62;
 
 constexpr std::string_view axis_colour = "#8a8a8a";
 constexpr std::string_view text_colour = "#222222";
@@ -28,6 +30,20 @@ constexpr double band_opacity = 0.25;
 /// In the order of Colour.
 constexpr std::array<std::string_view, 8> colours{"#000000", "#0072B2", "#D55E00", "#009E73",
                                                   "#CC79A7", "#E69F00", "#56B4E9", "#777777"};
+
+bool key_is_below(const DrawnPanel& panel) {
+  return panel.key == "below";
+}
+
+/// What the panels need at the bottom; the same for all, so that their axes align.
+int bottom_of(const Drawing& drawing) {
+  const bool below = std::any_of(drawing.panels.begin(), drawing.panels.end(), key_is_below);
+  return bottom_margin + (below ? key_height : 0);
+}
+
+int height_of(const Drawing& drawing) {
+  return figure_height + bottom_of(drawing) - bottom_margin;
+}
 
 std::string_view colour_of(const Look& look) {
   return colours.at(static_cast<std::size_t>(look.colour));
@@ -88,28 +104,39 @@ set format x "%g"
 set format y "%g"
 set xlabel textcolor rgb "{text}" offset 0,0.2
 set ylabel textcolor rgb "{text}" offset 0.8,0
-set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse opaque
+set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse
 set errorbars small
 set style fill transparent solid {band} noborder
 )",
                      fmt::arg("id", drawing.id), fmt::arg("png_width", png_scale * width),
-                     fmt::arg("png_height", png_scale * figure_height),
+                     fmt::arg("png_height", png_scale * height_of(drawing)),
                      // DejaVu is wide: one size smaller is as large to the eye.
                      fmt::arg("png_font", font_size - 3), fmt::arg("scale", png_scale),
-                     fmt::arg("width", width), fmt::arg("height", figure_height),
+                     fmt::arg("width", width), fmt::arg("height", height_of(drawing)),
                      fmt::arg("font", font_size), fmt::arg("axis", axis_colour),
                      fmt::arg("text", text_colour), fmt::arg("band", band_opacity));
 }
 
-std::string margins(std::size_t index, std::size_t count) {
-  const double width = panel_width * static_cast<double>(count);
+std::string margins(std::size_t index, const Drawing& drawing) {
+  const double width = panel_width * static_cast<double>(drawing.panels.size());
+  const double height = height_of(drawing);
   const double start = panel_width * static_cast<double>(index);
   return fmt::format(
       "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
       "set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
       (start + left_margin) / width, (start + panel_width - right_margin) / width,
-      static_cast<double>(bottom_margin) / figure_height,
-      1.0 - static_cast<double>(top_margin) / figure_height);
+      bottom_of(drawing) / height, 1.0 - top_margin / height);
+}
+
+std::string key_commands(std::size_t index, const Drawing& drawing) {
+  const DrawnPanel& panel = drawing.panels[index];
+  if (panel.key == "none") return "unset key\n";
+  if (!key_is_below(panel)) return fmt::format("set key on inside vertical {}\n", panel.key);
+  const double middle =
+      panel_width * (static_cast<double>(index) + 0.5) + 0.5 * (left_margin - right_margin);
+  return fmt::format("set key on at screen {:.5f},screen {:.5f} center top horizontal maxcols 3\n",
+                     middle / (panel_width * static_cast<double>(drawing.panels.size())),
+                     static_cast<double>(key_height) / height_of(drawing));
 }
 
 std::string axis_commands(char name, const PlotAxis& axis) {
@@ -183,15 +210,16 @@ std::string plot_command(std::size_t index, const DrawnPanel& panel) {
   return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
 }
 
-std::string panel_commands(std::size_t index, std::size_t count, const DrawnPanel& panel) {
-  std::string out = fmt::format("\n# Panel {}\n", index + 1) + margins(index, count);
+std::string panel_commands(std::size_t index, const Drawing& drawing) {
+  const DrawnPanel& panel = drawing.panels[index];
+  std::string out = fmt::format("\n# Panel {}\n", index + 1) + margins(index, drawing);
   out += axis_commands('x', panel.x) + axis_commands('y', panel.y);
   out += guide_commands(panel.guides);
   if (!panel.title.empty()) {
     out += fmt::format("set label {} at graph 0,graph 1.095 left textcolor rgb \"{}\"\n",
                        plot_text(panel.title), text_colour);
   }
-  out += panel.key == "none" ? "unset key\n" : fmt::format("set key on {}\n", panel.key);
+  out += key_commands(index, drawing);
   return out + plot_command(index, panel);
 }
 
@@ -205,7 +233,7 @@ std::string gnuplot_script(const Drawing& drawing) {
   }
   out += "\nset multiplot\n";
   for (std::size_t p = 0; p < drawing.panels.size(); ++p) {
-    out += panel_commands(p, drawing.panels.size(), drawing.panels[p]);
+    out += panel_commands(p, drawing);
   }
   return out + "\nunset multiplot\n";
 }

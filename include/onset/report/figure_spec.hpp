@@ -100,7 +100,7 @@ struct Panel {
   std::string title;
   PlotAxis x;
   PlotAxis y;
-  std::string key = "top left";  ///< a corner, or "none"
+  std::string key = "below";  ///< under the panel, in a corner ("top left"), or "none"
   std::vector<Series> series;
   std::vector<Guide> guides;
   std::vector<Overlay> overlays;
