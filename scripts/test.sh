@@ -37,13 +37,13 @@ build_sanitized() { # preset
 address_sanitizer() {
   build_sanitized asan &&
     ONSET_TEST_SCALE=$sanitized_test_scale ctest --test-dir build/asan -j 2 --output-on-failure \
-      --timeout $sanitized_test_timeout -L quick -LE install
+      --timeout "$sanitized_test_timeout" -L quick -LE install
 }
 
 thread_sanitizer() {
   build_sanitized tsan &&
     ONSET_TEST_SCALE=$sanitized_test_scale ctest --test-dir build/tsan -j 2 --output-on-failure \
-      --timeout $sanitized_test_timeout -L quick -R "$threaded_tests"
+      --timeout "$sanitized_test_timeout" -L quick -R "$threaded_tests"
 }
 
 scripts/bootstrap.sh --full --preset ci
