@@ -71,7 +71,7 @@ install_missing() {
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   printf 'bootstrap: this machine has no apt. Onset needs these packages (Debian 12 names):\n' >&2
   printf '  %s\n' "${packages[@]}" >&2
-  fail "install them, then run: cmake --preset $preset && cmake --build --preset $preset"
+  fail "install them, then run: cmake --preset $preset -DONSET_TESTS=$tests && cmake --build --preset $preset"
 fi
 
 install_missing

@@ -5,6 +5,7 @@
 
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
 #include "onset/report/figure.hpp"
 #include "tool/commands.hpp"
@@ -98,6 +99,9 @@ int make_figure(const std::string& name, Arguments arguments) {
                                     : std::filesystem::path(options.out);
   draw.simd = numerics::simd::level();
 
+  // What can fail early does: a long computation must not end with nowhere to go.
+  report::check_figure(spec, catalog(), draw.computed);
+  io::prepare_folder(draw.folder);
   StopCause cause = StopCause::none;
   const report::FigureData data = compute(spec, draw.computed, options, cause);
   const report::FigureFiles files = report::write_figure(spec, data, draw);

@@ -178,6 +178,11 @@ const RunData& FigureData::run(const std::string& id) const {
   throw InvalidArgument("run", fmt::format("'{}' has not been computed", id));
 }
 
+void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
+                  const FigureOptions& options) {
+  for (const FigureRun& run : spec.runs) (void)plan_run(run, verbs, options);
+}
+
 FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
                           const FigureOptions& options, const Context& context) {
   std::vector<PlannedRun> plans;

@@ -35,6 +35,11 @@ struct FigureData {
   [[nodiscard]] const RunData& run(const std::string& id) const;
 };
 
+/// Checks commands and parameters of all runs without computing anything; throws InvalidArgument
+/// with the place in the figure file.
+void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
+                  const FigureOptions& options);
+
 /// Computes all the runs of a figure with `verbs` (usually catalog()). All parameters of all runs
 /// are checked before the first starts, and the columns that series name as soon as their run is
 /// done; throws InvalidArgument with the place in the figure file. When a stop is requested, the
