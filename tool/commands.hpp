@@ -20,6 +20,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> commands();
 
 int list_command(Arguments arguments);
+int figure_command(Arguments arguments);
 int doctor_command(Arguments arguments);
 
 /// Runs a verb of the catalogue with the words after its name.

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "onset/report/figure_data.hpp"
+#include "onset/report/figure_spec.hpp"
+
+namespace onset::report {
+
+/// The figure files (*.toml) of the folders, sorted by id; of two with one id the first folder's.
+[[nodiscard]] std::vector<std::filesystem::path> list_figures(
+    const std::vector<std::filesystem::path>& folders);
+
+/// The file of a figure: `name` itself when it ends in .toml, else the first folder/name.toml.
+/// Throws InvalidArgument with the nearest id when there is none.
+[[nodiscard]] std::filesystem::path find_figure(const std::string& name,
+                                                const std::vector<std::filesystem::path>& folders);
+
+struct FigureFiles {
+  std::vector<std::filesystem::path> pictures;  ///< ID.svg and ID.png; none when interrupted
+  std::vector<std::filesystem::path> data;      ///< one CSV file per run
+  std::vector<std::string> notes;               ///< remarks for people
+};
+
+/// Where and with what a figure is drawn.
+struct DrawOptions {
+  std::filesystem::path folder;   ///< made when it is not there
+  std::filesystem::path overlay;  ///< folder with other people's CSV files; empty: no overlays
+  FigureOptions computed;         ///< for the manifest
+  std::string simd;               ///< instruction set, for the manifest
+};
+
+/// Writes the data (RUN.csv), the drawing (ID.gp, ID.svg, ID.png) and manifest.json. Data is
+/// written before anything is drawn, so that it is there when gnuplot is not. Throws IoError.
+[[nodiscard]] FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
+                                       const DrawOptions& options);
+
+}  // namespace onset::report

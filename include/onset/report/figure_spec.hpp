@@ -1,0 +1,123 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onset/core/parameters.hpp"
+
+/// Figures: what to compute and how to draw it, as read from figures/ID.toml.
+namespace onset::report {
+
+/// A place in a figure file, so that an error found later still says where it comes from.
+struct Place {
+  std::string file;
+  unsigned line = 0;
+  unsigned column = 0;
+
+  [[nodiscard]] std::string text() const;  ///< file:line:column
+};
+
+/// One verb called once for each value of one of its parameters.
+struct RunAxis {
+  std::string parameter;
+  std::vector<double> values;
+  std::vector<double> quick_values;  ///< with --quick; empty means the same values
+};
+
+/// A computation: a verb with its parameters. Rows of all calls are put in one table.
+struct FigureRun {
+  std::string id;  ///< series refer to it; also the name of its data file
+  std::string family;
+  std::string verb;
+  std::map<std::string, Value> fixed;
+  std::map<std::string, Value> quick;  ///< replace those in `fixed` with --quick
+  std::optional<RunAxis> axis;
+  Place place;
+};
+
+/// Rows whose columns have these values; an empty filter keeps all.
+using Filter = std::map<std::string, Value>;
+
+enum class LineStyle {
+  line,    ///< a solid line with an error band
+  dashed,  ///< a dashed line with an error band
+  points,  ///< marks with error bars
+  joined,  ///< marks with error bars, joined by a thin line
+};
+enum class Mark { circle, square, triangle, diamond };
+/// Okabe and Ito's colours, which people with any kind of colour vision tell apart.
+enum class Colour { black, blue, vermillion, green, purple, orange, sky, grey };
+
+/// How something is drawn. Labels of all kinds may use gnuplot's markup: Q_{11}, 10^{-3}.
+struct Look {
+  std::string label;  ///< in the key; empty: not there
+  LineStyle style = LineStyle::line;
+  Mark mark = Mark::circle;
+  Colour colour = Colour::black;
+};
+
+/// Column y against column x of a run; errors of y are drawn without being asked for.
+struct Series {
+  std::string run;
+  std::string x;
+  std::string y;
+  Filter filter;
+  Look look;
+  Place place;
+};
+
+/// Thin vertical lines where column x of a run is, with a word above each.
+struct Guide {
+  std::string run;
+  std::string x;
+  Filter filter;
+  std::string label;
+  Place place;
+};
+
+/// Numbers of somebody else, drawn as hollow marks when the user has the file.
+struct Overlay {
+  std::string file;  ///< a CSV file in the folder given with --overlay
+  std::string x;
+  std::string y;
+  std::string error;  ///< column with the error of y; empty: none
+  Look look;
+  Place place;
+};
+
+struct PlotAxis {
+  std::string label;
+  std::optional<double> min;
+  std::optional<double> max;
+  bool log = false;
+};
+
+struct Panel {
+  std::string title;
+  PlotAxis x;
+  PlotAxis y;
+  std::string key = "below";  ///< under the panel, in a corner ("top left"), or "none"
+  std::vector<Series> series;
+  std::vector<Guide> guides;
+  std::vector<Overlay> overlays;
+};
+
+struct FigureSpec {
+  std::string id;  ///< the name of its file without .toml
+  std::string title;
+  std::string caption;
+  std::vector<FigureRun> runs;
+  std::vector<Panel> panels;
+};
+
+/// Reads a figure from TOML text; `file` names it in messages and gives the id. Throws
+/// InvalidArgument with file, line and column for anything wrong, and the nearest valid word.
+[[nodiscard]] FigureSpec parse_figure(std::string_view text, const std::filesystem::path& file);
+/// The same from a file; throws IoError when it cannot be read.
+[[nodiscard]] FigureSpec read_figure(const std::filesystem::path& file);
+
+}  // namespace onset::report

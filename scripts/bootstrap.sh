@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs the packages that are missing, configures and builds.
+#
+#   scripts/bootstrap.sh [--core|--full] [--preset NAME]
+#
+#   --core   what the command needs (the default); no tests are built
+#   --full   everything for development: tests, benchmarks, formatting, static analysis
+#   --preset the CMake preset, release unless said otherwise; the build goes to build/NAME
+#
+# When nothing is missing no package manager is called, so it works offline.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen3-dev
+  nlohmann-json3-dev libtomlplusplus-dev gnuplot-nox fonts-dejavu-core)
+full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
+  clang-format-16 clang-tidy-16)
+
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
+fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
+
+set_of_packages=core
+preset=release
+while (($#)); do
+  case $1 in
+    --core) set_of_packages=core ;;
+    --full) set_of_packages=full ;;
+    --preset) preset=${2:?--preset needs a name}; shift ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; fail "unknown option $1" ;;
+  esac
+  shift
+done
+
+packages=("${core_packages[@]}")
+tests=OFF
+if [[ $set_of_packages == full ]]; then
+  packages+=("${full_packages[@]}")
+  tests=ON
+fi
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]] && return 0
+  # Any of the gnuplot packages will do.
+  [[ $1 == gnuplot-nox ]] && command -v gnuplot >/dev/null
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    fail "neither root nor sudo: ask for these packages to be installed: ${missing[*]}"
+  fi
+}
+
+install_missing() {
+  missing=()
+  for package in "${packages[@]}"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  printf 'bootstrap: installing %s\n' "${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  printf 'bootstrap: this machine has no apt. Onset needs these packages (Debian 12 names):\n' >&2
+  printf '  %s\n' "${packages[@]}" >&2
+  fail "install them, then run: cmake --preset $preset -DONSET_TESTS=$tests && cmake --build --preset $preset"
+fi
+
+install_missing
+cd "$root"
+cmake --preset "$preset" -DONSET_TESTS=$tests
+cmake --build --preset "$preset"
+printf 'bootstrap: built %s\n' "build/$preset/bin/onset"

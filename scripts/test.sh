@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Everything that a change must pass, in under 25 minutes on two cores.
+#
+# Order: formatting, sanitizers, then the whole test suite, so that the last lines are the suite's own
+# summary. A failing stage does not stop the later ones: one run shows all that is wrong, and the exit
+# status is non-zero if any stage failed.
+#
+# Budget. The release build with warnings as errors runs every test at full size. Sanitized code is
+# about ten times slower, so those builds run the quick tests only (label `quick`; the statistical
+# ones are `long`), with ONSET_TEST_SCALE telling tests that honour it to use that fraction of their
+# samples; the thread sanitizer runs only those tests that start threads. ONSET_SKIP_SANITIZERS=1
+# leaves both out while working on something else.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+sanitized_test_scale=0.1
+sanitized_test_timeout=120
+# Tests whose names say that they are about threads; see CONTRIBUTING.md.
+threaded_tests='[Tt]hread|[Pp]arallel|[Ii]nterrupt|[Ss]top'
+
+failed=()
+stage() {
+  printf '\n== %s\n' "$1"
+  "${@:2}" || { failed+=("$1"); printf '== %s: FAILED\n' "$1"; }
+}
+
+check_format() {
+  git ls-files -z '*.cpp' '*.hpp' | xargs -0 -r clang-format-16 --dry-run -Werror
+}
+
+build_sanitized() { # preset
+  cmake --preset "$1" -DONSET_TESTS=ON >/dev/null && cmake --build --preset "$1"
+}
+
+address_sanitizer() {
+  build_sanitized asan &&
+    ONSET_TEST_SCALE=$sanitized_test_scale ctest --test-dir build/asan -j 2 --output-on-failure \
+      --timeout "$sanitized_test_timeout" -L quick -LE install
+}
+
+thread_sanitizer() {
+  build_sanitized tsan &&
+    ONSET_TEST_SCALE=$sanitized_test_scale ctest --test-dir build/tsan -j 2 --output-on-failure \
+      --timeout "$sanitized_test_timeout" -L quick -R "$threaded_tests"
+}
+
+scripts/bootstrap.sh --full --preset ci
+stage "formatting" check_format
+if [[ ${ONSET_SKIP_SANITIZERS:-0} != 1 ]]; then
+  stage "address and undefined-behaviour sanitizers" address_sanitizer
+  stage "thread sanitizer" thread_sanitizer
+fi
+
+if ((${#failed[@]})); then
+  printf '\nFailed so far:\n'
+  printf '  %s\n' "${failed[@]}"
+fi
+printf '\n== all tests\n'
+status=0
+ctest --test-dir build/ci -j 2 --output-on-failure --no-tests=error || status=$?
+((${#failed[@]} == 0)) || exit 1
+exit "$status"

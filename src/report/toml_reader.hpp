@@ -1,0 +1,60 @@
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onset/report/figure_spec.hpp"
+
+namespace onset::report {
+
+/// Throws InvalidArgument "file:line:column: message".
+[[noreturn]] void complain(const Place& place, const std::string& message);
+
+/// A TOML table that knows where it is: everything that is wrong is said with its place.
+class TomlReader {
+ public:
+  TomlReader(const toml::table& table, std::string file) : table_(&table), file_(std::move(file)) {}
+
+  [[nodiscard]] Place place() const { return place_of(table_->source()); }
+  [[nodiscard]] Place place_of(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const { return table_->contains(key); }
+
+  /// Complains about the first key that is not among `known`, with the nearest that is.
+  void allow_only(std::initializer_list<std::string_view> known) const;
+
+  [[nodiscard]] std::string text(std::string_view key) const;  ///< required
+  [[nodiscard]] std::string text_or(std::string_view key, std::string fallback) const;
+  [[nodiscard]] std::optional<double> number(std::string_view key) const;
+  [[nodiscard]] bool flag(std::string_view key) const;  ///< false when absent
+  /// Index of the word in `words`, or `fallback` when absent.
+  [[nodiscard]] std::size_t word(std::string_view key, std::span<const std::string> words,
+                                 std::size_t fallback) const;
+  /// A list of numbers, or a grid such as "0.1:0.5:0.1"; empty when absent.
+  [[nodiscard]] std::vector<double> grid(std::string_view key) const;
+  /// A table of parameter values; empty when absent.
+  [[nodiscard]] std::map<std::string, Value> values(std::string_view key) const;
+
+  [[nodiscard]] std::optional<TomlReader> table(std::string_view key) const;
+  /// The tables of [[key]]; empty when absent.
+  [[nodiscard]] std::vector<TomlReader> tables(std::string_view key) const;
+
+ private:
+  [[nodiscard]] Place place_of(const toml::source_region& source) const;
+  [[nodiscard]] const toml::node* find(std::string_view key) const { return table_->get(key); }
+  [[noreturn]] void wrong_kind(std::string_view key, std::string_view wanted) const;
+  [[nodiscard]] Value value_of(std::string_view key, const toml::node& node) const;
+  [[nodiscard]] std::vector<double> number_list(std::string_view key,
+                                                const toml::array& list) const;
+
+  const toml::table* table_;
+  std::string file_;
+};
+
+}  // namespace onset::report

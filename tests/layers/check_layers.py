@@ -1,0 +1,150 @@
+"""Checks what the compiler cannot: which part of Onset may include which.
+
+core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- tool
+
+Usage: check_layers.py SOURCE_ROOT | --self-test
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+FAMILIES = {"smi", "aim", "ssi", "mha"}
+BASE = {"core", "io", "numerics"}
+
+# What each layer may include besides itself.
+MAY_INCLUDE = {
+    "core": set(),
+    "io": {"core"},
+    "numerics": {"core"},
+    **{family: BASE for family in FAMILIES},
+    "catalog": BASE | FAMILIES,
+    "study": BASE | FAMILIES | {"catalog"},
+    "report": BASE | FAMILIES | {"catalog", "study"},
+    "tool": BASE | FAMILIES | {"catalog", "study", "report"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+VECTOR = re.compile(r"^(hwy/|(imm|xmm|emm|pmm|tmm|smm|nmm|wmm|zmm|avx\w*)intrin\.h|arm_neon\.h)")
+PRIVATE_LIBRARY = re.compile(r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/)")
+PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")
+
+
+def layer_of(path):
+    """The layer of a path such as smi/verbs.cpp or catalog.hpp, or None when it names none."""
+    parts = pathlib.PurePosixPath(path).parts
+    if len(parts) == 1:
+        stem = pathlib.PurePosixPath(path).stem
+        return {"catalog": "catalog", "version": "core"}.get(stem)
+    return parts[0] if parts[0] in MAY_INCLUDE else None
+
+
+def sources(root):
+    """(file, path inside the layers, is it a public header) of every file of ours."""
+    for folder, public in (("include/onset", True), ("src", False), ("tool", False)):
+        base = root / folder
+        for path in sorted(base.rglob("*")):
+            if path.suffix in (".hpp", ".cpp", ".h", ".inl"):
+                inside = path.relative_to(root if folder == "tool" else base).as_posix()
+                yield path, inside, public
+
+
+def included_layer(target, root):
+    """The layer that an include names, or None for what is not ours."""
+    if target.startswith("onset/"):
+        return layer_of(target.removeprefix("onset/")) or "unknown"
+    if (root / "src" / target).is_file():  # private headers are named from src/
+        return layer_of(target) or "unknown"
+    return None
+
+
+def check_include(layer, inside, target, public, root):
+    """The complaints about one include line."""
+    other = included_layer(target, root)
+    if other == "unknown":
+        yield f"{target} is in no known layer"
+    elif other is not None and other != layer and other not in MAY_INCLUDE[layer]:
+        yield f"{layer} must not include {other} ({target})"
+    elif other == "io" and layer in FAMILIES and not re.match(rf"{layer}/verbs[./]", inside):
+        yield f"in a family only verbs touches io ({target})"
+    if VECTOR.match(target) and not inside.startswith("numerics/simd/"):
+        yield f"vector code belongs in numerics/simd ({target})"
+    if public and PRIVATE_LIBRARY.match(target):
+        yield f"a public header must not include {target}"
+    if target == "iostream" and layer != "tool":
+        yield "the library prints nothing (iostream)"
+
+
+def check(root):
+    """All complaints, as file:line: text."""
+    complaints = []
+    for path, inside, public in sources(root):
+        layer = layer_of(inside)
+        name = path.relative_to(root)
+        if layer is None:
+            complaints.append(f"{name}:1: in no known layer; add it to MAY_INCLUDE")
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            match = INCLUDE.match(line)
+            found = check_include(layer, inside, match[2], public, root) if match else ()
+            complaints += [f"{name}:{number}: {text}" for text in found]
+            code = line.split("//")[0]
+            if layer != "tool" and PRINTS_OR_ABORTS.search(code):
+                complaints.append(f"{name}:{number}: the library never prints and never aborts")
+    return complaints
+
+
+BAD_FILES = {
+    "include/onset/core/up.hpp": ('#include "onset/numerics/random.hpp"', "core must not include"),
+    "src/smi/cousin.cpp": ('#include "onset/aim/model.hpp"', "smi must not include aim"),
+    "src/smi/model.cpp": ('#include "onset/io/csv.hpp"', "only verbs touches io"),
+    "src/numerics/fast.cpp": ("#include <hwy/highway.h>", "belongs in numerics/simd"),
+    "include/onset/io/json.hpp": ("#include <nlohmann/json.hpp>", "public header must not"),
+    "src/io/loud.cpp": ("void f() { std::cout << 1; }", "never prints"),
+    "src/odd/place.cpp": ("", "no known layer"),
+    "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),
+    "src/study/up.cpp": ('#include "onset/report/figure.hpp"', "study must not include report"),
+}
+GOOD_FILES = {
+    "src/smi/verbs.cpp": '#include "onset/io/csv.hpp"',
+    "src/smi/verbs/curve.cpp": '#include "onset/io/csv.hpp"',
+    "src/catalog.cpp": '#include "onset/smi/verbs.hpp"',
+    "src/numerics/simd/kernel.cpp": "#include <hwy/highway.h>",
+    "src/core/quiet.cpp": "// std::cout is for tools",
+    "tool/main.cpp": '#include <CLI/CLI.hpp>\n#include "onset/report/figure.hpp"',
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        texts = {name: text for name, (text, _) in BAD_FILES.items()} | GOOD_FILES
+        for name, text in texts.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text + "\n", encoding="utf-8")
+        complaints = check(root)
+    missed = [
+        name
+        for name, (_, expected) in BAD_FILES.items()
+        if not any(line.startswith(name) and expected in line for line in complaints)
+    ]
+    false_alarms = [line for line in complaints if line.split(":")[0] in GOOD_FILES]
+    return [f"missed: {name}" for name in missed] + [f"false alarm: {x}" for x in false_alarms]
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__)
+        return 2
+    root = pathlib.Path(sys.argv[1])
+    if sys.argv[1] != "--self-test" and not (root / "src").is_dir():
+        print(f"{root}: no source tree")
+        return 2
+    complaints = self_test() if sys.argv[1] == "--self-test" else check(root)
+    print("\n".join(complaints) or "all includes point one way")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

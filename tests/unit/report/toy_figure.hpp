@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+
+#include "onset/core/verb.hpp"
+
+namespace onset::report {
+
+/// A verb `toy line`: rows alpha, y = slope * alpha with error 0.1, kind "low" below 1 else "high".
+inline Verb toy_verb() {
+  Verb verb;
+  verb.family = "toy";
+  verb.name = "line";
+  Parameter slope;
+  slope.name = "slope";
+  slope.fallback = 1.0;
+  Parameter alpha;
+  alpha.name = "alpha";
+  alpha.kind = ParameterKind::grid;
+  alpha.required = true;
+  verb.parameters = {slope, alpha};
+  verb.columns = {{"alpha", "", "", false}, {"y", "", "", true}, {"kind", "", "", false}};
+  verb.primary = "y";
+  verb.default_tol = 1e-3;
+  verb.run = [columns = verb.columns](const Parameters& parameters, const Context& context) {
+    context.check();
+    Result result;
+    result.table = Table(columns);
+    for (const double x : parameters.reals("alpha")) {
+      const std::string kind = x < 1.0 ? "low" : "high";
+      result.table.add_row({x, Estimate{parameters.real("slope") * x, 0.1}, kind});
+    }
+    if (parameters.real("slope") < 0.0) {
+      result.status = ResultStatus::unconverged;
+      result.reason = "a negative slope";
+    }
+    return result;
+  };
+  return verb;
+}
+
+/// A figure of one panel with the given body of its run and of its series.
+inline std::string toy_figure(const std::string& run, const std::string& series) {
+  return "title = 'Toy'\n[[run]]\nid = 'line'\ncommand = 'toy line'\n" + run +
+         "\n[[panel]]\nx = {label = 'alpha'}\ny = {label = 'y'}\n"
+         "[[panel.series]]\nrun = 'line'\n" +
+         series;
+}
+
+}  // namespace onset::report

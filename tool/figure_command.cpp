@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+#include "onset/report/figure.hpp"
+#include "tool/commands.hpp"
+#include "tool/common_options.hpp"
+#include "tool/data_folder.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/help.hpp"
+#include "tool/output.hpp"
+#include "tool/progress_bar.hpp"
+#include "tool/stop_watch.hpp"
+
+namespace onset::tool {
+namespace {
+
+Parameter option(std::string name, ParameterKind kind, Value fallback, std::string text) {
+  Parameter parameter;
+  parameter.name = std::move(name);
+  parameter.kind = kind;
+  parameter.fallback = std::move(fallback);
+  parameter.text = std::move(text);
+  return parameter;
+}
+
+/// Its own options, and of the common ones those that make sense for a figure.
+std::vector<Parameter> figure_options() {
+  std::vector<Parameter> options{
+      option("quick", ParameterKind::flag, false, "Fewer points: a first look in under a minute."),
+      option("overlay", ParameterKind::text, {},
+             "Folder with the authors' CSV files, drawn as hollow marks."),
+      option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
+  };
+  for (Parameter& parameter : common_parameters()) {
+    if (parameter.name == "out") {
+      parameter.text =
+          "Folder for pictures, data and manifest; onset-out/ID unless said otherwise.";
+    }
+    if (parameter.name != "format" && parameter.name != "explain") {
+      options.push_back(std::move(parameter));
+    }
+  }
+  return options;
+}
+
+std::vector<std::filesystem::path> figure_folders() {
+  const std::filesystem::path data = data_folder();
+  if (data.empty()) return {};
+  return {data / "figures"};
+}
+
+int list_all() {
+  std::string out;
+  for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
+    const report::FigureSpec spec = report::read_figure(file);
+    out += fmt::format("{:<12}  {}\n", spec.id, spec.title);
+  }
+  write_stdout(out);
+  return exit_ok;
+}
+
+report::FigureData compute(const report::FigureSpec& spec, const report::FigureOptions& figure,
+                           const CommonOptions& options, StopCause& cause) {
+  ProgressBar bar(options.quiet);
+  StopWatch watch(options.max_seconds);
+  Context context;
+  context.threads = options.threads;
+  context.stop = watch.token();
+  context.memory_limit = available_memory();
+  context.progress = [&bar](double fraction, std::string_view what) { bar.show(fraction, what); };
+  report::FigureData data = report::compute_figure(spec, catalog(), figure, context);
+  cause = watch.cause();
+  return data;
+}
+
+int exit_code(ResultStatus status, StopCause cause) {
+  if (status == ResultStatus::ok) return exit_ok;
+  const bool by_user = status == ResultStatus::interrupted && cause != StopCause::time_limit;
+  return by_user ? exit_interrupted : exit_unresolved;
+}
+
+int make_figure(const std::string& name, Arguments arguments) {
+  const std::vector<Parameter> known = figure_options();
+  auto given = read_options(arguments, known);
+  const CommonOptions options = take_common_options(given);
+  const report::FigureSpec spec = report::read_figure(report::find_figure(name, figure_folders()));
+
+  report::DrawOptions draw;
+  draw.computed.quick = given.contains("quick") && std::get<bool>(given["quick"]);
+  if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
+  if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
+  draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
+                                    : std::filesystem::path(options.out);
+  draw.simd = numerics::simd::level();
+
+  // What can fail early does: a long computation must not end with nowhere to go.
+  report::check_figure(spec, catalog(), draw.computed);
+  io::prepare_folder(draw.folder);
+  StopCause cause = StopCause::none;
+  const report::FigureData data = compute(spec, draw.computed, options, cause);
+  const report::FigureFiles files = report::write_figure(spec, data, draw);
+  for (const std::string& note : files.notes) say(note);
+  if (data.status() != ResultStatus::ok) {
+    say(fmt::format("{}: {}", to_string(data.status()), data.reason()));
+  }
+  std::string out;
+  for (const auto& picture : files.pictures) out += picture.string() + "\n";
+  write_stdout(out);
+  return exit_code(data.status(), cause);
+}
+
+}  // namespace
+
+int figure_command(Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help("figure", figure_options()));
+    return exit_ok;
+  }
+  if (arguments.empty() || arguments[0].starts_with('-')) {
+    throw InvalidArgument("figure",
+                          "the name of a figure comes first; `onset figure list` names them all");
+  }
+  if (arguments[0] == "list") {
+    (void)read_options(arguments.subspan(1), {});
+    return list_all();
+  }
+  return make_figure(arguments[0], arguments.subspan(1));
+}
+
+}  // namespace onset::tool
