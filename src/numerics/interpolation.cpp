@@ -23,6 +23,8 @@ Interpolant::Interpolant(std::vector<double> nodes, std::vector<double> values) 
       Rational{boost::math::barycentric_rational<double>(std::move(nodes), std::move(values))});
 }
 
-double Interpolant::operator()(double x) const { return rational_->function(x); }
+double Interpolant::operator()(double x) const {
+  return rational_->function(x);
+}
 
 }  // namespace onset::numerics

@@ -30,11 +30,11 @@ using Value =
 struct Parameter {
   std::string name;  ///< long name with hyphens, without the leading --
   ParameterKind kind = ParameterKind::real;
-  Value fallback;            ///< the default; std::monostate means none
+  Value fallback;  ///< the default; std::monostate means none
   bool required = false;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  bool open_min = false;     ///< min itself is not allowed
+  bool open_min = false;           ///< min itself is not allowed
   std::vector<std::string> words;  ///< allowed words (kind word)
   std::string text;                ///< one sentence for help; says what the unit is
 

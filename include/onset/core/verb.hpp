@@ -32,8 +32,8 @@ struct Result {
 
 /// What a run will do and cost, said before it starts (`--explain`).
 struct Cost {
-  std::string method;        ///< how the numbers are computed, a few sentences
-  double core_seconds = 0.0; ///< estimated work on one core
+  std::string method;         ///< how the numbers are computed, a few sentences
+  double core_seconds = 0.0;  ///< estimated work on one core
   double memory_bytes = 0.0;
 };
 
@@ -42,13 +42,13 @@ struct Cost {
 struct Verb {
   std::string family;
   std::string name;
-  std::string summary;  ///< one line
-  std::string details;  ///< a paragraph: what alpha is, what the rows mean
+  std::string summary;                ///< one line
+  std::string details;                ///< a paragraph: what alpha is, what the rows mean
   std::vector<Parameter> parameters;  ///< its own; seed and tol are added by effective_parameters()
   std::vector<Column> columns;        ///< the columns that are always there
   std::string primary;                ///< the column that `tol` speaks of
   double default_tol = 0.0;
-  int method = 1;  ///< raised whenever the verb's numbers change
+  int method = 1;                     ///< raised whenever the verb's numbers change
   std::vector<std::string> examples;  ///< arguments after `onset`, ready to paste
   std::function<Cost(const Parameters&)> cost;
   std::function<Result(const Parameters&, const Context&)> run;

@@ -6,8 +6,8 @@
 namespace onset::numerics {
 
 /// A smooth function through given points: Floater-Hormann rational interpolation, no poles, error
-/// O(h^4) for four times differentiable functions. Nodes increase strictly; at least 4 of them. Values
-/// outside the nodes are extrapolated, so callers stay inside.
+/// O(h^4) for four times differentiable functions. Nodes increase strictly; at least 4 of them.
+/// Values outside the nodes are extrapolated, so callers stay inside.
 class Interpolant {
  public:
   Interpolant(std::vector<double> nodes, std::vector<double> values);

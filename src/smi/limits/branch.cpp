@@ -44,7 +44,9 @@ double interpolation_error(const std::vector<double>& x, const std::vector<doubl
 
 }  // namespace
 
-double StageStart::position(std::size_t replicate) const { return sum_at(depth, replicate); }
+double StageStart::position(std::size_t replicate) const {
+  return sum_at(depth, replicate);
+}
 
 Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<FixedPointNode>& nodes,
                                  std::size_t r) {
@@ -68,9 +70,8 @@ Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes
   double interpolation = 0.0;
   for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
     curves_.push_back(make_curve(start, nodes, r));
-    interpolation +=
-        interpolation_error(curves_.back().x, curves_.back().log_alpha_nodes) /
-        static_cast<double>(start.log_alpha.size());
+    interpolation += interpolation_error(curves_.back().x, curves_.back().log_alpha_nodes) /
+                     static_cast<double>(start.log_alpha.size());
   }
   relative_bias_ = start.relative_bias;
   for (const auto& node : nodes) relative_bias_ = std::max(relative_bias_, node.relative_bias);
@@ -109,9 +110,8 @@ std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double l
     if (!(left <= log_alpha && log_alpha < right)) continue;
     const auto f = [&](double x) { return curve.log_alpha(x) - log_alpha; };
     // At the nodes the interpolant is exact up to rounding.
-    const double x = left == log_alpha
-                         ? curve.x[i]
-                         : numerics::bracketed_root(f, curve.x[i], curve.x[i + 1]).x;
+    const double x =
+        left == log_alpha ? curve.x[i] : numerics::bracketed_root(f, curve.x[i], curve.x[i + 1]).x;
     points.push_back(point(curve, x));
   }
   return points;

@@ -26,13 +26,12 @@ constexpr double bias_left = 0.5;
 /// What one sample contributes for one layer.
 struct Contribution {
   double product;  // |<zeta>|^2 or ||T||_F^2, as the product of two independent inner estimates
-  double monitor;  // the same, linear in the posterior, with n minus with 2n inner nodes
+  double monitor;  // the pooled estimate times that with n minus that with 2n inner nodes
   double control;  // <|zeta|^2> - M: expectation 0 by the Nishimori identity [smi 15]
 };
 
 struct LayerView {
   const PosteriorMoments& moments;
-  const TeacherBatch& teacher;
   std::size_t layer;
   std::size_t tokens;
   std::size_t count;
@@ -59,7 +58,7 @@ Contribution gain(const LayerView& v, std::size_t i) {
     const double a = first.mean[v.row(t, i)];
     const double b = second.mean[v.row(t, i)];
     c.product += a * b;
-    c.monitor += (0.5 - share) * (a - b) * v.teacher.zeta[v.row(t, i)];
+    c.monitor += (0.5 - share) * (a - b) * (share * a + (1.0 - share) * b);
     c.control +=
         share * first.second[v.pair(t, t, i)] + (1.0 - share) * second.second[v.pair(t, t, i)];
   }
@@ -77,10 +76,10 @@ Contribution growth(const LayerView& v, std::size_t i) {
       const double multiplicity = s == t ? 1.0 : 2.0;
       const double a = first.second[v.pair(t, s, i)] - unit;
       const double b = second.second[v.pair(t, s, i)] - unit;
-      const double truth = v.teacher.zeta[v.row(t, i)] * v.teacher.zeta[v.row(s, i)] - unit;
       c.product += multiplicity * a * b;
-      c.monitor += multiplicity * (0.5 - share) * (a - b) * truth;
-      c.control += unit * (share * a + (1.0 - share) * b);
+      const double pooled = share * a + (1.0 - share) * b;
+      c.monitor += multiplicity * (0.5 - share) * (a - b) * pooled;
+      c.control += unit * pooled;
     }
   }
   return c;
@@ -145,7 +144,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     };
     for (int layer = 0; layer < model_.layers; ++layer) {
       const auto l = static_cast<std::size_t>(layer);
-      const LayerView view{moments, teacher, l, static_cast<std::size_t>(model_.tokens), count};
+      const LayerView view{moments, l, static_cast<std::size_t>(model_.tokens), count};
       for (std::size_t i = 0; i < count; ++i) {
         const Contribution c = variance[l] < 1.0 ? gain(view, i) : growth(view, i);
         row(targets_per_layer * layer)[i] =

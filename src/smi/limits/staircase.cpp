@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/roots.hpp"
 
 namespace onset::smi {
@@ -17,7 +19,7 @@ constexpr int inner_nodes = 256;
 
 /// Outer points per replicate of the scan that brackets a threshold, and of its first refinement.
 constexpr std::size_t scan_points = 128;
-constexpr std::size_t first_root_points = 1024;
+constexpr std::size_t least_root_points = 1024;
 
 /// Scan of a stage's total depth: it doubles from the first to the last.
 constexpr double scan_first = 0.3;
@@ -36,9 +38,7 @@ constexpr double root_tolerance = 0.02;
 /// The standard error falls at least like points^-rate; used to choose the next number of points.
 constexpr double error_rate = 0.6;
 
-/// Jumps below this are the width of a continuous transition on the grid.
-constexpr double smallest_jump = 1e-3;
-
+/// Standard errors beyond which a difference is called one.
 constexpr double significance = 3.0;
 
 std::size_t next_power_of_two(double x) {
@@ -52,46 +52,263 @@ Estimate exponential(const Replicates& logs, double relative_bias) {
   return numerics::reduce(values, relative_bias * numerics::mean(values));
 }
 
+/// The layer that starts to be learned, and where.
+struct NextLayer {
+  int layer = 0;
+  StageStart start;
+};
+
 class Builder {
  public:
   Builder(const DeepAttention& model, const StaircaseOptions& options, const Context& context)
-      : model_(model), options_(options), context_(context) {}
+      : model_(model),
+        options_(options),
+        context_(context),
+        layers_(static_cast<std::size_t>(model.layers)) {}
 
   Staircase build() {
-    const auto layers = static_cast<std::size_t>(model_.layers);
     result_.perfect = static_cast<double>(model_.layers) / model_.tokens;
     context_.report(0.0, "first threshold");
-    StageStart start = first_threshold();
-    std::vector<bool> learned(layers, false);
-    for (std::size_t stage = 0; stage < layers; ++stage) {
-      const auto layer = static_cast<std::size_t>(layer_);
-      learned[layer] = true;
-      const bool last = stage + 1 == layers;
-      if (last) {
-        context_.report(0.6, "branch to perfect recovery");
-        double end = 0.0;
-        for (std::size_t l = 0; l < layers; ++l) end += numerics::mean(start.depth[l]);
-        const auto nodes = traced(learned, start, end + deep * static_cast<double>(layers),
-                                  options_.trace_nodes);
-        add_step(start, nodes);
-        recovery(nodes);
-      } else {
-        context_.report(0.2, "next threshold");
-        StageStart next = next_threshold(learned);
-        const double end = mean_position(next) + 2.0 * bracket_width;
-        const auto nodes = traced(learned, start, end, first_branch_nodes);
-        const int here = std::exchange(layer_, next_layer_);
-        std::swap(layer_, next_layer_);
-        layer_ = here;
-        add_step(start, nodes);
-        layer_ = next_layer_;
-        const Branch& branch = result_.steps.back().branch;
-        for (std::size_t r = 0; r < next.log_alpha.size(); ++r) {
-          next.log_evidence[r] = branch.at_position(r, next.position(r)).log_evidence;
-        }
-        start = std::move(next);
+    NextLayer now = first_threshold();
+    std::vector<bool> learned(layers_, false);
+    for (std::size_t stage = 1; stage <= layers_; ++stage) {
+      learned[static_cast<std::size_t>(now.layer)] = true;
+      const double progress = static_cast<double>(stage) / static_cast<double>(layers_ + 1);
+      if (stage == layers_) {
+        context_.report(progress, "branch to perfect recovery");
+        const double end = mean_position(now.start) + deep * static_cast<double>(layers_);
+        const auto nodes = traced(learned, now.start, end, options_.trace_nodes);
+        add_step(now, nodes);
+        find_recovery(nodes);
+        break;
       }
+      context_.report(progress, "next threshold");
+      NextLayer next = next_threshold(learned);
+      const double end = mean_position(next.start) + 2.0 * bracket_width;
+      add_step(now, traced(learned, now.start, end, first_branch_nodes));
+      const Branch& branch = result_.steps.back().branch;
+      for (std::size_t r = 0; r < next.start.log_alpha.size(); ++r) {
+        next.start.log_evidence.push_back(
+            branch.at_position(r, next.start.position(r)).log_evidence);
+      }
+      now = std::move(next);
     }
-    context_.report(1.0, "");
     return std::move(result_);
   }
+
+ private:
+  static double mean_position(const StageStart& start) {
+    double sum = 0.0;
+    for (const auto& depth : start.depth) sum += numerics::mean(depth);
+    return sum;
+  }
+
+  [[nodiscard]] ChannelOptions channel_options(std::size_t points) const {
+    ChannelOptions options;
+    options.points = points;
+    options.nodes = inner_nodes;
+    options.seed = options_.seed;
+    return options;
+  }
+
+  /// The fastest growing layer at overlap 0 [smi 18].
+  NextLayer first_threshold() {
+    UninformedOptions rule;
+    rule.seed = options_.seed;
+    for (rule.nodes = 4096;; rule.nodes *= 2) {
+      const Uninformed channel = uninformed_channel(model_, rule, context_);
+      std::size_t fastest = 0;
+      for (std::size_t l = 1; l < layers_; ++l) {
+        if (numerics::mean(channel.growth[l]) > numerics::mean(channel.growth[fastest])) {
+          fastest = l;
+        }
+      }
+      NextLayer next;
+      next.layer = static_cast<int>(fastest);
+      next.start.log_alpha =
+          numerics::map(channel.growth[fastest], [](double f) { return -std::log(f); });
+      next.start.depth.assign(layers_, Replicates(next.start.log_alpha.size(), 0.0));
+      next.start.log_evidence = channel.log_evidence;
+      next.start.relative_bias = channel.grid_error[fastest];
+      const bool met = threshold(next.start).error <= options_.first_tolerance;
+      if (met || rule.nodes == numerics::max_lattice_size) {
+        result_.converged = result_.converged && met;
+        return next;
+      }
+    }
+  }
+
+  static Estimate threshold(const StageStart& start) {
+    return exponential(start.log_alpha, start.relative_bias);
+  }
+
+  /// log(alpha F_l) for the fastest growing unlearned layer l, and log alpha, at total depth s.
+  struct Growth {
+    std::size_t layer = 0;
+    Replicates log_growth;
+    Replicates log_alpha;
+    double relative_bias = 0.0;
+  };
+
+  Growth growth_at(const Channel& channel, const std::vector<bool>& learned, double s) {
+    std::vector<double> guess(layers_, 0.0);
+    for (std::size_t l = 0; l < layers_; ++l) {
+      if (learned[l]) guess[l] = s;
+    }
+    const FixedPointNode node = solve_fixed_point(channel, learned, s, guess, context_);
+    Growth growth;
+    double fastest = -HUGE_VAL;
+    for (std::size_t l = 0; l < layers_; ++l) {
+      if (learned[l] || numerics::mean(node.growth[l]) <= fastest) continue;
+      fastest = numerics::mean(node.growth[l]);
+      growth.layer = l;
+    }
+    growth.log_alpha = node.log_alpha;
+    growth.log_growth = node.log_alpha;
+    for (std::size_t r = 0; r < node.log_alpha.size(); ++r) {
+      growth.log_growth[r] += std::log(node.growth[growth.layer][r]);
+    }
+    growth.relative_bias = node.relative_bias + node.growth_bias[growth.layer];
+    return growth;
+  }
+
+  /// The root of alpha(s) F_l(s) = 1 on the branch of the learned layers [smi 20].
+  NextLayer next_threshold(const std::vector<bool>& learned) {
+    const Channel scan(model_, channel_options(scan_points));
+    const auto scanned = [&](double s) {
+      return numerics::mean(growth_at(scan, learned, s).log_growth);
+    };
+    double low = 0.0;
+    double high = scan_first;
+    while (scanned(high) < 0.0) {
+      low = high;
+      high *= 2.0;
+      if (high > scan_last) {
+        throw Refused("no layer becomes learnable while the others' variances fall to exp(-" +
+                      std::to_string(scan_last) + ")");
+      }
+    }
+    if (low == 0.0) low = 0.5 * scan_first;
+    numerics::RootOptions rough;
+    rough.tolerance = 0.5 * bracket_width;
+    const double near =
+        scanned(low) < 0.0 ? numerics::bracketed_root(scanned, low, high, rough).x : low;
+    for (std::size_t points = std::max(least_root_points, options_.trace_points);;) {
+      NextLayer next = refined_threshold(learned, near, points);
+      const double error = threshold(next.start).error;
+      if (error <= options_.tolerance || points >= options_.max_points) {
+        result_.converged = result_.converged && error <= options_.tolerance;
+        return next;
+      }
+      const double factor = std::pow(error / options_.tolerance, 1.0 / error_rate);
+      points = std::min(options_.max_points,
+                        next_power_of_two(static_cast<double>(points) * std::max(2.0, factor)));
+    }
+  }
+
+  NextLayer refined_threshold(const std::vector<bool>& learned, double near, std::size_t points) {
+    const Channel channel(model_, channel_options(points));
+    Growth last;
+    const auto residual = [&](double s) {
+      last = growth_at(channel, learned, s);
+      return std::vector<Replicates>{last.log_growth, last.log_alpha};
+    };
+    double width = bracket_width;
+    const auto value = [&](double s) { return numerics::mean(residual(s)[0]); };
+    while (value(near - width) > 0.0 || value(near + width) < 0.0) width *= 2.0;
+    numerics::RootOptions options;
+    options.tolerance = root_tolerance;
+    options.max_evaluations = 12;
+    const auto root = numerics::replicated_root(residual, near - width, near + width, options);
+    result_.converged = result_.converged && root.status.converged();
+
+    NextLayer next;
+    next.layer = static_cast<int>(last.layer);
+    next.start.log_alpha = root.rows[0];
+    next.start.depth.assign(layers_, Replicates(root.x.size(), 0.0));
+    for (std::size_t l = 0; l < layers_; ++l) {
+      if (learned[l]) next.start.depth[l] = root.x;
+    }
+    next.start.relative_bias = last.relative_bias;
+    return next;
+  }
+
+  std::vector<FixedPointNode> traced(const std::vector<bool>& learned, const StageStart& start,
+                                     double end, int count) {
+    const Channel channel(model_, channel_options(options_.trace_points));
+    auto nodes = trace_branch(channel, learned, start, end, count, context_);
+    for (const auto& node : nodes) {
+      result_.converged = result_.converged && node.status.converged();
+    }
+    return nodes;
+  }
+
+  void add_step(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
+    result_.steps.push_back({step.layer, step.start, threshold(step.start), jump(step, nodes),
+                             Branch(step.start, nodes)});
+  }
+
+  /// The overlap to which a layer jumps at its threshold: 0 unless alpha falls along the branch at
+  /// first, significantly; then the overlap where it has risen again.
+  static Estimate jump(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
+    bool folds = false;
+    for (const auto& node : nodes) {
+      Replicates rise = node.log_alpha;
+      for (std::size_t r = 0; r < rise.size(); ++r) rise[r] -= step.start.log_alpha[r];
+      const Estimate e = numerics::reduce(rise, node.relative_bias + step.start.relative_bias);
+      if (e.value < -significance * e.error) folds = true;
+      if (folds && e.value > 0.0) {
+        return numerics::reduce(numerics::map(node.depth[static_cast<std::size_t>(step.layer)],
+                                              [](double a) { return -std::expm1(-a); }));
+      }
+      if (e.value > significance * e.error) break;
+    }
+    return {0.0, 0.0};
+  }
+
+  /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
+  void find_recovery(const std::vector<FixedPointNode>& nodes) {
+    const auto alpha = [](const FixedPointNode& n) {
+      return exponential(n.log_alpha, n.relative_bias);
+    };
+    result_.contraction = alpha(nodes.back());
+    result_.algorithmic = {result_.perfect, 0.0};
+    for (const auto& node : nodes) {
+      const Estimate a = alpha(node);
+      if (a.value - result_.perfect > significance * a.error &&
+          a.value > result_.algorithmic.value) {
+        result_.algorithmic = a;
+        result_.hard_phase = true;
+      }
+    }
+  }
+
+  const DeepAttention& model_;
+  const StaircaseOptions& options_;
+  const Context& context_;
+  std::size_t layers_;
+  Staircase result_;
+};
+
+}  // namespace
+
+void StaircaseOptions::validate() const {
+  if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
+  if (!(first_tolerance > 0.0)) throw InvalidArgument("first_tolerance", "allowed: above 0");
+  if (trace_nodes < 8) throw InvalidArgument("trace_nodes", "allowed: 8 or more");
+}
+
+Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
+                    const Context& context) {
+  model.validate();
+  options.validate();
+  if (model.layers > 2 || (model.layers == 2 && model.tokens != 2)) {
+    throw Refused("the staircase of " + std::to_string(model.layers) + " layers and " +
+                  std::to_string(model.tokens) +
+                  " tokens is not available: one layer of any number of tokens is, and two layers "
+                  "of two tokens");
+  }
+  return Builder(model, options, context).build();
+}
+
+}  // namespace onset::smi

@@ -19,8 +19,8 @@ struct StageStart {
   [[nodiscard]] double position(std::size_t replicate) const;  ///< total depth
 };
 
-/// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. Computed once; every
-/// sample ratio is read off it.
+/// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. Computed once;
+/// every sample ratio is read off it.
 class Branch {
  public:
   /// A point on the curve of one replicate.
@@ -32,8 +32,8 @@ class Branch {
   /// Nodes by increasing position, beyond the start.
   Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes);
 
-  /// Fixed points of a replicate at this sample ratio at which alpha rises along the curve (the stable
-  /// ones), from the least to the most learned.
+  /// Fixed points of a replicate at this sample ratio at which alpha rises along the curve (the
+  /// stable ones), from the least to the most learned.
   [[nodiscard]] std::vector<Point> stable_points(std::size_t replicate, double log_alpha) const;
 
   /// The point where the curve of a replicate is at this total depth.
@@ -43,8 +43,8 @@ class Branch {
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
  private:
-  /// Coordinate x = sqrt(position - start): alpha(x) is smooth and even-spaced nodes crowd where the
-  /// stage begins.
+  /// Coordinate x = sqrt(position - start): alpha(x) is smooth and even-spaced nodes crowd where
+  /// the stage begins.
   struct Curve {
     double start = 0.0;
     std::vector<double> x;
@@ -63,7 +63,8 @@ class Branch {
   double relative_bias_ = 0.0;
 };
 
-/// Solves for `count` fixed points from the stage's start to total depth `end`, spaced quadratically.
+/// Solves for `count` fixed points from the stage's start to total depth `end`, spaced
+/// quadratically.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(const Channel& channel,
                                                        const std::vector<bool>& learned,
                                                        const StageStart& start, double end,

@@ -11,11 +11,11 @@ namespace onset::smi {
 
 /// How finely the staircase is computed.
 struct StaircaseOptions {
-  double first_tolerance = 1e-5;  ///< wanted standard error of the first threshold
-  double tolerance = 1e-3;        ///< of each later one
+  double first_tolerance = 1e-5;                  ///< wanted standard error of the first threshold
+  double tolerance = 1e-3;                        ///< of each later one
   std::size_t max_points = std::size_t{1} << 17;  ///< outer points per replicate, at most
   std::size_t trace_points = 256;                 ///< outer points per replicate for the branches
-  int trace_nodes = 16;                           ///< fixed points on the last branch
+  int trace_nodes = 20;                           ///< fixed points on the last branch
   std::uint64_t seed = 1;
   void validate() const;
 };
@@ -32,12 +32,13 @@ struct StaircaseStep {
 /// Which layer is learned when, given what was learned before [smi 18, 20], until exact recovery.
 struct Staircase {
   std::vector<StaircaseStep> steps;
-  double perfect = 0.0;  ///< alpha above which Q = I is optimal: layers / tokens, by counting [smi 21]
-  /// alpha on the last branch at its deep end: the fixed point Q = I contracts above it. Agrees with
-  /// `perfect` where the counting argument is right.
+  double perfect =
+      0.0;  ///< alpha above which Q = I is optimal: layers / tokens, by counting [smi 21]
+  /// alpha on the last branch at its deep end: the fixed point Q = I contracts above it. Agrees
+  /// with `perfect` where the counting argument is right.
   Estimate contraction;
-  /// The largest alpha on the last branch: above it state evolution from small overlaps reaches Q = I
-  /// [smi 26]. At least `perfect`.
+  /// The largest alpha on the last branch: above it state evolution from small overlaps reaches Q =
+  /// I [smi 26]. At least `perfect`.
   Estimate algorithmic;
   bool hard_phase = false;  ///< algorithmic exceeds perfect by more than three standard errors
   bool converged = true;    ///< every fixed point was found and every tolerance met
@@ -46,8 +47,5 @@ struct Staircase {
 /// One layer, or two layers of two tokens; Refused for other models. Last layer first.
 [[nodiscard]] Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
                                   const Context& context);
-
-/// Estimated work on one core, in seconds.
-[[nodiscard]] double staircase_cost(const DeepAttention& model, const StaircaseOptions& options);
 
 }  // namespace onset::smi

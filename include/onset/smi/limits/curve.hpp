@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
+#include "onset/core/status.hpp"
+#include "onset/smi/limits/staircase.hpp"
+
+namespace onset::smi {
+
+/// Which fixed point of state evolution is meant where there are several.
+enum class BranchChoice {
+  uninformed,  ///< reached from small overlaps: what message passing does
+  informed,    ///< reached from the truth
+  optimal,     ///< the one of largest free entropy: Bayes-optimal
+};
+
+[[nodiscard]] std::string_view to_string(BranchChoice choice);
+
+struct CurveOptions {
+  BranchChoice choice = BranchChoice::uninformed;
+  double tolerance = 5e-3;                        ///< wanted standard error of every overlap
+  std::size_t max_points = std::size_t{1} << 15;  ///< outer points per replicate, at most
+  std::size_t error_points = 2048;                ///< points of the prediction errors
+  std::uint64_t seed = 1;
+  void validate() const;
+};
+
+/// State evolution's fixed point at one sample ratio.
+struct CurvePoint {
+  double alpha = 0.0;
+  std::vector<Estimate> overlap;  ///< Q_ll, one per layer
+  Estimate error_plugin;
+  Estimate error_bayes;
+  Estimate free_entropy;  ///< Phi; +infinity where Q = I
+  /// Plain state evolution started from the point: its steps, and how far it still moved.
+  Status status;
+};
+
+struct Curve {
+  std::vector<CurvePoint> points;
+  bool met_tolerance = true;
+};
+
+/// The curve at the given sample ratios alpha = N/D, all read off one staircase, so that the cost
+/// hardly depends on their number. `finished` is called after every point, in order (for partial
+/// results).
+[[nodiscard]] Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
+                                const CurveOptions& options, const Context& context,
+                                const std::function<void(const CurvePoint&)>& finished = {});
+
+}  // namespace onset::smi

@@ -1,0 +1,256 @@
+#include "onset/smi/limits/curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/fixed_point.hpp"
+#include "onset/smi/limits/prediction_error.hpp"
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+constexpr std::size_t first_points = 1024;
+constexpr int trace_nodes = 28;
+
+/// Errors fall at least like points^-rate; used to choose the next number of points.
+constexpr double error_rate = 0.6;
+
+/// Plain state evolution from the interpolated point must move less than this (or than three
+/// standard errors) in every V to count as converged.
+constexpr double residual_tolerance = 1e-3;
+constexpr int verification_steps = 3;
+
+/// Relative step in alpha for the sensitivity of the overlaps to a bias of the curve.
+constexpr double sensitivity_step = 1e-3;
+
+/// V below this is perfect recovery for every purpose.
+constexpr double negligible_variance = 1e-5;
+
+/// What one replicate finds at one sample ratio.
+struct Solution {
+  std::vector<double> variance;
+  double free_entropy = 0.0;
+};
+
+/// Phi = sum_l (Q_l + log V_l) / 2 + alpha Psi [smi 22].
+Solution solution(const Branch::Point& point, double alpha) {
+  Solution s{{}, alpha * point.log_evidence};
+  for (const double a : point.depth) {
+    s.variance.push_back(std::exp(-a));
+    s.free_entropy += 0.5 * (-std::expm1(-a) - a);
+  }
+  return s;
+}
+
+Solution perfect_recovery(std::size_t layers) {
+  return {std::vector<double>(layers, 0.0), std::numeric_limits<double>::infinity()};
+}
+
+/// The stable fixed points of a replicate from the least to the most learned.
+std::vector<Solution> stable_solutions(const Staircase& stairs, std::size_t r, double alpha) {
+  const std::size_t layers = stairs.steps.size();
+  const double log_alpha = std::log(alpha);
+  std::vector<Solution> found;
+  if (log_alpha < stairs.steps.front().start.log_alpha[r]) {
+    const auto& start = stairs.steps.front().start;
+    found.push_back({std::vector<double>(layers, 1.0), alpha * start.log_evidence[r]});
+  }
+  for (std::size_t k = 0; k < layers; ++k) {
+    const bool last = k + 1 == layers;
+    // A stage is unstable as soon as the next layer can grow.
+    if (!last && log_alpha >= stairs.steps[k + 1].start.log_alpha[r]) continue;
+    for (const auto& point : stairs.steps[k].branch.stable_points(r, log_alpha)) {
+      found.push_back(solution(point, alpha));
+    }
+  }
+  if (alpha > stairs.perfect || found.empty()) found.push_back(perfect_recovery(layers));
+  return found;
+}
+
+Solution choose(const std::vector<Solution>& solutions, BranchChoice choice) {
+  switch (choice) {
+    case BranchChoice::uninformed: return solutions.front();
+    case BranchChoice::informed: return solutions.back();
+    case BranchChoice::optimal:
+      return *std::max_element(
+          solutions.begin(), solutions.end(),
+          [](const Solution& a, const Solution& b) { return a.free_entropy < b.free_entropy; });
+  }
+  return solutions.front();
+}
+
+/// All replicates at one sample ratio.
+struct Ensemble {
+  std::vector<Replicates> variance;  // per layer
+  Replicates free_entropy;
+
+  [[nodiscard]] Replicates overlap(std::size_t l) const {
+    return numerics::map(variance[l], [](double v) { return 1.0 - v; });
+  }
+  [[nodiscard]] double mean_variance(std::size_t l) const { return numerics::mean(variance[l]); }
+};
+
+Ensemble solve(const Staircase& stairs, double alpha, BranchChoice choice) {
+  const std::size_t replicates = stairs.steps.front().start.log_alpha.size();
+  Ensemble e{std::vector<Replicates>(stairs.steps.size()), {}};
+  for (std::size_t r = 0; r < replicates; ++r) {
+    const Solution s = choose(stable_solutions(stairs, r, alpha), choice);
+    for (std::size_t l = 0; l < s.variance.size(); ++l) e.variance[l].push_back(s.variance[l]);
+    e.free_entropy.push_back(s.free_entropy);
+  }
+  return e;
+}
+
+/// Relative bias of alpha on the branch that an ensemble lies on.
+double relative_bias(const Staircase& stairs, double alpha) {
+  double bias = 0.0;
+  for (const auto& step : stairs.steps) {
+    if (alpha > step.alpha.value) bias = step.branch.relative_bias();
+  }
+  return bias;
+}
+
+}  // namespace
+
+std::string_view to_string(BranchChoice choice) {
+  switch (choice) {
+    case BranchChoice::uninformed: return "uninformed";
+    case BranchChoice::informed: return "informed";
+    case BranchChoice::optimal: return "optimal";
+  }
+  return "unknown";
+}
+
+void CurveOptions::validate() const {
+  if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
+  if (max_points < first_points) throw InvalidArgument("max_points", "allowed: 1024 or more");
+}
+
+namespace {
+
+class CurveSolver {
+ public:
+  CurveSolver(const DeepAttention& model, const CurveOptions& options, const Context& context)
+      : model_(model), options_(options), context_(context) {}
+
+  /// A staircase fine enough that every overlap on the grid meets the tolerance.
+  bool prepare(std::span<const double> alphas) {
+    for (points_ = first_points;;) {
+      StaircaseOptions s;
+      s.tolerance = std::numeric_limits<double>::max();
+      s.trace_points = points_;
+      s.trace_nodes = trace_nodes;
+      s.seed = options_.seed;
+      stairs_ = staircase(model_, s, context_);
+      double worst = 0.0;
+      for (const double alpha : alphas) {
+        const Ensemble e = solve(stairs_, alpha, options_.choice);
+        for (std::size_t l = 0; l < e.variance.size(); ++l) {
+          worst = std::max(worst, overlap(e, l, alpha).error);
+        }
+      }
+      if (worst <= options_.tolerance) return true;
+      if (points_ >= options_.max_points) return false;
+      const double factor = std::pow(worst / options_.tolerance, 1.0 / error_rate);
+      const double wanted = static_cast<double>(points_) * std::max(2.0, factor);
+      while (static_cast<double>(points_) < wanted && points_ < options_.max_points) points_ *= 2;
+    }
+  }
+
+  CurvePoint point(double alpha) {
+    const Ensemble e = solve(stairs_, alpha, options_.choice);
+    CurvePoint p;
+    p.alpha = alpha;
+    for (std::size_t l = 0; l < e.variance.size(); ++l) p.overlap.push_back(overlap(e, l, alpha));
+    const bool infinite = std::any_of(e.free_entropy.begin(), e.free_entropy.end(),
+                                      [](double x) { return std::isinf(x); });
+    p.free_entropy = infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
+                              : numerics::reduce(e.free_entropy);
+    const PredictionErrors errors =
+        prediction_errors(model_, e.variance, options_.error_points, options_.seed, context_);
+    p.error_plugin = numerics::reduce(errors.plugin);
+    p.error_bayes = numerics::reduce(errors.bayes);
+    p.status = verify(e, p);
+    return p;
+  }
+
+ private:
+  /// Scatter, and the curve's own bias through the slope of the overlap.
+  [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
+    const Ensemble moved = solve(stairs_, alpha * (1.0 + sensitivity_step), options_.choice);
+    const double slope = std::abs(moved.mean_variance(l) - e.mean_variance(l)) / sensitivity_step;
+    return numerics::reduce(e.overlap(l), slope * relative_bias(stairs_, alpha));
+  }
+
+  /// Plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point [smi 14].
+  Status verify(const Ensemble& e, const CurvePoint& p) {
+    numerics::Vector start;
+    double worst_error = 0.0;
+    for (std::size_t l = 0; l < e.variance.size(); ++l) {
+      start.push_back(e.mean_variance(l));
+      worst_error = std::max(worst_error, p.overlap[l].error);
+    }
+    if (*std::max_element(start.begin(), start.end()) < negligible_variance) {
+      return {StopReason::converged, 0, 0.0};
+    }
+    if (channel_points_ != points_) {
+      ChannelOptions options;
+      options.points = points_;
+      options.seed = options_.seed;
+      channel_ = std::make_unique<Channel>(model_, options);
+      channel_points_ = points_;
+    }
+    const auto step = [&](const numerics::Vector& variance) {
+      numerics::Vector v = variance;
+      for (double& x : v) x = std::max(x, negligible_variance);
+      const ChannelInformation info = channel_->at(v, context_);
+      for (std::size_t l = 0; l < v.size(); ++l) {
+        v[l] = 1.0 / (1.0 + p.alpha * numerics::mean(info.gain[l]) / v[l]);
+      }
+      return v;
+    };
+    numerics::FixedPointOptions options;
+    options.tolerance = std::max(residual_tolerance, 3.0 * worst_error);
+    options.max_iterations = verification_steps;
+    return numerics::fixed_point(step, start, options, context_).status;
+  }
+
+  const DeepAttention& model_;
+  const CurveOptions& options_;
+  const Context& context_;
+  Staircase stairs_;
+  std::size_t points_ = 0;
+  std::unique_ptr<Channel> channel_;
+  std::size_t channel_points_ = 0;
+};
+
+}  // namespace
+
+Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
+                  const CurveOptions& options, const Context& context,
+                  const std::function<void(const CurvePoint&)>& finished) {
+  model.validate();
+  options.validate();
+  for (const double alpha : alphas) {
+    if (!(alpha > 0.0 && std::isfinite(alpha))) {
+      throw InvalidArgument("alpha", "allowed: finite numbers above 0");
+    }
+  }
+  CurveSolver solver(model, options, context);
+  Curve curve;
+  curve.met_tolerance = solver.prepare(alphas);
+  for (const double alpha : alphas) {
+    context.check();
+    curve.points.push_back(solver.point(alpha));
+    if (finished) finished(curve.points.back());
+    context.report(static_cast<double>(curve.points.size()) / static_cast<double>(alphas.size()),
+                   "sample ratios");
+  }
+  return curve;
+}
+
+}  // namespace onset::smi

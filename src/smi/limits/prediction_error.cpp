@@ -1,0 +1,58 @@
+#include "onset/smi/limits/prediction_error.hpp"
+
+#include <cmath>
+
+#include "onset/numerics/gaussian_expectation.hpp"
+
+namespace onset::smi {
+namespace {
+
+double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return sum;
+}
+
+}  // namespace
+
+PredictionErrors prediction_errors(const DeepAttention& model,
+                                   const std::vector<numerics::Replicates>& variance,
+                                   std::size_t points, std::uint64_t seed, const Context& context) {
+  const auto layers = static_cast<std::size_t>(model.layers);
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  const std::size_t rows = layers * tokens;
+  numerics::ExpectationOptions rule;
+  rule.dimensions = static_cast<int>(3 * rows);
+  rule.outputs = 2;
+  rule.points = points;
+  rule.replicates = static_cast<int>(variance.front().size());
+  rule.seed = seed;
+  const auto integrand = [&](const numerics::NormalBatch& batch, std::span<double> out) {
+    std::vector<double> omega(rows), z(rows), other(rows);
+    std::vector<double> y_omega(tokens * tokens), y(tokens * tokens), y_other(tokens * tokens);
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      for (std::size_t l = 0; l < layers; ++l) {
+        const double v = variance[l][batch.replicate];
+        const double known = std::sqrt(1.0 - v);
+        const double deviation = std::sqrt(v);
+        for (std::size_t t = 0; t < tokens; ++t) {
+          const std::size_t row = l * tokens + t;
+          const auto normal = [&](std::size_t d) { return batch.normals[d * batch.count + i]; };
+          omega[row] = known * normal(row);
+          z[row] = omega[row] + deviation * normal(rows + row);
+          other[row] = omega[row] + deviation * normal(2 * rows + row);
+        }
+      }
+      attention_matrix(model, omega, y_omega);
+      attention_matrix(model, z, y);
+      attention_matrix(model, other, y_other);
+      // Both draws serve the plug-in error; their average has the smaller variance.
+      out[i] = 0.5 * (squared_distance(y, y_omega) + squared_distance(y_other, y_omega));
+      out[batch.count + i] = 0.5 * squared_distance(y, y_other);
+    }
+  };
+  auto means = numerics::gaussian_expectation(rule, integrand, context);
+  return {std::move(means[0]), std::move(means[1])};
+}
+
+}  // namespace onset::smi
