@@ -10,7 +10,7 @@ namespace {
 
 using numerics::Interpolant;
 
-/// Steps of Simpson's rule for the evidence along a branch.
+/// Steps of the midpoint rule for the evidence along a branch.
 constexpr int evidence_steps = 128;
 
 /// Interpolation of order four: halving the spacing divides the error by 16.
@@ -40,6 +40,21 @@ double interpolation_error(const std::vector<double>& x, const std::vector<doubl
     worst = std::max(worst, std::abs(half(x[i]) - y[i]));
   }
   return worst / order_factor;
+}
+
+/// The polynomial through the last points (three at most) of layer l, at a new x.
+double extrapolate(const std::vector<double>& x, const std::vector<std::vector<double>>& depth,
+                   std::size_t l, double at) {
+  const std::size_t first = x.size() > 3 ? x.size() - 3 : 0;
+  double sum = 0.0;
+  for (std::size_t i = first; i < x.size(); ++i) {
+    double term = depth[i][l];
+    for (std::size_t j = first; j < x.size(); ++j) {
+      if (j != i) term *= (at - x[j]) / (x[i] - x[j]);
+    }
+    sum += term;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -78,11 +93,10 @@ Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes
   relative_bias_ += interpolation;
 }
 
-/// dPsi = (1/2) sum_l (Q_l / alpha) da_l along the curve [smi 23], by Simpson's rule.
+/// dPsi = (1/2) sum_l (Q_l / alpha) da_l along the curve [smi 23], by the midpoint rule in a_l.
 Branch::Point Branch::point(const Curve& curve, double x) const {
   Point result;
   for (const auto& d : curve.depth) result.depth.push_back(std::max(0.0, d(x)));
-  // Integrate by parts over steps: sum of midpoint-weighted increments of a_l.
   double evidence = 0.0;
   std::vector<double> before;
   for (const auto& d : curve.depth) before.push_back(d(0.0));
@@ -133,23 +147,24 @@ std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vect
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
 
   std::vector<FixedPointNode> nodes;
-  std::vector<double> slope(layers, 0.0);
-  for (std::size_t l = 0; l < layers; ++l) {
-    slope[l] = learned[l] ? 1.0 / static_cast<double>(learned_count) : 0.0;
-  }
-  double position = origin;
+  // Means of what is known so far, against x = sqrt(position - origin), for the next guess.
+  std::vector<double> x{0.0};
+  std::vector<std::vector<double>> known{depth};
   for (int k = 1; k <= count; ++k) {
     const double fraction = static_cast<double>(k) / count;
-    const double next = origin + (end - origin) * fraction * fraction;
+    const double position = origin + (end - origin) * fraction * fraction;
+    const double next_x = std::sqrt(position - origin);
     std::vector<double> guess(layers);
-    for (std::size_t l = 0; l < layers; ++l) guess[l] = depth[l] + slope[l] * (next - position);
-    nodes.push_back(solve_fixed_point(channel, learned, next, guess, context));
     for (std::size_t l = 0; l < layers; ++l) {
-      const double now = numerics::mean(nodes.back().depth[l]);
-      slope[l] = (now - depth[l]) / (next - position);
-      depth[l] = now;
+      guess[l] =
+          k == 1 ? depth[l] +
+                       (learned[l] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
+                 : extrapolate(x, known, l, next_x);
     }
-    position = next;
+    nodes.push_back(solve_fixed_point(channel, learned, position, guess, context));
+    for (std::size_t l = 0; l < layers; ++l) depth[l] = numerics::mean(nodes.back().depth[l]);
+    x.push_back(next_x);
+    known.push_back(depth);
   }
   return nodes;
 }

@@ -42,7 +42,7 @@ void DeepAttention::validate() const {
                                       " (one for every layer below the last)");
   }
   for (const double c : skip) check_range("skip", c, 0.0, max_skip);
-  check_range("beta", beta, 1e-3, 1e3);
+  check_range("beta", beta, min_beta, max_beta);
 }
 
 double DeepAttention::skip_of(int layer) const {
@@ -52,9 +52,13 @@ double DeepAttention::skip_of(int layer) const {
 void label_field(const DeepAttention& model, std::span<const double> fields, std::span<double> h) {
   const auto m = static_cast<std::size_t>(model.tokens);
   // Only B_{l-1} z is ever needed, so every remaining layer's fields are pushed through each layer.
-  std::vector<double> u(fields.begin(), fields.end());
-  std::vector<double> row(m);
-  std::vector<double> mixed(u.size());
+  // Buffers are kept: this is the inner loop of every plain expectation.
+  thread_local std::vector<double> u;
+  thread_local std::vector<double> mixed;
+  std::array<double, max_tokens> row_buffer;
+  const std::span<double> row = std::span(row_buffer).first(m);
+  u.assign(fields.begin(), fields.end());
+  mixed.resize(u.size());
   for (int layer = 0; layer + 1 < model.layers; ++layer) {
     const std::span<const double> score(u.data() + static_cast<std::size_t>(layer) * m, m);
     for (std::size_t i = 0; i < m; ++i) {

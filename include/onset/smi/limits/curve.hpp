@@ -24,7 +24,7 @@ struct CurveOptions {
   BranchChoice choice = BranchChoice::uninformed;
   double tolerance = 5e-3;                        ///< wanted standard error of every overlap
   std::size_t max_points = std::size_t{1} << 15;  ///< outer points per replicate, at most
-  std::size_t error_points = 2048;                ///< points of the prediction errors
+  std::size_t error_points = 8192;                ///< points of the prediction errors
   std::uint64_t seed = 1;
   void validate() const;
 };

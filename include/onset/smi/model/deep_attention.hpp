@@ -27,6 +27,8 @@ struct DeepAttention {
 inline constexpr int max_layers = 64;
 inline constexpr int max_tokens = 64;
 inline constexpr double max_skip = 1e4;
+inline constexpr double min_beta = 1e-3;
+inline constexpr double max_beta = 1e3;
 
 /// The fields of one sample are fields[layer * tokens + token].
 /// Writes h = B_{L-1} z_L (one number per token) [smi 2].
