@@ -16,8 +16,15 @@ constexpr int evidence_steps = 128;
 /// Interpolation of order four: halving the spacing divides the error by 16.
 constexpr double order_factor = 16.0;
 
+/// Depth over which a stage's beginning is resolved: nodes are even in x = log(1 + depth / scale).
+constexpr double depth_scale = 2.5;
+
 /// A replicate whose own start lies this close to a node skips that node.
-constexpr double least_distance = 1e-3;
+constexpr double least_distance = 0.02;
+
+double coordinate(double distance) {
+  return std::log1p(std::max(0.0, distance) / depth_scale);
+}
 
 double sum_at(const std::vector<numerics::Replicates>& rows, std::size_t r) {
   double sum = 0.0;
@@ -72,7 +79,7 @@ Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<Fixe
   for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(start.depth[l][r]);
   for (const FixedPointNode& node : nodes) {
     if (node.position < origin + least_distance) continue;
-    x.push_back(std::sqrt(node.position - origin));
+    x.push_back(coordinate(node.position - origin));
     log_alpha.push_back(node.log_alpha[r]);
     for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(node.depth[l][r]);
   }
@@ -82,15 +89,21 @@ Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<Fixe
 }
 
 Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes) {
-  double interpolation = 0.0;
+  // The mean over replicates tells interpolation from noise.
+  double origin = 0.0;
+  for (const auto& depth : start.depth) origin += numerics::mean(depth);
+  std::vector<double> x{0.0};
+  std::vector<double> log_alpha{numerics::mean(start.log_alpha)};
+  relative_bias_ = start.relative_bias;
+  for (const auto& node : nodes) {
+    x.push_back(coordinate(node.position - origin));
+    log_alpha.push_back(numerics::mean(node.log_alpha));
+    relative_bias_ = std::max(relative_bias_, node.relative_bias);
+  }
+  relative_bias_ += interpolation_error(x, log_alpha);
   for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
     curves_.push_back(make_curve(start, nodes, r));
-    interpolation += interpolation_error(curves_.back().x, curves_.back().log_alpha_nodes) /
-                     static_cast<double>(start.log_alpha.size());
   }
-  relative_bias_ = start.relative_bias;
-  for (const auto& node : nodes) relative_bias_ = std::max(relative_bias_, node.relative_bias);
-  relative_bias_ += interpolation;
 }
 
 /// dPsi = (1/2) sum_l (Q_l / alpha) da_l along the curve [smi 23], by the midpoint rule in a_l.
@@ -133,7 +146,7 @@ std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double l
 
 Branch::Point Branch::at_position(std::size_t replicate, double position) const {
   const Curve& curve = curves_.at(replicate);
-  return point(curve, std::sqrt(std::max(0.0, position - curve.start)));
+  return point(curve, coordinate(position - curve.start));
 }
 
 std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vector<bool>& learned,
@@ -147,13 +160,12 @@ std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vect
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
 
   std::vector<FixedPointNode> nodes;
-  // Means of what is known so far, against x = sqrt(position - origin), for the next guess.
+  // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{depth};
   for (int k = 1; k <= count; ++k) {
-    const double fraction = static_cast<double>(k) / count;
-    const double position = origin + (end - origin) * fraction * fraction;
-    const double next_x = std::sqrt(position - origin);
+    const double next_x = coordinate(end - origin) * k / count;
+    const double position = origin + depth_scale * std::expm1(next_x);
     std::vector<double> guess(layers);
     for (std::size_t l = 0; l < layers; ++l) {
       guess[l] =

@@ -108,53 +108,41 @@ class Solver {
     return e;
   }
 
-  /// slopes_[j]: derivatives of all rows with respect to free depth j.
+  /// Derivatives of the mean residuals and of the mean carried rows with respect to the free
+  /// depths. Means are enough for the replicates too: what they neglect is of second order in the
+  /// scatter.
   void measure_slopes(const Eigen::VectorXd& x, const Evaluation& here) {
-    slopes_.clear();
+    jacobian_.resize(x.size(), x.size());
+    carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       const double room = position_ - x.sum();
       const double d = std::min({relative_difference * x[j], largest_difference, 0.5 * room});
       Eigen::VectorXd moved = x;
       moved[j] += d;
-      Evaluation there = evaluate(moved);
-      const auto difference = [d](std::vector<Replicates>& to,
-                                  const std::vector<Replicates>& from) {
-        for (std::size_t row = 0; row < to.size(); ++row) {
-          for (std::size_t r = 0; r < to[row].size(); ++r) {
-            to[row][r] = (to[row][r] - from[row][r]) / d;
-          }
-        }
+      const Evaluation there = evaluate(moved);
+      const auto slope = [d](const Replicates& to, const Replicates& from) {
+        return (numerics::mean(to) - numerics::mean(from)) / d;
       };
-      difference(there.residual, here.residual);
-      difference(there.carried, here.carried);
-      slopes_.push_back(std::move(there));
+      for (std::size_t i = 0; i < here.residual.size(); ++i) {
+        jacobian_(index(i), j) = slope(there.residual[i], here.residual[i]);
+      }
+      for (std::size_t i = 0; i < here.carried.size(); ++i) {
+        carried_slope_(index(i), j) = slope(there.carried[i], here.carried[i]);
+      }
     }
+    inverse_ = jacobian_.fullPivLu();
+  }
+
+  /// The Newton step for given residuals, one per free layer.
+  template <class Residual>
+  [[nodiscard]] Eigen::VectorXd newton_step(const Residual& residual) const {
+    Eigen::VectorXd b(index(layers_.size()));
+    for (std::size_t i = 0; i < layers_.size(); ++i) b[index(i)] = -residual(i);
+    return b.size() == 0 ? b : Eigen::VectorXd(inverse_.solve(b));
   }
 
   [[nodiscard]] Eigen::VectorXd mean_step(const Evaluation& here) const {
-    const Eigen::Index n = index(layers_.size());
-    Eigen::VectorXd residual(n);
-    Eigen::MatrixXd jacobian(n, n);
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      residual[index(i)] = numerics::mean(here.residual[i]);
-      for (std::size_t j = 0; j < layers_.size(); ++j) {
-        jacobian(index(i), index(j)) = numerics::mean(slopes_[j].residual[i]);
-      }
-    }
-    return n == 0 ? residual : Eigen::VectorXd(-jacobian.fullPivLu().solve(residual));
-  }
-
-  [[nodiscard]] Eigen::VectorXd replicate_step(const Evaluation& here, std::size_t r) const {
-    const Eigen::Index n = index(layers_.size());
-    Eigen::VectorXd residual(n);
-    Eigen::MatrixXd jacobian(n, n);
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      residual[index(i)] = here.residual[i][r];
-      for (std::size_t j = 0; j < layers_.size(); ++j) {
-        jacobian(index(i), index(j)) = slopes_[j].residual[i][r];
-      }
-    }
-    return n == 0 ? residual : Eigen::VectorXd(-jacobian.fullPivLu().solve(residual));
+    return newton_step([&](std::size_t i) { return numerics::mean(here.residual[i]); });
   }
 
   FixedPointNode finish(const Eigen::VectorXd& x, const Evaluation& here, const Status& status) {
@@ -167,11 +155,9 @@ class Solver {
     node.growth_bias.assign(learned_.size(), 0.0);
     std::vector<Replicates> carried = here.carried;
     for (std::size_t r = 0; r < replicates; ++r) {
-      const Eigen::VectorXd step = replicate_step(here, r);
-      for (std::size_t j = 0; j < layers_.size(); ++j) {
-        for (std::size_t row = 0; row < carried.size(); ++row) {
-          carried[row][r] += step[index(j)] * slopes_[j].carried[row][r];
-        }
+      const Eigen::VectorXd step = newton_step([&](std::size_t i) { return here.residual[i][r]; });
+      for (std::size_t row = 0; row < carried.size(); ++row) {
+        carried[row][r] += carried_slope_.row(index(row)).dot(step);
       }
       const std::vector<double> a = depths(x + step);
       for (std::size_t l = 0; l < a.size(); ++l) node.depth[l][r] = a[l];
@@ -198,7 +184,9 @@ class Solver {
   const Context& context_;
   std::vector<std::size_t> layers_;  // learned layers whose depth is free
   std::size_t last_ = 0;             // the learned layer that takes the rest
-  std::vector<Evaluation> slopes_;
+  Eigen::MatrixXd jacobian_;
+  Eigen::FullPivLU<Eigen::MatrixXd> inverse_;
+  Eigen::MatrixXd carried_slope_;
   int evaluations_ = 0;
 };
 

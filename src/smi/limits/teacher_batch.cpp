@@ -7,8 +7,11 @@ namespace onset::smi {
 
 namespace {
 
-/// Variance with which a field of an unlearned layer is drawn. Near the best for ||z z^T - I||^2.
-constexpr double wide_variance = 2.0;
+/// Variance with which zeta is drawn. At V = 1 what is averaged grows like |z|^4, and twice the
+/// variance is near the best; as V falls the integrand flattens.
+double wide_variance(double variance) {
+  return 1.0 + variance;
+}
 
 }  // namespace
 
@@ -26,8 +29,8 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
                      std::vector<double>(rows * count), std::vector<double>(tokens * count),
                      std::vector<double>(count, 1.0)};
   for (std::size_t l = 0; l < layers; ++l) {
-    const bool learned = variance[l] < 1.0;
-    const double widening = learned ? 1.0 : std::sqrt(wide_variance);
+    const double wide = wide_variance(variance[l]);
+    const double widening = std::sqrt(wide);
     const double deviation = std::sqrt(variance[l]) * widening;
     const double known = std::sqrt(1.0 - variance[l]);
     const std::size_t first = 2 * tokens * (layers - 1 - l);
@@ -41,7 +44,6 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
         batch.field[row + i] = known * centre[i] + deviation * noise[i];
       }
     }
-    if (learned) continue;
     for (std::size_t i = 0; i < count; ++i) {
       double norm = 0.0;
       for (std::size_t t = 0; t < tokens; ++t) {
@@ -49,7 +51,7 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
         norm += z * z;
       }
       batch.weight[i] *=
-          std::pow(widening, model.tokens) * std::exp(-0.5 * norm * (1.0 - 1.0 / wide_variance));
+          std::pow(widening, model.tokens) * std::exp(-0.5 * norm * (1.0 - 1.0 / wide));
     }
   }
   std::vector<double> fields(rows);

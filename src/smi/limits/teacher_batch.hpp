@@ -21,9 +21,9 @@ struct TeacherBatch {
 /// Normal dimensions that teacher_batch() uses: the noise and the known part of every field.
 [[nodiscard]] int teacher_dimensions(const DeepAttention& model);
 
-/// Makes the batch from standard normals. A layer at V = 1 is drawn wider than its law and weighted
-/// back: its growth rate F is a fourth moment, and the wider draw cuts the variance tenfold. The
-/// last layer comes first, so that the coordinates that matter most get the best of a
+/// Makes the batch from standard normals. Fields are drawn wider than their law and weighted back:
+/// the growth rate of an unlearned layer is a fourth moment, and the wider draw cuts its variance
+/// tenfold. The last layer comes first, so that the coordinates that matter most get the best of a
 /// low-discrepancy sequence.
 [[nodiscard]] TeacherBatch teacher_batch(const DeepAttention& model,
                                          std::span<const double> variance,

@@ -43,8 +43,7 @@ class Branch {
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
  private:
-  /// Coordinate x = sqrt(position - start): alpha(x) is smooth and even-spaced nodes crowd where
-  /// the stage begins.
+  /// In the coordinate x, a logarithm of the depth since the start, in which nodes are even.
   struct Curve {
     double start = 0.0;
     std::vector<double> x;
