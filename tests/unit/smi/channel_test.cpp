@@ -1,0 +1,389 @@
+#include "onset/smi/limits/channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/gaussian_expectation.hpp"
+#include "onset/smi/limits/uninformed.hpp"
+#include "smi/limits/teacher_batch.hpp"
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+DeepAttention attention_model(int layers, int tokens, std::vector<double> skip) {
+  DeepAttention model;
+  model.layers = layers;
+  model.tokens = tokens;
+  model.skip = std::move(skip);
+  return model;
+}
+
+ChannelOptions fine(std::size_t points, int nodes) {
+  ChannelOptions options;
+  options.points = points;
+  options.replicates = 32;
+  options.nodes = nodes;
+  return options;
+}
+
+Context two_threads() {
+  Context context;
+  context.threads = 2;
+  return context;
+}
+
+/// Student t of 31 degrees of freedom (32 replicates) beyond 8: odds of 5e-9, so that some 100
+/// comparisons stay below a false alarm of 1e-6.
+constexpr double far_out = 8.0;
+
+void expect_zero(const Replicates& difference, double bias, const std::string& what) {
+  const Estimate e = numerics::reduce(difference);
+  EXPECT_NEAR(e.value, 0.0, far_out * e.error + bias) << what;
+}
+
+Replicates minus(const Replicates& a, const Replicates& b) {
+  Replicates d(a.size());
+  for (std::size_t r = 0; r < a.size(); ++r) d[r] = a[r] - b[r];
+  return d;
+}
+
+Replicates minus(const Replicates& a, double b) {
+  return minus(a, Replicates(a.size(), b));
+}
+
+/// Nishimori sides of one layer [smi 15], straight from the posterior.
+struct Sides {
+  Replicates pair;     // E <zeta>_a . <zeta>_b
+  Replicates planted;  // E <zeta> . zeta*
+  Replicates norm;     // E <|zeta|^2>: the number of tokens
+};
+
+std::vector<Sides> nishimori_sides(const DeepAttention& model, const std::vector<double>& variance,
+                                   std::size_t points, int nodes) {
+  const auto layers = static_cast<std::size_t>(model.layers);
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  const auto posterior = attention_posterior(model, {nodes, 5});
+  numerics::ExpectationOptions rule;
+  rule.dimensions = teacher_dimensions(model);
+  rule.outputs = 3 * model.layers;
+  rule.points = points;
+  rule.replicates = 32;
+  rule.seed = 5;
+  const auto integrand = [&](const numerics::NormalBatch& normals, std::span<double> out) {
+    const std::size_t n = normals.count;
+    const TeacherBatch teacher = teacher_batch(model, variance, normals);
+    PosteriorMoments m(model.layers, model.tokens, n);
+    posterior->moments(
+        {n, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, m);
+    const auto pairs = static_cast<std::size_t>(m.pairs);
+    for (std::size_t l = 0; l < layers; ++l) {
+      for (std::size_t i = 0; i < n; ++i) {
+        double pair = 0.0;
+        double planted = 0.0;
+        double norm = 0.0;
+        for (std::size_t t = 0; t < tokens; ++t) {
+          const std::size_t row = (l * tokens + t) * n + i;
+          const double a = m.half[0].mean[row];
+          const double b = m.half[1].mean[row];
+          pair += a * b;
+          planted += 0.5 * (a + b) * teacher.zeta[row];
+          const std::size_t diagonal = (l * pairs + t * (t + 1) / 2 + t) * n + i;
+          norm += 0.5 * (m.half[0].second[diagonal] + m.half[1].second[diagonal]);
+        }
+        out[(3 * l) * n + i] = teacher.weight[i] * pair;
+        out[(3 * l + 1) * n + i] = teacher.weight[i] * planted;
+        out[(3 * l + 2) * n + i] = teacher.weight[i] * norm;
+      }
+    }
+  };
+  const auto means = numerics::gaussian_expectation(rule, integrand, two_threads());
+  std::vector<Sides> sides;
+  for (std::size_t l = 0; l < layers; ++l) {
+    sides.push_back({means[3 * l], means[3 * l + 1], means[3 * l + 2]});
+  }
+  return sides;
+}
+
+TEST(Channel, ItsPosteriorObeysTheNishimoriIdentities) {
+  struct Case {
+    int layers;
+    int tokens;
+    double skip;
+    std::vector<double> variance;
+    int nodes;
+  };
+  const std::vector<Case> cases = {{1, 3, 1.0, {0.3}, 16},
+                                   {2, 2, 1.0, {0.8, 0.3}, 1024},
+                                   {2, 2, 0.2, {0.5, 0.05}, 1024},
+                                   {3, 2, 0.5, {0.9, 0.6, 0.3}, 1024}};
+  for (const Case& c : cases) {
+    const DeepAttention model = attention_model(c.layers, c.tokens, {c.skip});
+    const auto sides = nishimori_sides(model, c.variance, c.layers == 1 ? 4096 : 256, c.nodes);
+    for (std::size_t l = 0; l < sides.size(); ++l) {
+      const std::string what = std::to_string(c.layers) + " layers, layer " + std::to_string(l + 1);
+      const Sides& s = sides[l];
+      // E a.b = E <zeta>.zeta*, and E <|zeta|^2> = M, which makes M - E tr Cov the same number. The
+      // ratio bias of the inner integrals at 1024 nodes is below 1e-3 of a mean of order 1.
+      const double bias = c.layers == 1 ? 0.0 : 1e-3;
+      expect_zero(minus(s.pair, s.planted), bias, what);
+      expect_zero(minus(s.norm, c.tokens), bias, what);
+      EXPECT_LT(numerics::reduce(s.pair).error, 0.05) << what;  // so that the above says something
+    }
+  }
+}
+
+TEST(Channel, ItsGainIsThatOfThePosteriorItself) {
+  const DeepAttention model = attention_model(2, 2, {1.0});
+  const std::vector<double> variance = {0.8, 0.3};
+  const auto info = Channel(model, fine(256, 256)).at(variance, two_threads());
+  const auto sides = nishimori_sides(model, variance, 256, 1024);
+  for (std::size_t l = 0; l < 2; ++l) {
+    expect_zero(minus(info.gain[l], sides[l].planted), 2.0 * info.gain_bias[l] + 1e-3,
+                "layer " + std::to_string(l + 1));
+    EXPECT_TRUE(info.growth[l].empty());
+    EXPECT_LT(info.gain_bias[l], 0.01);
+  }
+}
+
+/// r = M - E[rho^2 (1 - tanh x)] / V of one layer, x = (Q rho^2 + rho sqrt(Q V) xi) / V.
+///
+/// Given omega and h = +-z*, the posterior sits on z = +-h with odds exp(2 h.omega / V), so that
+/// tr Cov(zeta) = rho^2 (1 - tanh^2 x) / V, x = z*.omega / V; and E tanh^2 x = E tanh x, since x
+/// has the law of a signal under its own posterior. Given z*, omega ~ N(Q z*, Q V I). Trapezoid in
+/// log rho and in xi; the step in xi follows the poles of tanh.
+double one_layer_gain(int tokens, double v) {
+  const double q = 1.0 - v;
+  const double log_norm = (1.0 - 0.5 * tokens) * std::numbers::ln2 - std::lgamma(0.5 * tokens);
+  constexpr double log_step = 0.05;
+  double sum = 0.0;
+  for (double t = -12.0; t < std::log(12.0); t += log_step) {
+    const double rho = std::exp(t);
+    const double slope = rho * std::sqrt(q / v);
+    const double step = std::fmin(0.2, 0.25 / slope);
+    double inner = 0.0;
+    for (double xi = -9.0; xi < 9.0; xi += step) {
+      const double density = std::exp(-0.5 * xi * xi) / std::sqrt(2.0 * std::numbers::pi);
+      // 1 - tanh x = 2 / (1 + exp 2x): no cancellation.
+      inner += step * density * 2.0 / (1.0 + std::exp(2.0 * (q * rho * rho / v + slope * xi)));
+    }
+    sum += log_step * std::exp(log_norm + tokens * t - 0.5 * rho * rho) * rho * rho * inner;
+  }
+  return tokens - sum / v;
+}
+
+TEST(Channel, TheGainOfOneLayerIsATwoDimensionalIntegral) {
+  for (const int tokens : {2, 3, 4}) {
+    const Channel channel(attention_model(1, tokens, {1.0}), fine(4096, 16));
+    for (const double v : {0.9, 0.5, 0.1, 0.01}) {
+      const auto info = channel.at(std::vector{v}, two_threads());
+      const double expected = one_layer_gain(tokens, v);
+      const std::string what = std::to_string(tokens) + " tokens, V " + std::to_string(v);
+      expect_zero(minus(info.gain[0], expected), 1e-7, what);
+      EXPECT_LT(numerics::reduce(info.gain[0]).error, 5e-3 * expected) << what;
+      EXPECT_EQ(info.gain_bias[0], 0.0);
+    }
+  }
+}
+
+TEST(Channel, TheGrowthOfOneLayerReachesTheRigorousBound) {
+  for (const int tokens : {2, 3, 4}) {
+    const Channel channel(attention_model(1, tokens, {1.0}), fine(4096, 16));
+    const auto info = channel.at(std::vector{1.0}, two_threads());
+    expect_zero(minus(info.growth[0], tokens * (tokens + 1.0)), 1e-12, std::to_string(tokens));
+    EXPECT_LT(numerics::reduce(info.growth[0]).error, 0.02 * tokens * (tokens + 1.0));
+    EXPECT_EQ(numerics::mean(info.gain[0]), 0.0);
+  }
+}
+
+TEST(Channel, AtOverlapZeroItAgreesWithThePlaneIntegral) {
+  for (const double skip : {0.3, 1.0, 4.0}) {
+    const DeepAttention model = attention_model(2, 2, {skip});
+    const auto info = Channel(model, fine(512, 256)).at(std::vector{1.0, 1.0}, two_threads());
+    const Uninformed plane = uninformed_channel(model, {2048, 32, 1}, two_threads());
+    for (std::size_t l = 0; l < 2; ++l) {
+      const std::string what = "skip " + std::to_string(skip) + " layer " + std::to_string(l + 1);
+      expect_zero(minus(info.growth[l], plane.growth[l]), 2.0 * info.growth_bias[l], what);
+    }
+    // The log of an inner estimate of relative variance s^2 is low by s^2 / 2, here below 1e-3.
+    expect_zero(minus(info.log_evidence, plane.log_evidence), 1e-3, "evidence");
+  }
+}
+
+TEST(Channel, TheGainIsTheSlopeOfTheEvidence) {
+  // dPsi / da_l = r_l / 2 with a_l = -log V_l, that is dPsi / dQ_l = r_l / (2 V_l) [smi 23]. Along
+  // a straight path in a, integrated by the three-point Gauss rule: no finite differences.
+  const DeepAttention model = attention_model(2, 2, {1.0});
+  const Channel channel(model, fine(256, 512));
+  const double start[2] = {0.8, 2.0};
+  const double length = 0.8;
+  const double nodes[3] = {0.5 - 0.5 * std::sqrt(0.6), 0.5, 0.5 + 0.5 * std::sqrt(0.6)};
+  const double weights[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+  for (std::size_t l = 0; l < 2; ++l) {
+    const auto at = [&](double fraction) {
+      double a[2] = {start[0], start[1]};
+      a[l] += length * fraction;
+      return channel.at(std::vector{std::exp(-a[0]), std::exp(-a[1])}, two_threads());
+    };
+    const Replicates rise = minus(at(1.0).log_evidence, at(0.0).log_evidence);
+    Replicates integral(rise.size(), 0.0);
+    double bias = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto info = at(nodes[k]);
+      bias += 0.5 * length * weights[k] * 2.0 * info.gain_bias[l];
+      for (std::size_t r = 0; r < rise.size(); ++r) {
+        integral[r] += 0.5 * length * weights[k] * info.gain[l][r];
+      }
+    }
+    expect_zero(minus(rise, integral), bias + 2e-4, "layer " + std::to_string(l + 1));
+    const Estimate size = numerics::reduce(integral);
+    EXPECT_LT(numerics::reduce(minus(rise, integral)).error, 0.05 * size.value);
+  }
+}
+
+TEST(Channel, NearPerfectRecoveryTheGainsAddUpToTheTokens) {
+  // Counting [smi 21]: the linearised label fixes M combinations of the L M fields.
+  const DeepAttention model = attention_model(2, 2, {1.0});
+  const auto info = Channel(model, fine(256, 256)).at(std::vector{1e-7, 1e-7}, two_threads());
+  Replicates total(info.gain[0].size());
+  for (std::size_t r = 0; r < total.size(); ++r) total[r] = info.gain[0][r] + info.gain[1][r];
+  expect_zero(minus(total, 2.0), info.gain_bias[0] + info.gain_bias[1] + 1e-3, "sum of gains");
+}
+
+TEST(Channel, GivesTheSameBitsForAnyNumberOfThreads) {
+  ChannelOptions options;
+  options.points = 512;
+  options.replicates = 3;
+  options.nodes = 32;
+  const Channel channel(attention_model(2, 2, {0.7}), options);
+  Context context;
+  const auto expected = channel.at(std::vector{1.0, 0.4}, context);
+  for (const int threads : {2, 3, 8}) {
+    context.threads = threads;
+    const auto info = channel.at(std::vector{1.0, 0.4}, context);
+    EXPECT_EQ(info.gain, expected.gain);
+    EXPECT_EQ(info.growth, expected.growth);
+    EXPECT_EQ(info.log_evidence, expected.log_evidence);
+    EXPECT_EQ(info.gain_bias, expected.gain_bias);
+    EXPECT_EQ(info.growth_bias, expected.growth_bias);
+  }
+}
+
+TEST(Channel, NamesTheFieldThatIsWrong) {
+  const auto field = [](auto change) {
+    ChannelOptions options;
+    change(options);
+    try {
+      options.validate();
+    } catch (const InvalidArgument& error) {
+      return error.field();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(field([](auto&) {}), "none");
+  EXPECT_EQ(field([](auto& o) { o.points = 1000; }), "points");
+  EXPECT_EQ(field([](auto& o) { o.replicates = 1; }), "replicates");
+  EXPECT_EQ(field([](auto& o) { o.nodes = 100; }), "nodes");
+
+  ChannelOptions small;
+  small.points = 16;
+  small.replicates = 2;
+  small.nodes = 16;
+  const Channel channel(attention_model(2, 2, {1.0}), small);
+  for (const auto& bad : {std::vector{0.5}, std::vector{0.5, 0.0}, std::vector{1.1, 0.5},
+                          std::vector{std::numeric_limits<double>::quiet_NaN(), 0.5}}) {
+    EXPECT_THROW((void)channel.at(bad, Context()), InvalidArgument);
+  }
+}
+
+TEST(Uninformed, NormalisesTheLabelAndTheLastField) {
+  for (const double skip : {0.0, 0.1, 1.0, 10.0}) {
+    const Uninformed u =
+        uninformed_channel(attention_model(2, 2, {skip}), {2048, 32, 1}, two_threads());
+    const std::string what = "skip " + std::to_string(skip);
+    // The plane is cut where 1e-7 of the mass lies (an edge at h_minus = 0 without skip).
+    expect_zero(minus(u.mass, 1.0), 1e-6, what);
+    expect_zero(minus(u.last_norm, 2.0), 1e-5, what);
+  }
+}
+
+TEST(Uninformed, TheFirstThresholdAtSkipOneIsTheKnownOne) {
+  const Uninformed u =
+      uninformed_channel(attention_model(2, 2, {1.0}), {4096, 32, 1}, two_threads());
+  const Estimate threshold =
+      numerics::reduce(numerics::map(u.growth[1], [](double f) { return 1.0 / f; }));
+  // 0.18548(1) from a separate program.
+  EXPECT_NEAR(threshold.value, 0.18548, 1.5e-5 + far_out * threshold.error);
+  EXPECT_LT(threshold.error, 1e-5);
+}
+
+TEST(Uninformed, ALargeSkipMakesTheLastLayerASingleOne) {
+  for (const double skip : {1e3, 1e4}) {
+    const Uninformed u =
+        uninformed_channel(attention_model(2, 2, {skip}), {1024, 16, 1}, two_threads());
+    // Corrections of the order 1/skip.
+    EXPECT_NEAR(1.0 / numerics::mean(u.growth[1]), 1.0 / 6.0, 1.0 / skip) << skip;
+  }
+}
+
+TEST(Uninformed, NoGrowthExceedsTheRigorousBound) {
+  for (const double skip : {0.0, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0}) {
+    const Uninformed u =
+        uninformed_channel(attention_model(2, 2, {skip}), {1024, 16, 1}, two_threads());
+    for (const auto& f : u.growth) {
+      const Estimate e = numerics::reduce(f);
+      EXPECT_GE(e.value, 0.0) << skip;
+      EXPECT_LE(e.value, 6.0 + 10.0 * e.error + 1e-6) << skip;
+    }
+  }
+}
+
+TEST(Uninformed, ThreeLayersObeyTheBoundAndTheLastLeads) {
+  const Uninformed u =
+      uninformed_channel(attention_model(3, 2, {1.0, 0.5}), {2048, 16, 1}, two_threads());
+  ASSERT_EQ(u.growth.size(), 3u);
+  for (const auto& f : u.growth) {
+    const Estimate e = numerics::reduce(f);
+    EXPECT_GT(e.value, 0.0);
+    EXPECT_LE(e.value, 6.0);
+    EXPECT_LT(numerics::mean(u.growth[0]), numerics::mean(u.growth[2]));
+  }
+  // 16 replicates; t of 15 degrees of freedom beyond 10: odds of 5e-8.
+  const Estimate mass = numerics::reduce(u.mass);
+  EXPECT_NEAR(mass.value, 1.0, 10.0 * mass.error + 1e-6);
+  const Estimate norm = numerics::reduce(u.last_norm);
+  EXPECT_NEAR(norm.value, 2.0, 10.0 * norm.error + 1e-5);
+}
+
+TEST(Uninformed, OneLayerIsTheClosedForm) {
+  for (const int tokens : {2, 3, 6}) {
+    const Uninformed u = uninformed_channel(attention_model(1, tokens, {1.0}), {}, Context());
+    EXPECT_DOUBLE_EQ(numerics::mean(u.growth[0]), tokens * (tokens + 1.0));
+    // E log Z_out with Z_out = 2 N(h; 0, I): log 2 minus the entropy of M standard normals.
+    EXPECT_NEAR(numerics::mean(u.log_evidence),
+                std::log(2.0) - 0.5 * tokens * (std::log(2.0 * std::numbers::pi) + 1.0), 1e-13);
+  }
+}
+
+TEST(Uninformed, GivesTheSameBitsForAnyNumberOfThreadsAndRefusesOtherModels) {
+  const DeepAttention model = attention_model(2, 2, {1.0});
+  const Uninformed expected = uninformed_channel(model, {64, 2, 1}, Context());
+  for (const int threads : {2, 3, 8}) {
+    Context context;
+    context.threads = threads;
+    const Uninformed u = uninformed_channel(model, {64, 2, 1}, context);
+    EXPECT_EQ(u.growth, expected.growth);
+    EXPECT_EQ(u.log_evidence, expected.log_evidence);
+  }
+  EXPECT_THROW((void)uninformed_channel(attention_model(2, 3, {1.0}), {}, Context()), Refused);
+  EXPECT_THROW((void)uninformed_channel(model, {100, 16, 1}, Context()), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace onset::smi
