@@ -75,6 +75,12 @@ struct TwoTokenPosterior::LayerSums {
   explicit LayerSums(std::size_t layers) : layer(layers, PlaneSums{}) {}
 
   void merge(const LayerSums& other) {
+    // A proposal without weight has no scale: its shift of 0 would make the other underflow.
+    if (!(other.layer[0][0] > 0.0)) return;
+    if (!(layer[0][0] > 0.0)) {
+      *this = other;
+      return;
+    }
     const double low = std::min(shift, other.shift);
     const double mine = std::exp(low - shift);
     const double theirs = std::exp(low - other.shift);
