@@ -16,14 +16,11 @@ constexpr int evidence_steps = 128;
 /// Interpolation of order four: halving the spacing divides the error by 16.
 constexpr double order_factor = 16.0;
 
-/// Depth over which a stage's beginning is resolved: nodes are even in x = log(1 + depth / scale).
-constexpr double depth_scale = 2.5;
-
 /// A replicate whose own start lies this close to a node skips that node.
 constexpr double least_distance = 0.02;
 
-double coordinate(double distance) {
-  return std::log1p(std::max(0.0, distance) / depth_scale);
+double coordinate(double distance, double scale) {
+  return std::log1p(std::max(0.0, distance) / scale);
 }
 
 double sum_at(const std::vector<numerics::Replicates>& rows, std::size_t r) {
@@ -79,11 +76,12 @@ Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<Fixe
   for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(start.depth[l][r]);
   for (const FixedPointNode& node : nodes) {
     if (node.position < origin + least_distance) continue;
-    x.push_back(coordinate(node.position - origin));
+    x.push_back(coordinate(node.position - origin, start.depth_scale));
     log_alpha.push_back(node.log_alpha[r]);
     for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(node.depth[l][r]);
   }
-  Curve curve{origin, x, log_alpha, Interpolant(x, log_alpha), {}, start.log_evidence[r]};
+  Curve curve{origin,           x, log_alpha, Interpolant(x, log_alpha), {}, start.log_evidence[r],
+              start.depth_scale};
   for (auto& values : depth) curve.depth.emplace_back(x, std::move(values));
   return curve;
 }
@@ -96,7 +94,7 @@ Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes
   std::vector<double> log_alpha{numerics::mean(start.log_alpha)};
   relative_bias_ = start.relative_bias;
   for (const auto& node : nodes) {
-    x.push_back(coordinate(node.position - origin));
+    x.push_back(coordinate(node.position - origin, start.depth_scale));
     log_alpha.push_back(numerics::mean(node.log_alpha));
     relative_bias_ = std::max(relative_bias_, node.relative_bias);
   }
@@ -146,7 +144,7 @@ std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double l
 
 Branch::Point Branch::at_position(std::size_t replicate, double position) const {
   const Curve& curve = curves_.at(replicate);
-  return point(curve, coordinate(position - curve.start));
+  return point(curve, coordinate(position - curve.start, curve.depth_scale));
 }
 
 std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vector<bool>& learned,
@@ -164,8 +162,8 @@ std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vect
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{depth};
   for (int k = 1; k <= count; ++k) {
-    const double next_x = coordinate(end - origin) * k / count;
-    const double position = origin + depth_scale * std::expm1(next_x);
+    const double next_x = coordinate(end - origin, start.depth_scale) * k / count;
+    const double position = origin + start.depth_scale * std::expm1(next_x);
     std::vector<double> guess(layers);
     for (std::size_t l = 0; l < layers; ++l) {
       guess[l] =

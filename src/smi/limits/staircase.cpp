@@ -15,8 +15,8 @@ namespace {
 using numerics::Replicates;
 
 /// Inner nodes per half. Growth rates need more than gains do: with these the bias left after its
-/// correction is below 1e-3 of a growth rate and 2e-4 of a gain.
-constexpr int growth_nodes = 256;
+/// correction is below 1e-3 of a growth rate and 3e-4 of a gain.
+constexpr int growth_nodes = 512;
 constexpr int gain_nodes = 128;
 
 /// Outer points per replicate of the scan that brackets a threshold, and of its first refinement.
@@ -29,6 +29,9 @@ constexpr double scan_last = 40.0;
 
 /// Depth of every layer at the deep end of the last branch: V ~ 1e-6.
 constexpr double deep = 14.0;
+
+/// The first layer's overlap rises over a depth of this order.
+constexpr double first_depth_scale = 0.5;
 
 /// Nodes of a branch that ends at the next threshold (one evaluation each).
 constexpr int first_branch_nodes = 16;
@@ -133,6 +136,7 @@ class Builder {
       next.start.depth.assign(layers_, Replicates(next.start.log_alpha.size(), 0.0));
       next.start.log_evidence = channel.log_evidence;
       next.start.relative_bias = channel.grid_error[fastest];
+      next.start.depth_scale = first_depth_scale;
       const bool met = threshold(next.start).error <= options_.first_tolerance;
       if (met || rule.nodes == numerics::max_lattice_size) {
         result_.converged = result_.converged && met;

@@ -15,6 +15,7 @@ struct StageStart {
   numerics::Replicates log_alpha;
   numerics::Replicates log_evidence;  ///< Psi [smi 22]
   double relative_bias = 0.0;         ///< bound on the bias of alpha
+  double depth_scale = 2.5;           ///< depth over which the stage's beginning is resolved
 
   [[nodiscard]] double position(std::size_t replicate) const;  ///< total depth
 };
@@ -43,7 +44,7 @@ class Branch {
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
  private:
-  /// In the coordinate x, a logarithm of the depth since the start, in which nodes are even.
+  /// In the coordinate x = log(1 + depth since the start / depth_scale), in which nodes are even.
   struct Curve {
     double start = 0.0;
     std::vector<double> x;
@@ -51,6 +52,7 @@ class Branch {
     numerics::Interpolant log_alpha;
     std::vector<numerics::Interpolant> depth;
     double log_evidence_start = 0.0;
+    double depth_scale = 1.0;
   };
 
   [[nodiscard]] static Curve make_curve(const StageStart& start,
