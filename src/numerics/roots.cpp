@@ -98,6 +98,9 @@ ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double h
 
   const std::size_t replicates = b.rows[0].size();
   result.rows.assign(b.rows.size() - 1, Replicates(replicates));
+  for (std::size_t row = 1; row < b.rows.size(); ++row) {
+    result.row_slope.push_back((mean(b.rows[row]) - mean(a.rows[row])) / (b.x - a.x));
+  }
   for (std::size_t r = 0; r < replicates; ++r) {
     const double own_slope = (b.rows[0][r] - a.rows[0][r]) / (b.x - a.x);
     const double x = b.x - b.rows[0][r] / own_slope;
@@ -106,6 +109,36 @@ ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double h
     for (std::size_t row = 0; row < result.rows.size(); ++row) {
       const double value = b.rows[row + 1][r];
       result.rows[row][r] = value + step * (value - a.rows[row + 1][r]);
+    }
+  }
+  return result;
+}
+
+ReplicatedRoot polished_root(const ReplicatedFunction& f, const ReplicatedRoot& coarse,
+                             const RootOptions& options) {
+  options.validate();
+  ReplicatedRoot result;
+  result.slope = coarse.slope;
+  result.row_slope = coarse.row_slope;
+  double x = mean(coarse.x);
+  Evaluation here;
+  while (result.status.iterations < options.max_evaluations) {
+    here = evaluate(f, x);
+    ++result.status.iterations;
+    result.status.residual = here.residual;
+    const double step = -here.residual / coarse.slope;
+    if (std::abs(step) <= options.tolerance * std::max(1.0, std::abs(x))) {
+      result.status.reason = StopReason::converged;
+      break;
+    }
+    x += step;
+  }
+  result.rows.assign(here.rows.begin() + 1, here.rows.end());
+  for (std::size_t r = 0; r < here.rows[0].size(); ++r) {
+    const double step = -here.rows[0][r] / coarse.slope;
+    result.x.push_back(here.x + step);
+    for (std::size_t row = 0; row < result.rows.size(); ++row) {
+      result.rows[row][r] += coarse.row_slope[row] * step;
     }
   }
   return result;

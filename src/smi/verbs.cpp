@@ -17,7 +17,7 @@ constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples over di
 constexpr int supported_layers = 2;
 
 /// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
-constexpr double seconds_per_node = 6e-8;
+constexpr double seconds_per_node = 3e-8;
 
 Parameter integer(std::string name, std::int64_t fallback, double min, double max,
                   std::string text) {
@@ -146,10 +146,13 @@ Cost thresholds_cost(const Parameters& p) {
       "rule over the label's plane and shifted lattices for the inner fields. Later ones: root of "
       "alpha(s) F_l(s) = 1 along the curve of fixed points of state evolution. Errors: scatter of "
       "16 replicates and a bound on the bias of the inner integrals.";
-  const double factor = std::max(1.0, std::pow(1e-3 / options.tolerance, 1.0 / 0.6));
-  cost.core_seconds = model.layers == 1 ? 0.1
-                                        : 3.0 + channel_seconds(model, 55, 256, 128) +
-                                              channel_seconds(model, 7, 2048 * factor, 256);
+  // Points grow like the inverse square of the tolerance, inner nodes like its inverse.
+  const double ratio = std::max(1.0, 1e-3 / options.tolerance);
+  cost.core_seconds = model.layers == 1
+                          ? 0.1
+                          : 1.0 + channel_seconds(model, 60, 256, 128) +
+                                channel_seconds(model, 5, 1024, 256) +
+                                channel_seconds(model, 1.5, 2048 * ratio * ratio, 256 * ratio);
   cost.memory_bytes = 64e6;
   return cost;
 }
@@ -168,7 +171,7 @@ Verb thresholds_verb() {
   verb.parameters = model_parameters();
   verb.columns = threshold_columns();
   verb.primary = "alpha";
-  verb.default_tol = 1e-3;
+  verb.default_tol = 7e-4;
   verb.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                    "smi thresholds --layers 1 --tokens 4 --format json"};
   verb.cost = thresholds_cost;

@@ -29,10 +29,11 @@ struct Root {
 using ReplicatedFunction = std::function<std::vector<Replicates>(double x)>;
 
 struct ReplicatedRoot {
-  Replicates x;                  ///< every replicate's own root
-  std::vector<Replicates> rows;  ///< the further rows, each replicate at its own root
-  double slope = 0.0;            ///< of the mean residual
-  Status status;                 ///< residual: mean residual at the last x
+  Replicates x;                   ///< every replicate's own root
+  std::vector<Replicates> rows;   ///< the further rows, each replicate at its own root
+  double slope = 0.0;             ///< of the mean residual
+  std::vector<double> row_slope;  ///< of the further rows' means
+  Status status;                  ///< residual: mean residual at the last x
 };
 
 /// The root of each replicate of a noisy but deterministic function, at little more than the cost
@@ -42,5 +43,11 @@ struct ReplicatedRoot {
 /// mean's root.
 [[nodiscard]] ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double high,
                                              const RootOptions& options);
+
+/// The same from a finer f whose root lies near a coarser one's: Newton steps with the coarse
+/// slopes, so that one or two evaluations do.
+[[nodiscard]] ReplicatedRoot polished_root(const ReplicatedFunction& f,
+                                           const ReplicatedRoot& coarse,
+                                           const RootOptions& options);
 
 }  // namespace onset::numerics

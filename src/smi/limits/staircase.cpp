@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -15,13 +16,17 @@ namespace {
 using numerics::Replicates;
 
 /// Inner nodes per half. Growth rates need more than gains do: with these the bias left after its
-/// correction is below 1e-3 of a growth rate and 3e-4 of a gain.
-constexpr int growth_nodes = 512;
+/// correction is near 1e-3 of a growth rate and 3e-4 of a gain.
+constexpr int growth_nodes = 256;
+constexpr int max_nodes = 1 << 14;
 constexpr int gain_nodes = 128;
+
+/// Lattice points of the first threshold's inner fields, to begin with.
+constexpr std::size_t first_lattice = 2048;
 
 /// Outer points per replicate of the scan that brackets a threshold, and of its first refinement.
 constexpr std::size_t scan_points = 128;
-constexpr std::size_t least_root_points = 1024;
+constexpr std::size_t least_root_points = 2048;
 
 /// Scan of a stage's total depth: it doubles from the first to the last.
 constexpr double scan_first = 0.3;
@@ -34,23 +39,24 @@ constexpr double deep = 14.0;
 constexpr double first_depth_scale = 0.5;
 
 /// Nodes of a branch that ends at the next threshold (one evaluation each).
-constexpr int first_branch_nodes = 16;
+constexpr int first_branch_nodes = 20;
 
 /// Where the bracket of the scan leaves the root to the fine channel.
-constexpr double bracket_width = 0.1;
+constexpr double bracket_width = 0.06;
 /// Distance (in log V) of the last evaluation from a root at which one secant step finishes it.
 constexpr double root_tolerance = 0.02;
 
-/// The standard error falls at least like points^-rate; used to choose the next number of points.
-constexpr double error_rate = 0.6;
+/// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
+/// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
+constexpr double scatter_share = 0.85;
+constexpr double bias_share = 0.5;
+constexpr double max_factor = 64.0;
 
 /// Standard errors beyond which a difference is called one.
 constexpr double significance = 3.0;
 
-std::size_t next_power_of_two(double x) {
-  std::size_t p = 1;
-  while (static_cast<double>(p) < x) p *= 2;
-  return p;
+std::size_t nearest_power_of_two(double x) {
+  return std::size_t{1} << std::lround(std::log2(x));
 }
 
 Estimate exponential(const Replicates& logs, double relative_bias) {
@@ -121,7 +127,7 @@ class Builder {
   NextLayer first_threshold() {
     UninformedOptions rule;
     rule.seed = options_.seed;
-    for (rule.nodes = 4096;; rule.nodes *= 2) {
+    for (rule.nodes = first_lattice;; rule.nodes *= 2) {
       const Uninformed channel = uninformed_channel(model_, rule, context_);
       std::size_t fastest = 0;
       for (std::size_t l = 1; l < layers_; ++l) {
@@ -154,7 +160,8 @@ class Builder {
     std::size_t layer = 0;
     Replicates log_growth;
     Replicates log_alpha;
-    double relative_bias = 0.0;
+    double growth_bias = 0.0;  // relative, of F_l
+    double gain_bias = 0.0;    // relative, of the gain
   };
 
   Growth growth_at(const Channel& channel, const std::vector<bool>& learned, double s) {
@@ -175,7 +182,8 @@ class Builder {
     for (std::size_t r = 0; r < node.log_alpha.size(); ++r) {
       growth.log_growth[r] += std::log(node.growth[growth.layer][r]);
     }
-    growth.relative_bias = node.relative_bias + node.growth_bias[growth.layer];
+    growth.growth_bias = node.growth_bias[growth.layer];
+    growth.gain_bias = node.relative_bias;
     return growth;
   }
 
@@ -200,44 +208,92 @@ class Builder {
     rough.tolerance = 0.5 * bracket_width;
     const double near =
         scanned(low) < 0.0 ? numerics::bracketed_root(scanned, low, high, rough).x : low;
-    for (std::size_t points = std::max(least_root_points, options_.trace_points);;) {
-      NextLayer next = refined_threshold(learned, near, points);
-      const double error = threshold(next.start).error;
-      if (error <= options_.tolerance || points >= options_.max_points) {
-        result_.converged = result_.converged && error <= options_.tolerance;
-        return next;
-      }
-      const double factor = std::pow(error / options_.tolerance, 1.0 / error_rate);
-      points = std::min(options_.max_points,
-                        next_power_of_two(static_cast<double>(points) * std::max(2.0, factor)));
-    }
+    return refined_threshold(learned, near);
   }
 
-  NextLayer refined_threshold(const std::vector<bool>& learned, double near, std::size_t points) {
-    const Channel channel(model_, channel_options(points, growth_nodes));
-    Growth last;
-    const auto residual = [&](double s) {
-      last = growth_at(channel, learned, s);
-      return std::vector<Replicates>{last.log_growth, last.log_alpha};
-    };
-    double width = bracket_width;
-    const auto value = [&](double s) { return numerics::mean(residual(s)[0]); };
-    while (value(near - width) > 0.0 || value(near + width) < 0.0) width *= 2.0;
+  /// What one resolution says about a threshold.
+  struct Attempt {
+    numerics::ReplicatedRoot root;
+    NextLayer next;
+    double scatter = 0.0;  // standard error of alpha from the replicates
+    double bias = 0.0;     // bound on its bias
+  };
+
+  /// Raises the points against scatter and the inner nodes against bias until the tolerance is met.
+  NextLayer refined_threshold(const std::vector<bool>& learned, double near) {
+    std::size_t points = std::max(least_root_points, options_.trace_points);
+    int nodes = growth_nodes;
+    Attempt attempt = bracketed_threshold(learned, near, points, nodes);
+    while (std::hypot(attempt.scatter, attempt.bias) > options_.tolerance) {
+      const bool finer = attempt.bias > bias_share * options_.tolerance && nodes < max_nodes;
+      const double excess = attempt.scatter / (scatter_share * options_.tolerance);
+      const bool more = excess > 1.0 && points < options_.max_points;
+      if (!finer && !more) {
+        result_.converged = false;
+        break;
+      }
+      if (finer) nodes *= 2;
+      if (more) {
+        const double factor = std::clamp(excess * excess, 2.0, max_factor);
+        points = std::min(options_.max_points,
+                          nearest_power_of_two(static_cast<double>(points) * factor));
+      }
+      const Channel channel(model_, channel_options(points, nodes));
+      attempt = judged(learned, channel, [&](const numerics::ReplicatedFunction& residual) {
+        return numerics::polished_root(residual, attempt.root, root_options());
+      });
+    }
+    result_.converged = result_.converged && attempt.root.status.converged();
+    return std::move(attempt.next);
+  }
+
+  Attempt bracketed_threshold(const std::vector<bool>& learned, double near, std::size_t points,
+                              int nodes) {
+    const Channel channel(model_, channel_options(points, nodes));
+    return judged(learned, channel, [&](const numerics::ReplicatedFunction& residual) {
+      double width = bracket_width;
+      const auto value = [&](double s) { return numerics::mean(residual(s)[0]); };
+      while (value(near - width) > 0.0 || value(near + width) < 0.0) width *= 2.0;
+      return numerics::replicated_root(residual, near - width, near + width, root_options());
+    });
+  }
+
+  static numerics::RootOptions root_options() {
     numerics::RootOptions options;
     options.tolerance = root_tolerance;
     options.max_evaluations = 12;
-    const auto root = numerics::replicated_root(residual, near - width, near + width, options);
-    result_.converged = result_.converged && root.status.converged();
+    return options;
+  }
 
-    NextLayer next;
+  /// Runs a root finder on log(alpha F) over the branch and says what its result is worth.
+  template <class Finder>
+  Attempt judged(const std::vector<bool>& learned, const Channel& channel, const Finder& find) {
+    Growth last;
+    std::map<double, std::vector<Replicates>> known;  // the bracket's ends serve the root as well
+    const auto residual = [&](double s) {
+      const auto [entry, fresh] = known.try_emplace(s);
+      if (fresh) {
+        last = growth_at(channel, learned, s);
+        entry->second = {last.log_growth, last.log_alpha};
+      }
+      return entry->second;
+    };
+    Attempt attempt;
+    attempt.root = find(numerics::ReplicatedFunction(residual));
+    NextLayer& next = attempt.next;
     next.layer = static_cast<int>(last.layer);
-    next.start.log_alpha = root.rows[0];
-    next.start.depth.assign(layers_, Replicates(root.x.size(), 0.0));
+    next.start.log_alpha = attempt.root.rows[0];
+    next.start.depth.assign(layers_, Replicates(attempt.root.x.size(), 0.0));
     for (std::size_t l = 0; l < layers_; ++l) {
-      if (learned[l]) next.start.depth[l] = root.x;
+      if (learned[l]) next.start.depth[l] = attempt.root.x;
     }
-    next.start.relative_bias = last.relative_bias;
-    return next;
+    // alpha F = 1 fixes s: a relative error of F moves alpha by the share of alpha in the slope of
+    // log(alpha F), one of the gain by the rest.
+    const double share = std::clamp(attempt.root.row_slope[0] / attempt.root.slope, 0.0, 1.0);
+    next.start.relative_bias = share * last.growth_bias + (1.0 - share) * last.gain_bias;
+    attempt.scatter = exponential(next.start.log_alpha, 0.0).error;
+    attempt.bias = next.start.relative_bias * std::exp(numerics::mean(next.start.log_alpha));
+    return attempt;
   }
 
   std::vector<FixedPointNode> traced(const std::vector<bool>& learned, const StageStart& start,

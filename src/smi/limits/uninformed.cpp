@@ -21,12 +21,12 @@ using numerics::Replicates;
 /// The label's plane: h_plus by a trapezoid in units of the total gain, h_minus = exp(tau) likewise
 /// in tau. Both integrands are analytic and decay doubly exponentially or like a Gaussian, so the
 /// rule converges faster than any power; grid_error checks it at every call.
-constexpr double plus_step = 0.3;
+constexpr double plus_step = 0.5;
 constexpr double plus_end = 9.0;
 constexpr double log_minus_step = 0.25;
-constexpr double largest_minus = 11.0;      // in units of the total gain
-constexpr double lowest_log_minus = -16.0;  // below the smallest eigenvalue
-constexpr double floor_log_minus = -40.0;   // skip 0: the density has an integrable edge at 0
+constexpr double largest_minus = 11.0;     // in units of the total gain
+constexpr double lowest_log_minus = -9.0;  // below the smallest eigenvalue; constant from there
+constexpr double floor_log_minus = -40.0;  // skip 0: the density has an integrable edge at 0
 
 /// What every label needs of the inner fields, one entry per lattice node.
 struct InnerNodes {
@@ -197,8 +197,10 @@ Uninformed uninformed_channel(const DeepAttention& model, const UninformedOption
   for (std::size_t r = 0; r < replicates; ++r) {
     PlaneIntegral total(layers);
     for (std::size_t k = 0; k < grid.size(); ++k) {
-      // dh_minus = h_minus dtau; four quadrants.
-      const double weight = 4.0 * std::exp(grid[k]) * log_minus_step;
+      // dh_minus = h_minus dtau; four quadrants. Below the grid the integrand is constant, which
+      // leaves a geometric series of weights.
+      const double tail = k + 1 == grid.size() ? 1.0 / (1.0 - std::exp(-log_minus_step)) : 1.0;
+      const double weight = 4.0 * std::exp(grid[k]) * log_minus_step * tail;
       total.add(lines[r * grid.size() + k], weight, k % 2 == 0 ? 2.0 * weight : 0.0);
     }
     for (std::size_t l = 0; l < layers; ++l) {

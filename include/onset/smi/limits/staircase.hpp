@@ -12,7 +12,7 @@ namespace onset::smi {
 /// How finely the staircase is computed.
 struct StaircaseOptions {
   double first_tolerance = 1e-5;                  ///< wanted standard error of the first threshold
-  double tolerance = 1e-3;                        ///< of each later one
+  double tolerance = 7e-4;                        ///< of each later one
   std::size_t max_points = std::size_t{1} << 17;  ///< outer points per replicate, at most
   std::size_t trace_points = 256;                 ///< outer points per replicate for the branches
   int trace_nodes = 20;                           ///< fixed points on the last branch
