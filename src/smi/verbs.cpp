@@ -1,6 +1,8 @@
 #include "onset/smi/verbs.hpp"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -34,16 +36,18 @@ Parameter integer(std::string name, std::int64_t fallback, double min, double ma
 /// The parameters that describe the model.
 std::vector<Parameter> model_parameters() {
   std::vector<Parameter> list;
-  list.push_back(integer("layers", 2, 1, supported_layers, "attention layers, each of rank one"));
+  list.push_back(integer("layers", 2, 1, supported_layers, "Attention layers, each of rank one."));
   list.push_back(
-      integer("tokens", 2, 2, max_tokens, "tokens of a sample; more than 2 only with one layer"));
+      integer("tokens", 2, 2, max_tokens, "Tokens of a sample; more than 2 only with one layer."));
   Parameter skip;
   skip.name = "skip";
   skip.kind = ParameterKind::reals;
   skip.fallback = std::vector<double>{1.0};
   skip.min = 0.0;
   skip.max = max_skip;
-  skip.text = "strength c of the skip connection after each layer below the last: one or one each";
+  skip.text =
+      "Strength c of the skip connection after each layer below the last: one for all, or one "
+      "each.";
   list.push_back(skip);
   Parameter beta;
   beta.name = "beta";
@@ -51,7 +55,7 @@ std::vector<Parameter> model_parameters() {
   beta.fallback = 1.0;
   beta.min = min_beta;
   beta.max = max_beta;
-  beta.text = "inverse temperature of every softmax";
+  beta.text = "Inverse temperature of every softmax.";
   list.push_back(beta);
   return list;
 }
@@ -204,6 +208,13 @@ std::vector<Column> curve_columns(int layers) {
   return columns;
 }
 
+/// A residual is an order of magnitude: more digits would only be noise.
+double two_digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", x);
+  return std::strtod(text, nullptr);
+}
+
 std::vector<Cell> curve_row(const CurvePoint& p, BranchChoice choice) {
   std::vector<Cell> row{p.alpha, std::string(to_string(choice))};
   for (const Estimate& q : p.overlap) row.emplace_back(q);
@@ -211,7 +222,7 @@ std::vector<Cell> curve_row(const CurvePoint& p, BranchChoice choice) {
   row.emplace_back(p.error_bayes);
   row.emplace_back(p.free_entropy);
   row.emplace_back(std::int64_t{p.status.iterations});
-  row.emplace_back(p.status.residual);
+  row.emplace_back(two_digits(p.status.residual));
   row.emplace_back(p.status.converged());
   return row;
 }
@@ -290,14 +301,14 @@ Verb curve_verb() {
   alpha.min = 0.0;
   alpha.open_min = true;
   alpha.max = 1e6;
-  alpha.text = "sample ratios N/D";
+  alpha.text = "Sample ratios N/D (samples over dimension).";
   verb.parameters.push_back(alpha);
   Parameter branch;
   branch.name = "branch";
   branch.kind = ParameterKind::word;
   branch.fallback = std::string("uninformed");
   branch.words = {"uninformed", "informed", "optimal"};
-  branch.text = "which fixed point where there are several";
+  branch.text = "Which fixed point where there are several.";
   verb.parameters.push_back(branch);
   verb.columns = curve_columns(1);
   verb.primary = "Q11";
