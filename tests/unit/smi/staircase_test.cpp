@@ -1,0 +1,175 @@
+#include "onset/smi/limits/staircase.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "onset/core/error.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Student t of 15 degrees of freedom (16 replicates) beyond 9: odds of 2e-7, so that the handful
+/// of comparisons of this file has a false-alarm rate of about 1e-6. Seeds are fixed.
+constexpr double far_out = 9.0;
+
+constexpr double rigorous_bound = 1.0 / 6.0;  // of every threshold of two tokens [smi 18]
+
+DeepAttention one_layer(int tokens) {
+  DeepAttention model;
+  model.layers = 1;
+  model.tokens = tokens;
+  return model;
+}
+
+DeepAttention two_layers(double skip) {
+  DeepAttention model;
+  model.skip = {skip};
+  return model;
+}
+
+Context with_threads(int threads) {
+  Context context;
+  context.threads = threads;
+  return context;
+}
+
+StaircaseOptions rough_options() {
+  StaircaseOptions options;
+  options.tolerance = 1e-2;
+  options.trace_points = 128;
+  return options;
+}
+
+TEST(Staircase, OneLayerIsLearnedAtTheRigorousBoundAndPerfectlyAtOneOverTokens) {
+  for (int tokens = 2; tokens <= 6; ++tokens) {
+    StaircaseOptions options;
+    options.trace_points = 128;
+    const Staircase s = staircase(one_layer(tokens), options, with_threads(2));
+    const std::string what = std::to_string(tokens) + " tokens";
+    ASSERT_EQ(s.steps.size(), 1u) << what;
+    EXPECT_EQ(s.steps[0].layer, 0) << what;
+    EXPECT_NEAR(s.steps[0].alpha.value, 1.0 / (tokens * (tokens + 1.0)), 1e-15) << what;
+    EXPECT_EQ(s.steps[0].alpha.error, 0.0) << what;
+    EXPECT_EQ(s.steps[0].jump.value, 0.0) << what;
+    EXPECT_DOUBLE_EQ(s.perfect, 1.0 / tokens) << what;
+    EXPECT_NEAR(s.contraction.value, 1.0 / tokens, far_out * s.contraction.error + 1e-5) << what;
+    EXPECT_DOUBLE_EQ(s.algorithmic.value, s.perfect) << what;
+    EXPECT_FALSE(s.hard_phase) << what;
+    EXPECT_TRUE(s.converged) << what;
+  }
+}
+
+void expect_same_bits(const Staircase& a, const Staircase& b) {
+  ASSERT_EQ(a.steps.size(), b.steps.size());
+  for (std::size_t k = 0; k < a.steps.size(); ++k) {
+    EXPECT_EQ(a.steps[k].start.log_alpha, b.steps[k].start.log_alpha);
+    EXPECT_EQ(a.steps[k].start.depth, b.steps[k].start.depth);
+    EXPECT_EQ(a.steps[k].start.log_evidence, b.steps[k].start.log_evidence);
+    EXPECT_EQ(a.steps[k].branch.relative_bias(), b.steps[k].branch.relative_bias());
+  }
+  EXPECT_EQ(a.contraction.value, b.contraction.value);
+  EXPECT_EQ(a.contraction.error, b.contraction.error);
+}
+
+/// What holds at every skip.
+void expect_sound(const Staircase& s, double skip) {
+  EXPECT_TRUE(s.converged) << skip;
+  ASSERT_EQ(s.steps.size(), 2u) << skip;
+  EXPECT_EQ(s.steps[0].layer, 1) << skip;
+  EXPECT_EQ(s.steps[1].layer, 0) << skip;
+  for (const StaircaseStep& step : s.steps) {
+    EXPECT_GE(step.alpha.value, rigorous_bound - far_out * step.alpha.error) << skip;
+    EXPECT_EQ(step.jump.value, 0.0) << skip;
+  }
+  EXPECT_LT(s.steps[0].alpha.error, 1e-5) << skip;
+  EXPECT_LT(s.steps[1].alpha.error, 1e-2) << skip;
+  EXPECT_GT(s.steps[1].alpha.value - s.steps[0].alpha.value, far_out * s.steps[1].alpha.error)
+      << skip;
+  EXPECT_LT(s.steps[1].alpha.value, s.perfect + far_out * s.steps[1].alpha.error) << skip;
+  // Counting, and the fixed point at V = exp(-14): corrections of the order of the root of that.
+  EXPECT_EQ(s.perfect, 1.0) << skip;
+  EXPECT_NEAR(s.contraction.value, 1.0, far_out * s.contraction.error + 1e-3) << skip;
+  EXPECT_LT(s.contraction.error, 5e-3) << skip;
+  EXPECT_GE(s.algorithmic.value, s.perfect) << skip;
+}
+
+TEST(LongStaircase, TwoLayersAtSkipOneHaveTheKnownThresholdsForAnyNumberOfThreads) {
+  const Staircase s = staircase(two_layers(1.0), rough_options(), with_threads(2));
+  expect_sound(s, 1.0);
+  // 0.18548(1) and 0.719(2): from separate programs that share no code with this one. Five of their
+  // standard errors (6e-7) on top of ours.
+  const Estimate first = s.steps[0].alpha;
+  const Estimate second = s.steps[1].alpha;
+  EXPECT_NEAR(first.value, 0.18548, 5.0 * 1e-5 + far_out * first.error);
+  EXPECT_NEAR(second.value, 0.719, std::hypot(5.0 * 2e-3, far_out * second.error));
+  EXPECT_FALSE(s.hard_phase);
+  EXPECT_EQ(s.algorithmic.value, 1.0);
+  expect_same_bits(s, staircase(two_layers(1.0), rough_options(), with_threads(3)));
+}
+
+TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTheBound) {
+  for (const double skip : {0.1, 4.0}) {
+    expect_sound(staircase(two_layers(skip), rough_options(), with_threads(2)), skip);
+  }
+}
+
+TEST(Staircase, RefusesModelsItDoesNotKnow) {
+  DeepAttention deep;
+  deep.layers = 3;
+  EXPECT_THROW((void)staircase(deep, {}, Context()), Refused);
+  DeepAttention wide;
+  wide.tokens = 3;
+  EXPECT_THROW((void)staircase(wide, {}, Context()), Refused);
+}
+
+TEST(Staircase, NamesTheFieldThatIsWrong) {
+  const auto field = [](auto change) {
+    StaircaseOptions options;
+    change(options);
+    try {
+      (void)staircase(one_layer(2), options, Context());
+    } catch (const InvalidArgument& error) {
+      return error.field();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(field([](auto& o) { o.tolerance = 0.0; }), "tolerance");
+  EXPECT_EQ(field([](auto& o) { o.first_tolerance = -1.0; }), "first_tolerance");
+  EXPECT_EQ(field([](auto& o) { o.trace_nodes = 4; }), "trace_nodes");
+  EXPECT_EQ(field([](auto& o) { o.trace_points = 100; }), "points");
+}
+
+TEST(Staircase, OneLayerGivesTheSameBitsForAnyNumberOfThreads) {
+  StaircaseOptions options;
+  options.trace_points = 512;
+  expect_same_bits(staircase(one_layer(3), options, with_threads(1)),
+                   staircase(one_layer(3), options, with_threads(3)));
+}
+
+TEST(Staircase, StopsSoonAfterBeingAsked) {
+  using Clock = std::chrono::steady_clock;
+  StaircaseOptions options;
+  options.tolerance = 1e-6;  // hours
+  for (const int milliseconds : {50, 1500}) {
+    std::stop_source source;
+    Context context = with_threads(2);
+    context.stop = source.get_token();
+    Clock::time_point asked;
+    std::jthread asker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      asked = Clock::now();
+      source.request_stop();
+    });
+    EXPECT_THROW((void)staircase(two_layers(1.0), options, context), Interrupted);
+    const Clock::time_point ended = Clock::now();
+    asker.join();
+    EXPECT_LT(std::chrono::duration<double>(ended - asked).count(), 1.5);
+  }
+}
+
+}  // namespace
+}  // namespace onset::smi
