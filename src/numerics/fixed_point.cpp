@@ -16,7 +16,8 @@ double largest_difference(const Vector& a, const Vector& b) {
   double worst = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double d = std::abs(a[i] - b[i]);
-    if (!(d <= worst)) worst = d;  // also catches NaN
+    if (std::isnan(d)) return d;  // no later component may hide it
+    worst = std::max(worst, d);
   }
   return worst;
 }

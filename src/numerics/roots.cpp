@@ -12,7 +12,10 @@ namespace onset::numerics {
 namespace {
 
 void require_sign_change(double low, double high, double f_low, double f_high) {
-  if (!(f_low * f_high <= 0.0)) {
+  // Signs, not the product: that of two tiny values underflows to 0.
+  const bool rises = f_low <= 0.0 && f_high >= 0.0;
+  const bool falls = f_low >= 0.0 && f_high <= 0.0;
+  if (!rises && !falls) {
     throw InvalidArgument("bracket", "the function has the same sign at " + std::to_string(low) +
                                          " and " + std::to_string(high));
   }

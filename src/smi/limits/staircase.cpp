@@ -52,6 +52,10 @@ constexpr double scatter_share = 0.85;
 constexpr double bias_share = 0.5;
 constexpr double max_factor = 64.0;
 
+/// An estimate of a growth rate far below its noise can be negative (large skips); its logarithm is
+/// taken of this instead. At a threshold growth rates are of order 1.
+constexpr double least_growth = 1e-6;
+
 /// Standard errors beyond which a difference is called one.
 constexpr double significance = 3.0;
 
@@ -180,7 +184,7 @@ class Builder {
     growth.log_alpha = node.log_alpha;
     growth.log_growth = node.log_alpha;
     for (std::size_t r = 0; r < node.log_alpha.size(); ++r) {
-      growth.log_growth[r] += std::log(node.growth[growth.layer][r]);
+      growth.log_growth[r] += std::log(std::max(node.growth[growth.layer][r], least_growth));
     }
     growth.growth_bias = node.growth_bias[growth.layer];
     growth.gain_bias = node.relative_bias;

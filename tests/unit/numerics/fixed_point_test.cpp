@@ -99,9 +99,11 @@ TEST(FixedPoint, DivergesWhenAnIterateIsNotFinite) {
   EXPECT_EQ(nan.status.iterations, 1);
 }
 
-TEST(FixedPoint, ANanInTheLastComponentIsSeen) {
-  const VectorMap map = [](const Vector& x) { return Vector{x[0], not_a_number}; };
-  EXPECT_EQ(iterate(map, {1.0, 1.0}).status.reason, StopReason::diverged);
+TEST(FixedPoint, ANanInAnyComponentIsSeen) {
+  const VectorMap first = [](const Vector& x) { return Vector{not_a_number, x[1]}; };
+  const VectorMap last = [](const Vector& x) { return Vector{x[0], not_a_number}; };
+  EXPECT_EQ(iterate(first, {1.0, 1.0}).status.reason, StopReason::diverged);
+  EXPECT_EQ(iterate(last, {1.0, 1.0}).status.reason, StopReason::diverged);
 }
 
 TEST(FixedPoint, StopsAtTheAllowedNumberOfIterations) {

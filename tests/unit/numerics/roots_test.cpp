@@ -72,6 +72,8 @@ TEST(BracketedRoot, RefusesABracketWithoutASignChange) {
   const auto solve = [](auto f) { return [f] { (void)bracketed_root(f, 0.0, 1.0); }; };
   EXPECT_EQ(wrong_field(solve([](double x) { return 1.0 + x; })), "bracket");
   EXPECT_EQ(wrong_field(solve([](double x) { return -1.0 - x; })), "bracket");
+  // The product of two tiny values underflows to 0, which is no sign change either.
+  EXPECT_EQ(wrong_field(solve([](double x) { return 1e-200 * (1.0 + x); })), "bracket");
   EXPECT_EQ(wrong_field(solve([](double) { return std::numeric_limits<double>::quiet_NaN(); })),
             "bracket");
 }

@@ -117,6 +117,20 @@ TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTh
   }
 }
 
+TEST(LongStaircase, LargeSkipsHaveALimit) {
+  const Staircase far = staircase(two_layers(300.0), rough_options(), with_threads(2));
+  const Staircase farther = staircase(two_layers(1000.0), rough_options(), with_threads(2));
+  expect_sound(far, 300.0);
+  expect_sound(farther, 1000.0);
+  // The last layer becomes a single one; corrections fall like the square of 1 / skip.
+  EXPECT_NEAR(farther.steps[0].alpha.value, rigorous_bound, 1e-4);
+  // The next threshold stays finite: attention of layer 1 is a relative change of 1 / skip of the
+  // label, which an ever better known last layer resolves.
+  const Estimate a = far.steps[1].alpha;
+  const Estimate b = farther.steps[1].alpha;
+  EXPECT_NEAR(a.value, b.value, far_out * std::hypot(a.error, b.error));
+}
+
 TEST(Staircase, RefusesModelsItDoesNotKnow) {
   DeepAttention deep;
   deep.layers = 3;
