@@ -147,6 +147,11 @@ Branch::Point Branch::at_position(std::size_t replicate, double position) const 
   return point(curve, coordinate(position - curve.start, curve.depth_scale));
 }
 
+Branch::Point Branch::deepest(std::size_t replicate) const {
+  const Curve& curve = curves_.at(replicate);
+  return point(curve, curve.x.back());
+}
+
 std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vector<bool>& learned,
                                          const StageStart& start, double end, int count,
                                          const Context& context) {

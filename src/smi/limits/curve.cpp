@@ -15,12 +15,16 @@ using numerics::Replicates;
 
 constexpr std::size_t first_points = 1024;
 constexpr int trace_nodes = 24;
+constexpr int one_layer_trace_nodes = 64;  // its channel is cheap
 
 /// The last layer's overlap is held to this fraction of the tolerance: it is the better determined.
 constexpr double last_layer_share = 0.3;
 
 /// Errors fall at least like points^-rate; used to choose the next number of points.
 constexpr double error_rate = 0.6;
+
+/// Scatter below this share of the tolerance is not what misses it.
+constexpr double least_scatter = 0.3;
 
 /// Plain state evolution from the interpolated point must move less than this (or than three
 /// standard errors) in every V to count as converged.
@@ -71,7 +75,12 @@ std::vector<Solution> stable_solutions(const Staircase& stairs, std::size_t r, d
       found.push_back(solution(point, alpha));
     }
   }
-  if (alpha > stairs.perfect || found.empty()) found.push_back(perfect_recovery(layers));
+  if (alpha > stairs.perfect) {
+    found.push_back(perfect_recovery(layers));
+  } else if (found.empty()) {
+    // Between the branch's deep end (V ~ 1e-6) and exact recovery.
+    found.push_back(solution(stairs.steps.back().branch.deepest(r), alpha));
+  }
   return found;
 }
 
@@ -147,21 +156,25 @@ class CurveSolver {
       StaircaseOptions s;
       s.tolerance = std::numeric_limits<double>::max();
       s.trace_points = points_;
-      s.trace_nodes = trace_nodes;
+      s.trace_nodes = model_.layers == 1 ? one_layer_trace_nodes : trace_nodes;
       s.seed = options_.seed;
       stairs_ = staircase(model_, s, context_);
-      double worst = 0.0;
+      double scatter = 0.0;  // both in units of what is allowed
+      double total = 0.0;
       for (const double alpha : alphas) {
         const Ensemble e = solve(stairs_, alpha, options_.choice);
         for (std::size_t l = 0; l < e.variance.size(); ++l) {
-          const double share = l + 1 == e.variance.size() ? last_layer_share : 1.0;
-          worst = std::max(worst, overlap(e, l, alpha).error / share);
+          const bool best_known = l > 0 && l + 1 == e.variance.size();
+          const double allowed = options_.tolerance * (best_known ? last_layer_share : 1.0);
+          scatter = std::max(scatter, numerics::reduce(e.variance[l]).error / allowed);
+          total = std::max(total, overlap(e, l, alpha).error / allowed);
         }
       }
-      if (worst <= options_.tolerance) return true;
-      if (points_ >= options_.max_points) return false;
-      const double factor = std::pow(worst / options_.tolerance, 1.0 / error_rate);
-      const double wanted = static_cast<double>(points_) * std::max(2.0, factor);
+      if (total <= 1.0) return true;
+      // More points lower the scatter only, not the bounds on bias.
+      if (points_ >= options_.max_points || scatter < least_scatter) return false;
+      const double factor = std::max(2.0, std::pow(total, 1.0 / error_rate));
+      const double wanted = static_cast<double>(points_) * factor;
       while (static_cast<double>(points_) < wanted && points_ < options_.max_points) points_ *= 2;
     }
   }

@@ -40,6 +40,9 @@ class Branch {
   /// The point where the curve of a replicate is at this total depth.
   [[nodiscard]] Point at_position(std::size_t replicate, double position) const;
 
+  /// The last node of a replicate.
+  [[nodiscard]] Point deepest(std::size_t replicate) const;
+
   /// Bound on the relative error of alpha from interpolation and from inner integration.
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
