@@ -13,7 +13,11 @@ namespace {
 
 using numerics::Replicates;
 
-constexpr std::size_t first_points = 1024;
+/// Outer points per replicate: at least these; to begin with, as many as a typical model (scatter
+/// 0.015 of Q11 at 1024 points) needs for its tolerance.
+constexpr std::size_t least_points = 512;
+constexpr double typical_points = 1024.0;
+constexpr double typical_error = 0.015;
 constexpr int trace_nodes = 24;
 constexpr int one_layer_trace_nodes = 64;  // its channel is cheap
 
@@ -140,7 +144,7 @@ std::string_view to_string(BranchChoice choice) {
 
 void CurveOptions::validate() const {
   if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
-  if (max_points < first_points) throw InvalidArgument("max_points", "allowed: 1024 or more");
+  if (max_points < least_points) throw InvalidArgument("max_points", "allowed: 512 or more");
 }
 
 namespace {
@@ -152,7 +156,7 @@ class CurveSolver {
 
   /// A staircase fine enough that every overlap on the grid meets the tolerance.
   bool prepare(std::span<const double> alphas) {
-    for (points_ = first_points;;) {
+    for (points_ = first_points();;) {
       StaircaseOptions s;
       s.tolerance = std::numeric_limits<double>::max();
       s.trace_points = points_;
@@ -197,6 +201,14 @@ class CurveSolver {
   }
 
  private:
+  [[nodiscard]] std::size_t first_points() const {
+    const double wanted =
+        typical_points * std::pow(typical_error / options_.tolerance, 1.0 / error_rate);
+    std::size_t points = least_points;
+    while (static_cast<double>(points) < wanted && points < options_.max_points) points *= 2;
+    return points;
+  }
+
   /// Scatter, and the curve's own bias through the slope of the overlap.
   [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
     const Ensemble moved = solve(stairs_, alpha * (1.0 + sensitivity_step), options_.choice);
