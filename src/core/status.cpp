@@ -9,6 +9,7 @@ std::string_view to_string(StopReason reason) {
     case StopReason::stagnated: return "stagnated";
     case StopReason::unstable: return "unstable";
     case StopReason::diverged: return "diverged";
+    case StopReason::inaccurate: return "inaccurate";
   }
   return "unknown";
 }

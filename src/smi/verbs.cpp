@@ -113,9 +113,21 @@ std::vector<Column> threshold_columns() {
 
 Result run_thresholds(const Parameters& p, const Context& context) {
   const DeepAttention model = read_model(p);
-  const Staircase stairs = staircase(model, staircase_options(p), context);
   Result result;
   result.table = Table(threshold_columns());
+  Table known(threshold_columns());  // what a run that ends early can still say
+  const auto found = [&known](int layer, const Estimate& alpha) {
+    const auto stage = static_cast<std::int64_t>(known.rows().size()) + 1;
+    known.add_row({stage, std::to_string(layer + 1), std::string("weak"), alpha, {}});
+  };
+  Staircase stairs;
+  try {
+    stairs = staircase(model, staircase_options(p), context, found);
+  } catch (const Interrupted&) {
+    return {known, {}, ResultStatus::interrupted, "stopped on request", {}};
+  } catch (const Refused& e) {
+    return {known, {}, ResultStatus::refused, e.what(), {}};
+  }
   std::int64_t stage = 0;
   for (const auto& step : stairs.steps) {
     result.table.add_row(
@@ -131,13 +143,16 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   result.summary.emplace_back("hard_phase", stairs.hard_phase);
   result.notes.push_back(
       "contraction_alpha is where exact recovery starts to attract state evolution, measured at "
-      "V ~ 1e-6; counting says " +
+      "the deepest fixed point; counting says " +
       to_text(Value(stairs.perfect)) + ".");
-  if (!stairs.converged) {
-    result.status = ResultStatus::unconverged;
-    result.reason = "a threshold misses the asked tolerance " + to_text(Value(p.real("tol"))) +
-                    ", or a fixed point was not found";
+  if (!stairs.met_tolerance) {
+    result.reason = "a threshold misses the asked tolerance " + to_text(Value(p.real("tol")));
+  } else if (!stairs.sound) {
+    result.reason =
+        "fixed points near exact recovery could not be computed accurately: take contraction_alpha "
+        "and the kind algorithmic with care";
   }
+  if (!result.reason.empty()) result.status = ResultStatus::unconverged;
   return result;
 }
 
@@ -150,8 +165,9 @@ Cost thresholds_cost(const Parameters& p) {
       "rule over the label's plane and shifted lattices for the inner fields. Later ones: root of "
       "alpha(s) F_l(s) = 1 along the curve of fixed points of state evolution. Errors: scatter of "
       "16 replicates and a bound on the bias of the inner integrals.";
-  // Points grow like the inverse square of the tolerance, inner nodes like its inverse.
-  const double ratio = std::max(1.0, 1e-3 / options.tolerance);
+  // Points grow like the inverse square of the tolerance, inner nodes like its inverse, up to the
+  // most that a run may use; a tolerance beyond that ends as unconverged.
+  const double ratio = std::clamp(1e-3 / options.tolerance, 1.0, 8.0);
   cost.core_seconds = model.layers == 1
                           ? 0.1
                           : 1.0 + channel_seconds(model, 60, 256, 128) +
@@ -199,12 +215,14 @@ std::vector<Column> curve_columns(int layers) {
       {"error_plugin", "test error of the label at the estimated weights", norm, true});
   columns.push_back({"error_bayes", "least possible test error", norm, true});
   columns.push_back({"free_entropy",
-                     "free entropy per dimension, density with respect to h; infinite (null in "
-                     "JSON) at exact recovery",
+                     "free entropy per dimension, density with respect to h; empty at exact "
+                     "recovery, where it is infinite",
                      "nat", true});
-  columns.push_back({"iterations", "steps of plain state evolution from the point", "", false});
-  columns.push_back({"residual", "how far the last of them still moved V", "", false});
-  columns.push_back({"converged", "whether that is within errors", "", false});
+  columns.push_back(
+      {"iterations", "steps of plain state evolution that checked the point", "", false});
+  columns.push_back({"residual", "how far they moved V", "", false});
+  columns.push_back(
+      {"converged", "whether that is within errors, and the point is stable", "", false});
   return columns;
 }
 
@@ -220,7 +238,7 @@ std::vector<Cell> curve_row(const CurvePoint& p, BranchChoice choice) {
   for (const Estimate& q : p.overlap) row.emplace_back(q);
   row.emplace_back(p.error_plugin);
   row.emplace_back(p.error_bayes);
-  row.emplace_back(p.free_entropy);
+  row.push_back(std::isfinite(p.free_entropy.value) ? Cell(p.free_entropy) : Cell());
   row.emplace_back(std::int64_t{p.status.iterations});
   row.emplace_back(two_digits(p.status.residual));
   row.emplace_back(p.status.converged());
@@ -254,7 +272,7 @@ Result run_curve(const Parameters& p, const Context& context) {
       result.reason = "some rows did not converge";
     } else if (!curve.met_tolerance) {
       result.reason = "the asked tolerance " + to_text(Value(options.tolerance)) +
-                      " was not reached; the errors say what was";
+                      " was not reached, or a fixed point near exact recovery was not found";
     }
     if (!result.reason.empty()) result.status = ResultStatus::unconverged;
   } catch (const Interrupted&) {
@@ -310,7 +328,7 @@ Verb curve_verb() {
   branch.words = {"uninformed", "informed", "optimal"};
   branch.text = "Which fixed point where there are several.";
   verb.parameters.push_back(branch);
-  verb.columns = curve_columns(1);
+  verb.columns = curve_columns(2);
   verb.primary = "Q11";
   verb.default_tol = 1e-2;
   verb.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",

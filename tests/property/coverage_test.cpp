@@ -5,6 +5,7 @@
 // ONSET_TEST_SCALE (default 1) multiplies the number of seeds.
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -29,7 +30,7 @@ constexpr double degrees_of_freedom = numerics::default_replicates - 1;
 
 int scaled(int seeds) {
   const char* scale = std::getenv("ONSET_TEST_SCALE");
-  const int factor = scale == nullptr ? 1 : std::atoi(scale);
+  const int factor = scale == nullptr ? 1 : std::max(1, std::atoi(scale));
   return seeds * std::max(1, factor);
 }
 

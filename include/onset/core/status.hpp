@@ -11,6 +11,7 @@ enum class StopReason {
   stagnated,       ///< the residual stopped falling above the tolerance
   unstable,        ///< a fixed point was reached at which the map does not contract
   diverged,        ///< an iterate left the domain or stopped being finite
+  inaccurate,      ///< a point was found, but the integrals at it cannot be trusted
 };
 
 /// How an iterative computation ended; never silently thrown away.

@@ -25,7 +25,7 @@ class PointSet {
 /// are a prefix of the first 2^(k+1), and a coordinate does not depend on the number of dimensions.
 [[nodiscard]] std::unique_ptr<PointSet> scrambled_sobol(int dimensions, std::uint64_t seed,
                                                         std::uint64_t replicate);
-inline constexpr int max_sobol_dimensions = 64;
+inline constexpr int max_sobol_dimensions = 192;
 
 /// A randomly shifted rank-1 lattice of `size` points (a power of two) with the tent transform. Odd
 /// generators make it antithetic: points i and i + size/2 are exact reflections of one another in

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/fixed_point.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
 
 namespace onset::smi {
@@ -30,17 +29,21 @@ constexpr double error_rate = 0.6;
 /// Scatter below this share of the tolerance is not what misses it.
 constexpr double least_scatter = 0.3;
 
-/// Plain state evolution from the interpolated point must move less than this (or than three
-/// standard errors) in every V to count as converged.
-constexpr double residual_tolerance = 1e-3;
-constexpr int verification_steps = 3;
+/// One step of plain state evolution must move every V by less than this many standard errors of
+/// its own (or by next to nothing).
+constexpr double significance = 4.0;
+constexpr double least_residual = 1e-5;
 constexpr int verification_nodes = 128;
+constexpr std::uint64_t verification_seed = 0x5eed;
 
 /// Relative step in alpha for the sensitivity of the overlaps to a bias of the curve.
 constexpr double sensitivity_step = 1e-3;
 
 /// V below this is perfect recovery for every purpose.
 constexpr double negligible_variance = 1e-5;
+
+/// Relative distance at which two sample ratios are the same number.
+constexpr double rounding = 1e-12;
 
 /// What one replicate finds at one sample ratio.
 struct Solution {
@@ -62,9 +65,17 @@ Solution perfect_recovery(std::size_t layers) {
   return {std::vector<double>(layers, 0.0), std::numeric_limits<double>::infinity()};
 }
 
+/// Whether exact recovery is the only stable fixed point, or (between the two thresholds of a hard
+/// phase) one of them. The curve of fixed points ends at `perfect`; what noise puts beyond it is
+/// none.
+bool only_perfect(const Staircase& stairs, double alpha) {
+  return alpha >= stairs.algorithmic.value * (1.0 - rounding);
+}
+
 /// The stable fixed points of a replicate from the least to the most learned.
 std::vector<Solution> stable_solutions(const Staircase& stairs, std::size_t r, double alpha) {
   const std::size_t layers = stairs.steps.size();
+  if (only_perfect(stairs, alpha)) return {perfect_recovery(layers)};
   const double log_alpha = std::log(alpha);
   std::vector<Solution> found;
   if (log_alpha < stairs.steps.front().start.log_alpha[r]) {
@@ -109,6 +120,13 @@ struct Ensemble {
     return numerics::map(variance[l], [](double v) { return 1.0 - v; });
   }
   [[nodiscard]] double mean_variance(std::size_t l) const { return numerics::mean(variance[l]); }
+
+  /// False when some replicates recover exactly and others do not: alpha is too near a threshold to
+  /// tell, and their mean is neither.
+  [[nodiscard]] bool resolved() const {
+    const auto exact = std::count(variance[0].begin(), variance[0].end(), 0.0);
+    return exact == 0 || exact == static_cast<std::ptrdiff_t>(variance[0].size());
+  }
 };
 
 Ensemble solve(const Staircase& stairs, double alpha, BranchChoice choice) {
@@ -120,6 +138,11 @@ Ensemble solve(const Staircase& stairs, double alpha, BranchChoice choice) {
     e.free_entropy.push_back(s.free_entropy);
   }
   return e;
+}
+
+/// The larger error; one that is not a number is the largest.
+double worse(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::infinity() : std::max(a, b);
 }
 
 /// Relative bias of alpha on the branch that an ensemble lies on.
@@ -170,11 +193,11 @@ class CurveSolver {
         for (std::size_t l = 0; l < e.variance.size(); ++l) {
           const bool best_known = l > 0 && l + 1 == e.variance.size();
           const double allowed = options_.tolerance * (best_known ? last_layer_share : 1.0);
-          scatter = std::max(scatter, numerics::reduce(e.variance[l]).error / allowed);
-          total = std::max(total, overlap(e, l, alpha).error / allowed);
+          scatter = worse(scatter, numerics::reduce(e.variance[l]).error / allowed);
+          total = worse(total, overlap(e, l, alpha).error / allowed);
         }
       }
-      if (total <= 1.0) return true;
+      if (total <= 1.0) return stairs_.sound;
       // More points lower the scatter only, not the bounds on bias.
       if (points_ >= options_.max_points || scatter < least_scatter) return false;
       const double factor = std::max(2.0, std::pow(total, 1.0 / error_rate));
@@ -190,12 +213,25 @@ class CurveSolver {
     for (std::size_t l = 0; l < e.variance.size(); ++l) p.overlap.push_back(overlap(e, l, alpha));
     const bool infinite = std::any_of(e.free_entropy.begin(), e.free_entropy.end(),
                                       [](double x) { return std::isinf(x); });
+    // The fixed point's own error is of second order in Phi; that of the evidence along the branch
+    // is proportional to what it has gained since overlap 0.
+    const double bias = relative_bias(stairs_, alpha);
+    const double gained = numerics::mean(e.free_entropy) -
+                          alpha * numerics::mean(stairs_.steps.front().start.log_evidence);
     p.free_entropy = infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
-                              : numerics::reduce(e.free_entropy);
+                              : numerics::reduce(e.free_entropy, bias * std::abs(gained));
     const PredictionErrors errors =
         prediction_errors(model_, e.variance, options_.error_points, options_.seed, context_);
-    p.error_plugin = numerics::reduce(errors.plugin);
-    p.error_bayes = numerics::reduce(errors.bayes);
+    const PredictionErrors moved = prediction_errors(
+        model_, solve(stairs_, alpha * (1.0 + sensitivity_step), options_.choice).variance,
+        options_.error_points, options_.seed, context_);
+    const auto with_bias = [&](const Replicates& here, const Replicates& there) {
+      const double slope =
+          std::abs(numerics::mean(there) - numerics::mean(here)) / sensitivity_step;
+      return numerics::reduce(here, slope * bias);
+    };
+    p.error_plugin = with_bias(errors.plugin, moved.plugin);
+    p.error_bayes = with_bias(errors.bayes, moved.bayes);
     p.status = verify(e, p);
     return p;
   }
@@ -216,38 +252,41 @@ class CurveSolver {
     return numerics::reduce(e.overlap(l), slope * relative_bias(stairs_, alpha));
   }
 
-  /// Plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point [smi 14].
+  /// One step of plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point, with
+  /// other points than traced the curve [smi 14]; and no unlearned layer may grow [smi 20].
   Status verify(const Ensemble& e, const CurvePoint& p) {
-    numerics::Vector start;
-    double worst_error = 0.0;
-    for (std::size_t l = 0; l < e.variance.size(); ++l) {
-      start.push_back(e.mean_variance(l));
-      worst_error = std::max(worst_error, p.overlap[l].error);
-    }
-    if (*std::max_element(start.begin(), start.end()) < negligible_variance) {
-      return {StopReason::converged, 0, 0.0};
-    }
-    if (channel_points_ != points_) {
+    std::vector<double> start;
+    for (std::size_t l = 0; l < e.variance.size(); ++l) start.push_back(e.mean_variance(l));
+    Status status{StopReason::converged, 0, 0.0};
+    if (!e.resolved()) status.reason = StopReason::inaccurate;
+    if (*std::max_element(start.begin(), start.end()) < negligible_variance) return status;
+    if (!channel_) {
       ChannelOptions options;
       options.points = points_;
       options.nodes = verification_nodes;
-      options.seed = options_.seed;
+      options.seed = options_.seed + verification_seed;
       channel_ = std::make_unique<Channel>(model_, options);
-      channel_points_ = points_;
     }
-    const auto step = [&](const numerics::Vector& variance) {
-      numerics::Vector v = variance;
-      for (double& x : v) x = std::max(x, negligible_variance);
-      const ChannelInformation info = channel_->at(v, context_);
-      for (std::size_t l = 0; l < v.size(); ++l) {
-        v[l] = 1.0 / (1.0 + p.alpha * numerics::mean(info.gain[l]) / v[l]);
+    for (double& x : start) x = std::max(x, negligible_variance);
+    const ChannelInformation info = channel_->at(start, context_);
+    status.iterations = 1;
+    for (std::size_t l = 0; l < start.size(); ++l) {
+      const Replicates& values = start[l] < 1.0 ? info.gain[l] : info.growth[l];
+      const Estimate value = numerics::reduce(values);
+      if (start[l] == 1.0) {
+        const bool grows = p.alpha * (value.value - significance * value.error) > 1.0;
+        if (grows) status.reason = StopReason::unstable;
+        continue;
       }
-      return v;
-    };
-    numerics::FixedPointOptions options;
-    options.tolerance = std::max(residual_tolerance, 3.0 * worst_error);
-    options.max_iterations = verification_steps;
-    return numerics::fixed_point(step, start, options, context_).status;
+      const double next = 1.0 / (1.0 + p.alpha * value.value / start[l]);
+      const double moved = std::abs(next - start[l]);
+      // dV'/dr = -alpha V'^2 / V carries the check's own noise.
+      const double noise = p.alpha * next * next / start[l] * value.error;
+      const double allowed = significance * std::hypot(p.overlap[l].error, noise);
+      status.residual = std::max(status.residual, moved);
+      if (!(moved <= std::max(least_residual, allowed))) status.reason = StopReason::stagnated;
+    }
+    return status;
   }
 
   const DeepAttention& model_;
@@ -255,8 +294,7 @@ class CurveSolver {
   const Context& context_;
   Staircase stairs_;
   std::size_t points_ = 0;
-  std::unique_ptr<Channel> channel_;
-  std::size_t channel_points_ = 0;
+  std::unique_ptr<Channel> channel_;  // of the check
 };
 
 }  // namespace

@@ -12,9 +12,18 @@ using numerics::Replicates;
 /// A Newton step (in log V) below which the second-order remainder is far below the scatter.
 constexpr double accepted_step = 0.02;
 constexpr int max_newton_steps = 12;
-constexpr double relative_difference = 0.1;  // of the depth, for slopes
+constexpr int full_steps = 3;  // then halved: a slope too small by noise would make steps alternate
+constexpr double relative_difference = 0.25;  // of the depth, for slopes
 constexpr double largest_difference = 0.2;
 constexpr double smallest_depth = 1e-6;
+constexpr double longest_step = 1.0;  // of a free depth
+
+/// Relative bias of the inner integrals beyond which a point is not to be trusted.
+constexpr double largest_bias = 0.02;
+
+/// A replicate's gain per overlap can fall below 0 where its noise is large; its logarithm is taken
+/// of this instead. At fixed points that matter it is of order 1.
+constexpr double least_gain_per_overlap = 1e-6;
 
 /// The channel at one point, as the solver sees it: every row a quantity, one value per replicate.
 struct Evaluation {
@@ -49,8 +58,17 @@ class Solver {
         status.reason = StopReason::converged;
         break;
       }
+      if (!move.allFinite()) {
+        status.reason = StopReason::diverged;
+        break;
+      }
+      if (leaves_domain(x, move)) {
+        status.reason = StopReason::unstable;
+        break;
+      }
       const Eigen::VectorXd before = x;
-      x += move;
+      const double damping = step < full_steps ? 1.0 : 0.5;
+      x += move * std::min(damping, longest_step / status.residual);
       limit(x);
       here = evaluate(x);
       // A long step has left the slopes behind.
@@ -62,6 +80,14 @@ class Solver {
 
  private:
   static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
+
+  /// A layer at overlap 0 whose step is still downwards: the branch begins only further on.
+  static bool leaves_domain(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
+    for (Eigen::Index j = 0; j < x.size(); ++j) {
+      if (x[j] <= smallest_depth && move[j] < 0.0) return true;
+    }
+    return false;
+  }
 
   /// Depths stay positive, the last layer's included.
   void limit(Eigen::VectorXd& x) const {
@@ -89,7 +115,8 @@ class Solver {
     Evaluation e{{}, {}, channel_.at(variance, context_)};
     const std::size_t replicates = e.info.log_evidence.size();
     const auto log_ratio = [&](std::size_t l, std::size_t r) {
-      return std::log(-std::expm1(-a[l]) / e.info.gain[l][r]);
+      const double overlap = -std::expm1(-a[l]);
+      return -std::log(std::max(e.info.gain[l][r] / overlap, least_gain_per_overlap));
     };
     e.residual.assign(layers_.size(), Replicates(replicates));
     Replicates log_alpha(replicates);
@@ -99,7 +126,7 @@ class Solver {
         gain += e.info.gain[layers_[j]][r];
         e.residual[j][r] = log_ratio(layers_[j], r) - log_ratio(last_, r);
       }
-      log_alpha[r] = std::log(total / gain);
+      log_alpha[r] = -std::log(std::max(gain / total, least_gain_per_overlap));
     }
     e.carried = {std::move(log_alpha), e.info.log_evidence};
     for (std::size_t l = 0; l < a.size(); ++l) {
@@ -175,6 +202,11 @@ class Solver {
       node.growth[l] = std::move(carried[row++]);
     }
     node.relative_bias = gain_bias / gain;
+    // The gains add up to at most the number of tokens [smi 21].
+    const double most = channel_.model().tokens * (1.0 + largest_bias);
+    if (node.relative_bias > largest_bias || !(gain <= most)) {
+      node.status.reason = StopReason::inaccurate;
+    }
     return node;
   }
 

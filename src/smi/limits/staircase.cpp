@@ -41,8 +41,13 @@ constexpr double first_depth_scale = 0.5;
 /// Nodes of a branch that ends at the next threshold (one evaluation each).
 constexpr int first_branch_nodes = 20;
 
+/// Fixed points that a branch must have to be interpolated.
+constexpr std::size_t least_nodes = 4;
+
 /// Where the bracket of the scan leaves the root to the fine channel.
 constexpr double bracket_width = 0.06;
+constexpr double widest_bracket = 4.0;
+constexpr double least_depth = 0.02;
 /// Distance (in log V) of the last evaluation from a root at which one secant step finishes it.
 constexpr double root_tolerance = 0.02;
 
@@ -58,6 +63,16 @@ constexpr double least_growth = 1e-6;
 
 /// Standard errors beyond which a difference is called one.
 constexpr double significance = 3.0;
+
+/// The same for the measured end of the last branch against counting: beyond it the measurement is
+/// not to be trusted.
+constexpr double recovery_significance = 4.0;
+
+/// A fold of log alpha below this cannot be told from the slope's own noise near its end.
+constexpr double least_fold = 0.01;
+
+/// Most outer points per replicate of a branch whose maximum is wanted.
+constexpr std::size_t largest_trace = 4096;
 
 std::size_t nearest_power_of_two(double x) {
   return std::size_t{1} << std::lround(std::log2(x));
@@ -76,16 +91,20 @@ struct NextLayer {
 
 class Builder {
  public:
-  Builder(const DeepAttention& model, const StaircaseOptions& options, const Context& context)
+  Builder(const DeepAttention& model, const StaircaseOptions& options, const Context& context,
+          const std::function<void(int, const Estimate&)>& found)
       : model_(model),
         options_(options),
         context_(context),
-        layers_(static_cast<std::size_t>(model.layers)) {}
+        found_(found),
+        layers_(static_cast<std::size_t>(model.layers)),
+        trace_points_(options.trace_points) {}
 
   Staircase build() {
     result_.perfect = static_cast<double>(model_.layers) / model_.tokens;
     context_.report(0.0, "first threshold");
     NextLayer now = first_threshold();
+    announce(now);
     std::vector<bool> learned(layers_, false);
     for (std::size_t stage = 1; stage <= layers_; ++stage) {
       learned[static_cast<std::size_t>(now.layer)] = true;
@@ -93,15 +112,24 @@ class Builder {
       if (stage == layers_) {
         context_.report(progress, "branch to perfect recovery");
         const double end = mean_position(now.start) + deep * static_cast<double>(layers_);
-        const auto nodes = traced(learned, now.start, end, options_.trace_nodes);
-        add_step(now, nodes);
+        auto nodes = traced(learned, now.start, end, options_.trace_nodes);
         find_recovery(nodes);
+        while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
+               trace_points_ < largest_trace) {
+          trace_points_ *= 4;
+          nodes = traced(learned, now.start, end, options_.trace_nodes);
+          find_recovery(nodes);
+        }
+        add_step(now, nodes);
         break;
       }
       context_.report(progress, "next threshold");
       NextLayer next = next_threshold(learned);
+      announce(next);
       const double end = mean_position(next.start) + 2.0 * bracket_width;
-      add_step(now, traced(learned, now.start, end, first_branch_nodes));
+      const auto nodes = traced(learned, now.start, end, first_branch_nodes);
+      require_rise(nodes, next.start);
+      add_step(now, nodes);
       const Branch& branch = result_.steps.back().branch;
       for (std::size_t r = 0; r < next.start.log_alpha.size(); ++r) {
         next.start.log_evidence.push_back(
@@ -113,6 +141,10 @@ class Builder {
   }
 
  private:
+  void announce(const NextLayer& next) const {
+    if (found_) found_(next.layer, threshold(next.start));
+  }
+
   static double mean_position(const StageStart& start) {
     double sum = 0.0;
     for (const auto& depth : start.depth) sum += numerics::mean(depth);
@@ -149,7 +181,7 @@ class Builder {
       next.start.depth_scale = first_depth_scale;
       const bool met = threshold(next.start).error <= options_.first_tolerance;
       if (met || rule.nodes == numerics::max_lattice_size) {
-        result_.converged = result_.converged && met;
+        result_.met_tolerance = result_.met_tolerance && met;
         return next;
       }
     }
@@ -203,8 +235,9 @@ class Builder {
       low = high;
       high *= 2.0;
       if (high > scan_last) {
-        throw Refused("no layer becomes learnable while the others' variances fall to exp(-" +
-                      std::to_string(scan_last) + ")");
+        throw Refused(
+            "no further threshold was found: the search ends where the variances of the "
+            "learned layers reach 1e-17, beyond which its integrals are lost in noise");
       }
     }
     if (low == 0.0) low = 0.5 * scan_first;
@@ -233,7 +266,7 @@ class Builder {
       const double excess = attempt.scatter / (scatter_share * options_.tolerance);
       const bool more = excess > 1.0 && points < options_.max_points;
       if (!finer && !more) {
-        result_.converged = false;
+        result_.met_tolerance = false;
         break;
       }
       if (finer) nodes *= 2;
@@ -247,7 +280,7 @@ class Builder {
         return numerics::polished_root(residual, attempt.root, root_options());
       });
     }
-    result_.converged = result_.converged && attempt.root.status.converged();
+    result_.sound = result_.sound && attempt.root.status.converged();
     return std::move(attempt.next);
   }
 
@@ -257,8 +290,18 @@ class Builder {
     return judged(learned, channel, [&](const numerics::ReplicatedFunction& residual) {
       double width = bracket_width;
       const auto value = [&](double s) { return numerics::mean(residual(s)[0]); };
-      while (value(near - width) > 0.0 || value(near + width) < 0.0) width *= 2.0;
-      return numerics::replicated_root(residual, near - width, near + width, root_options());
+      double low = std::max(least_depth, near - width);
+      double high = near + width;
+      while ((low > least_depth && value(low) > 0.0) || value(high) < 0.0) {
+        width *= 2.0;
+        if (width > widest_bracket) {
+          throw Refused("the threshold near depth " + std::to_string(near) +
+                        " cannot be bracketed: the growth rate is lost in noise");
+        }
+        low = std::max(least_depth, near - width);
+        high = near + width;
+      }
+      return numerics::replicated_root(residual, low, high, root_options());
     });
   }
 
@@ -302,35 +345,64 @@ class Builder {
 
   std::vector<FixedPointNode> traced(const std::vector<bool>& learned, const StageStart& start,
                                      double end, int count) {
-    const Channel channel(model_, channel_options(options_.trace_points, gain_nodes));
+    const Channel channel(model_, channel_options(trace_points_, gain_nodes));
     auto nodes = trace_branch(channel, learned, start, end, count, context_);
-    for (const auto& node : nodes) {
-      result_.converged = result_.converged && node.status.converged();
+    // At this resolution the branch may begin a little later than at that of its start: nodes
+    // before that are no fixed points, and not missed.
+    std::erase_if(nodes, [](const FixedPointNode& node) {
+      return node.status.reason == StopReason::unstable;
+    });
+    const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
+    if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
+    if (nodes.size() < least_nodes) {
+      throw Refused(
+          "the fixed points of this model cannot be computed accurately enough: the inner "
+          "integrals "
+          "of its posterior need more nodes than there are");
     }
     return nodes;
   }
 
   void add_step(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
-    result_.steps.push_back({step.layer, step.start, threshold(step.start), jump(step, nodes),
-                             Branch(step.start, nodes)});
+    Branch branch(step.start, nodes);
+    const Estimate size = folds(step, nodes) ? jump(step, branch) : Estimate{0.0, 0.0};
+    result_.steps.push_back(
+        {step.layer, step.start, threshold(step.start), size, std::move(branch)});
   }
 
-  /// The overlap to which a layer jumps at its threshold: 0 unless alpha falls along the branch at
-  /// first, significantly; then the overlap where it has risen again.
-  static Estimate jump(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
-    bool folds = false;
+  /// The next threshold is the first that growing alpha meets only if alpha rises up to it [smi
+  /// 20].
+  void require_rise(const std::vector<FixedPointNode>& nodes, const StageStart& next) {
+    for (const auto& node : nodes) {
+      if (node.position >= mean_position(next)) break;
+      Replicates excess = node.log_alpha;
+      for (std::size_t r = 0; r < excess.size(); ++r) excess[r] -= next.log_alpha[r];
+      const Estimate e = numerics::reduce(excess, node.relative_bias + next.relative_bias);
+      if (e.value > std::max(least_fold, significance * e.error)) result_.sound = false;
+    }
+  }
+
+  /// Whether alpha falls along the branch at first, significantly.
+  static bool folds(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
     for (const auto& node : nodes) {
       Replicates rise = node.log_alpha;
       for (std::size_t r = 0; r < rise.size(); ++r) rise[r] -= step.start.log_alpha[r];
       const Estimate e = numerics::reduce(rise, node.relative_bias + step.start.relative_bias);
-      if (e.value < -significance * e.error) folds = true;
-      if (folds && e.value > 0.0) {
-        return numerics::reduce(numerics::map(node.depth[static_cast<std::size_t>(step.layer)],
-                                              [](double a) { return -std::expm1(-a); }));
-      }
-      if (e.value > significance * e.error) break;
+      if (e.value < -significance * e.error) return true;
+      if (e.value > significance * e.error) return false;
     }
-    return {0.0, 0.0};
+    return false;
+  }
+
+  /// The overlap where a folded branch has risen to its threshold's alpha again.
+  static Estimate jump(const NextLayer& step, const Branch& branch) {
+    Replicates overlap;
+    for (std::size_t r = 0; r < step.start.log_alpha.size(); ++r) {
+      const auto points = branch.stable_points(r, step.start.log_alpha[r]);
+      const auto layer = static_cast<std::size_t>(step.layer);
+      overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[layer]));
+    }
+    return numerics::reduce(overlap);
   }
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
@@ -338,7 +410,14 @@ class Builder {
     const auto alpha = [](const FixedPointNode& n) {
       return exponential(n.log_alpha, n.relative_bias);
     };
-    result_.contraction = alpha(nodes.back());
+    // Not yet at V = 0: what is left of it is a bias.
+    double remaining = 0.0;
+    for (const auto& depth : nodes.back().depth) remaining += std::exp(-numerics::mean(depth));
+    result_.contraction =
+        exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
+    const double offset = std::abs(result_.contraction.value - result_.perfect);
+    if (offset > recovery_significance * result_.contraction.error) result_.sound = false;
+    result_.hard_phase = false;
     result_.algorithmic = {result_.perfect, 0.0};
     for (const auto& node : nodes) {
       const Estimate a = alpha(node);
@@ -353,7 +432,9 @@ class Builder {
   const DeepAttention& model_;
   const StaircaseOptions& options_;
   const Context& context_;
+  const std::function<void(int, const Estimate&)>& found_;
   std::size_t layers_;
+  std::size_t trace_points_;
   Staircase result_;
 };
 
@@ -366,7 +447,8 @@ void StaircaseOptions::validate() const {
 }
 
 Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
-                    const Context& context) {
+                    const Context& context,
+                    const std::function<void(int, const Estimate&)>& found) {
   model.validate();
   options.validate();
   if (model.layers > 2 || (model.layers == 2 && model.tokens != 2)) {
@@ -375,7 +457,7 @@ Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
                   " tokens is not available: one layer of any number of tokens is, and two layers "
                   "of two tokens");
   }
-  return Builder(model, options, context).build();
+  return Builder(model, options, context, found).build();
 }
 
 }  // namespace onset::smi

@@ -36,10 +36,9 @@ void DeepAttention::validate() const {
   check_range("tokens", tokens, 2, max_tokens);
   const auto below_last = static_cast<std::size_t>(std::max(layers - 1, 1));
   if (skip.size() != 1 && skip.size() != below_last) {
-    throw InvalidArgument("skip", std::to_string(skip.size()) + " values for " +
-                                      std::to_string(layers) + " layers; allowed: 1 or " +
-                                      std::to_string(below_last) +
-                                      " (one for every layer below the last)");
+    const std::string each = below_last == 1 ? "" : " or " + std::to_string(below_last);
+    throw InvalidArgument("skip", std::to_string(skip.size()) + " values given; allowed: 1" + each +
+                                      " (one for all, or one for every layer below the last)");
   }
   for (const double c : skip) check_range("skip", c, 0.0, max_skip);
   check_range("beta", beta, min_beta, max_beta);

@@ -157,7 +157,7 @@ TEST(ExpectationOptions, NameTheFieldThatIsWrong) {
   };
   EXPECT_EQ(field([](auto&) {}), "none");
   EXPECT_EQ(field([](auto& o) { o.dimensions = 0; }), "dimensions");
-  EXPECT_EQ(field([](auto& o) { o.dimensions = 65; }), "dimensions");
+  EXPECT_EQ(field([](auto& o) { o.dimensions = 193; }), "dimensions");
   EXPECT_EQ(field([](auto& o) { o.outputs = 0; }), "outputs");
   EXPECT_EQ(field([](auto& o) { o.points = 1000; }), "points");
   EXPECT_EQ(field([](auto& o) { o.points = 0; }), "points");

@@ -233,7 +233,7 @@ TEST(Curve, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(field(HUGE_VAL, [](auto&) {}), "alpha");
   EXPECT_EQ(field(std::nan(""), [](auto&) {}), "alpha");
   EXPECT_EQ(field(0.3, [](auto& o) { o.tolerance = 0.0; }), "tolerance");
-  EXPECT_EQ(field(0.3, [](auto& o) { o.max_points = 512; }), "max_points");
+  EXPECT_EQ(field(0.3, [](auto& o) { o.max_points = 256; }), "max_points");
   DeepAttention deep;
   deep.layers = 3;
   EXPECT_THROW((void)bayes_curve(deep, std::vector{0.3}, {}, Context()), Refused);

@@ -36,13 +36,14 @@ struct CurvePoint {
   Estimate error_plugin;
   Estimate error_bayes;
   Estimate free_entropy;  ///< Phi; +infinity where Q = I
-  /// Plain state evolution started from the point: its steps, and how far it still moved.
+  /// A step of plain state evolution from the point, with other integration points: how far it
+  /// moved.
   Status status;
 };
 
 struct Curve {
   std::vector<CurvePoint> points;
-  bool met_tolerance = true;
+  bool met_tolerance = true;  ///< and every fixed point of the staircase was found
 };
 
 /// The curve at the given sample ratios alpha = N/D, all read off one staircase, so that the cost

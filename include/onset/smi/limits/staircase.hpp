@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "onset/core/context.hpp"
@@ -40,12 +41,15 @@ struct Staircase {
   /// The largest alpha on the last branch: above it state evolution from small overlaps reaches Q =
   /// I [smi 26]. At least `perfect`.
   Estimate algorithmic;
-  bool hard_phase = false;  ///< algorithmic exceeds perfect by more than three standard errors
-  bool converged = true;    ///< every fixed point was found and every tolerance met
+  bool hard_phase = false;    ///< algorithmic exceeds perfect by more than three standard errors
+  bool met_tolerance = true;  ///< every threshold's error is within its tolerance
+  bool sound = true;          ///< every fixed point was found, and accurately
 };
 
 /// One layer, or two layers of two tokens; Refused for other models. Last layer first.
-[[nodiscard]] Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
-                                  const Context& context);
+/// `found` is told every threshold as soon as it is known (for partial results).
+[[nodiscard]] Staircase staircase(
+    const DeepAttention& model, const StaircaseOptions& options, const Context& context,
+    const std::function<void(int layer, const Estimate& alpha)>& found = {});
 
 }  // namespace onset::smi
