@@ -32,11 +32,12 @@ Parameter option(std::string name, ParameterKind kind, Value fallback, std::stri
 /// Its own options, and of the common ones those that make sense for a figure.
 std::vector<Parameter> figure_options() {
   std::vector<Parameter> options{
-      option("quick", ParameterKind::flag, false, "Fewer points: a first look in under a minute."),
+      option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
       option("overlay", ParameterKind::text, {},
              "Folder with the authors' CSV files, drawn as hollow marks."),
       option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
   };
+  options.back().min = 0.0;
   for (Parameter& parameter : common_parameters()) {
     if (parameter.name == "out") {
       parameter.text =
@@ -51,7 +52,10 @@ std::vector<Parameter> figure_options() {
 
 std::vector<std::filesystem::path> figure_folders() {
   const std::filesystem::path data = data_folder();
-  if (data.empty()) return {};
+  if (data.empty()) {
+    throw IoError("share/onset",
+                  "the data folder was not found beside the program; set ONSET_DATA to it");
+  }
   return {data / "figures"};
 }
 
@@ -89,7 +93,8 @@ int make_figure(const std::string& name, Arguments arguments) {
   const std::vector<Parameter> known = figure_options();
   auto given = read_options(arguments, known);
   const CommonOptions options = take_common_options(given);
-  const report::FigureSpec spec = report::read_figure(report::find_figure(name, figure_folders()));
+  const report::FigureSpec spec = report::read_figure(report::find_figure(
+      name, name.ends_with(".toml") ? std::vector<std::filesystem::path>{} : figure_folders()));
 
   report::DrawOptions draw;
   draw.computed.quick = given.contains("quick") && std::get<bool>(given["quick"]);
@@ -119,7 +124,7 @@ int make_figure(const std::string& name, Arguments arguments) {
 
 int figure_command(Arguments arguments) {
   if (wants_help(arguments)) {
-    write_stdout(command_help("figure", figure_options()));
+    write_stdout(command_help("figure", figure_options(), "ID|FILE.toml|list"));
     return exit_ok;
   }
   if (arguments.empty() || arguments[0].starts_with('-')) {

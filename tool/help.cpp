@@ -165,12 +165,14 @@ std::string verb_help(const Verb& verb) {
   return out;
 }
 
-std::string command_help(std::string_view name, std::span<const Parameter> options) {
+std::string command_help(std::string_view name, std::span<const Parameter> options,
+                         std::string_view words) {
   const auto all = commands();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Command& command) { return command.name == name; });
-  std::string out = fmt::format("onset {0}: {1}\n\nUsage: onset {0} [options]\n\nOptions\n", name,
-                                found == all.end() ? std::string{} : found->summary);
+  std::string out = fmt::format("onset {0}: {1}\n\nUsage: onset {0} {2}{3}[options]\n\nOptions\n",
+                                name, found == all.end() ? std::string{} : found->summary, words,
+                                words.empty() ? "" : " ");
   for (const Parameter& option : options) out += option_entry(option);
   return out;
 }

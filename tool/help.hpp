@@ -12,6 +12,8 @@ namespace onset::tool {
 [[nodiscard]] std::string main_help();
 [[nodiscard]] std::string family_help(std::string_view family);
 [[nodiscard]] std::string verb_help(const Verb& verb);
-[[nodiscard]] std::string command_help(std::string_view name, std::span<const Parameter> options);
+/// `words`: what stands between the command and its options, say "ID".
+[[nodiscard]] std::string command_help(std::string_view name, std::span<const Parameter> options,
+                                       std::string_view words = {});
 
 }  // namespace onset::tool

@@ -5,7 +5,6 @@
 // ONSET_TEST_SCALE (default 1) multiplies the number of seeds.
 
 #include <gtest/gtest.h>
-#include <algorithm>
 
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -30,7 +29,7 @@ constexpr double degrees_of_freedom = numerics::default_replicates - 1;
 
 int scaled(int seeds) {
   const char* scale = std::getenv("ONSET_TEST_SCALE");
-  const int factor = scale == nullptr ? 1 : std::max(1, std::atoi(scale));
+  const int factor = scale == nullptr ? 1 : std::atoi(scale);
   return seeds * std::max(1, factor);
 }
 
@@ -162,7 +161,8 @@ TEST(LongCoverage, TheOverlapsOfOneLayersCurveAreWithinTheirErrors) {
   }
 }
 
-/// The threshold of layer 1 at skip 1 as the staircase finds it [smi 20], with few points.
+/// The threshold of layer 1 at skip 1, as the root that the staircase looks for [smi 20], with few
+/// points.
 Estimate second_threshold(std::size_t points, int nodes, std::uint64_t seed) {
   ChannelOptions rule;
   rule.points = points;

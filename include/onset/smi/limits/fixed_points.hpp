@@ -28,7 +28,7 @@ struct FixedPointNode {
 
 /// Solves for the fixed point at total depth `position` of the layers marked in `learned`, starting
 /// from `guess` (depths; one per layer). Newton steps on the replicate means, then one step for
-/// each replicate with its own slopes, so that the scatter of the result is its error.
+/// each replicate from its own residual, so that the scatter of the result is its error.
 [[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel,
                                                const std::vector<bool>& learned, double position,
                                                const std::vector<double>& guess,
