@@ -4,11 +4,14 @@
 
 #include <cmath>
 
+#include "io/toml_reader.hpp"
 #include "onset/core/error.hpp"
 #include "report/overlay.hpp"
-#include "report/toml_reader.hpp"
 
 namespace onset::report {
+
+using io::complain;
+
 namespace {
 
 bool matches(const Cell& cell, const Value& wanted) {

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "io/toml_reader.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
-#include "report/toml_reader.hpp"
 
 namespace onset::report {
+
+using io::complain;
+
 namespace {
 
 /// A run with its verb and the complete parameters of each of its calls.

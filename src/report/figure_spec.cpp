@@ -6,11 +6,15 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/toml_reader.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
-#include "report/toml_reader.hpp"
 
 namespace onset::report {
+
+using io::complain;
+using io::TomlReader;
+
 namespace {
 
 // In the order of the enumerations.

@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "onset/core/parameters.hpp"
+#include "onset/io/place.hpp"
 
 /// Figures: what to compute and how to draw it, as read from figures/ID.toml.
 namespace onset::report {
 
-/// A place in a figure file, so that an error found later still says where it comes from.
-struct Place {
-  std::string file;
-  unsigned line = 0;
-  unsigned column = 0;
-
-  [[nodiscard]] std::string text() const;  ///< file:line:column
-};
+using io::Place;
 
 /// One verb called once for each value of one of its parameters.
 struct RunAxis {

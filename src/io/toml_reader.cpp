@@ -1,4 +1,4 @@
-#include "report/toml_reader.hpp"
+#include "io/toml_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 
-namespace onset::report {
+namespace onset::io {
 
 std::string Place::text() const {
   return fmt::format("{}:{}:{}", file, line, column);
@@ -143,4 +143,4 @@ std::vector<TomlReader> TomlReader::tables(std::string_view key) const {
   return out;
 }
 
-}  // namespace onset::report
+}  // namespace onset::io

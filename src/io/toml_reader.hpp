@@ -10,12 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "onset/report/figure_spec.hpp"
+#include "onset/core/parameters.hpp"
+#include "onset/io/place.hpp"
 
-namespace onset::report {
-
-/// Throws InvalidArgument "file:line:column: message".
-[[noreturn]] void complain(const Place& place, const std::string& message);
+namespace onset::io {
 
 /// A TOML table that knows where it is: everything that is wrong is said with its place.
 class TomlReader {
@@ -57,4 +55,4 @@ class TomlReader {
   std::string file_;
 };
 
-}  // namespace onset::report
+}  // namespace onset::io

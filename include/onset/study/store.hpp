@@ -1,0 +1,103 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/study/study.hpp"
+
+namespace onset::study {
+
+/// How a point ended. An interrupted point is not kept: it is as if it had not begun.
+enum class PointStatus {
+  ok,
+  unconverged,
+  refused,
+  failed,  ///< the verb threw; `reason` is what it said
+};
+
+[[nodiscard]] std::string_view to_string(PointStatus status);
+
+/// A finished point with all that is known of it.
+struct PointRecord {
+  std::string key;
+  std::string command;  ///< "family verb"
+  int method = 1;       ///< Verb::method
+  Parameters parameters;
+  PointStatus status = PointStatus::ok;
+  std::string reason;  ///< one sentence; empty when ok
+  Table table;
+  std::vector<std::pair<std::string, Cell>> summary;
+  std::vector<std::string> notes;
+  std::string version;  ///< of Onset
+  std::string simd;     ///< instruction set that the bits belong to
+  // How it went: of no meaning for the result, and left out of exports unless asked for.
+  double seconds = 0.0;
+  int threads = 1;
+  std::string host;
+  std::string finished;  ///< UTC, ISO 8601
+};
+
+/// The points of a study, so that a store can be exported without its study file.
+struct StudyRecord {
+  std::string name;
+  std::string command;
+  std::string source;  ///< the study file's text
+  std::vector<std::string> axes;
+  struct Entry {
+    std::string key;
+    std::vector<Value> axis_values;
+  };
+  std::vector<Entry> points;  ///< in the order of the study
+};
+
+/// The record of a plan.
+[[nodiscard]] StudyRecord record_of(const Plan& plan);
+
+/// One SQLite file with the results of any number of studies. Made for network file systems: a
+/// rollback journal, full synchronisation, one transaction for every finished point, and one writer
+/// at a time (a second one is told who the first is). Readers may look on at any moment.
+///
+/// All functions throw IoError naming the file; a transaction that fails leaves the file as it was.
+class Store {
+ public:
+  enum class Mode { read, write };
+
+  /// Mode::write makes the file when there is none. Refuses files that are not stores, stores of
+  /// another version and corrupt ones, and leaves them untouched.
+  Store(std::filesystem::path path, Mode mode);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  [[nodiscard]] const std::filesystem::path& path() const;
+
+  /// Files a point, in place of an earlier one with the same key.
+  void put(const PointRecord& record);
+  /// Files a study, in place of an earlier one with the same name. Points are never removed.
+  void put(const StudyRecord& study);
+
+  [[nodiscard]] std::optional<PointRecord> find(const std::string& key) const;
+  /// The status of every point that is there.
+  [[nodiscard]] std::map<std::string, PointStatus> statuses() const;
+  /// In the order in which they were first filed.
+  [[nodiscard]] std::vector<StudyRecord> studies() const;
+  /// The study of that name; of an empty name the only one. Throws InvalidArgument with the names
+  /// that there are.
+  [[nodiscard]] StudyRecord study(const std::string& name) const;
+
+ private:
+  class File;
+  std::unique_ptr<File> file_;
+};
+
+/// Puts the points and studies of `from` into `into`, in one transaction for each store; points
+/// that are in both must have the same result, and where one has not converged or failed the better
+/// one stays. Throws IoError naming the point when two results differ, and changes nothing then.
+void merge(Store& into, const std::vector<std::filesystem::path>& from);
+
+}  // namespace onset::study

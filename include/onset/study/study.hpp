@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/io/place.hpp"
+
+/// Studies: one verb called at every point of a grid, its results kept in a store.
+namespace onset::study {
+
+/// A parameter that takes several values, one call of the verb for each.
+struct Axis {
+  std::string parameter;
+  std::vector<Value> values;
+  io::Place place;
+};
+
+/// What is to be computed, as a study file or a run of a figure says it; nothing of how.
+struct Study {
+  std::string name;     ///< plain characters; the name of its file without .toml
+  std::string command;  ///< "family verb"
+  std::map<std::string, Value> fixed;
+  std::vector<Axis> axes;           ///< in the file's order: the first varies slowest
+  std::vector<std::int64_t> seeds;  ///< the innermost axis; empty: the verb's own default
+  std::string source;               ///< the text it was read from, kept in the store
+  io::Place place;
+};
+
+/// Reads a study from TOML text; `file` names it in messages and gives the name. Throws
+/// InvalidArgument with file, line and column for anything wrong, and the nearest valid key.
+[[nodiscard]] Study parse_study(std::string_view text, const std::filesystem::path& file);
+/// The same from a file; throws IoError when it cannot be read.
+[[nodiscard]] Study read_study(const std::filesystem::path& file);
+
+/// One call of the verb.
+struct Point {
+  std::string key;                 ///< identity(): what its result is filed under
+  std::vector<Value> axis_values;  ///< one per axis of the plan
+  Parameters parameters;           ///< all effective ones
+};
+
+/// A study whose every parameter has been checked against the verb.
+struct Plan {
+  Study study;
+  const Verb* verb = nullptr;
+  std::vector<std::string> axes;  ///< parameters that vary; `seed` last when there are seeds
+  std::vector<Point> points;      ///< in the order of the study; no two with one key
+};
+
+/// Largest number of points that a study may have.
+inline constexpr std::size_t max_points = 1'000'000;
+
+/// Throws InvalidArgument with the place in the study for an unknown command, parameters that the
+/// verb does not take or allow, an axis that is fixed as well, and studies that are too large.
+[[nodiscard]] Plan make_plan(const Study& study, std::span<const Verb> verbs);
+
+/// What makes two results the same result: a hash (hexadecimal) of the verb, its method number and
+/// all effective parameters, `seed` and `tol` among them; never of threads or output options.
+[[nodiscard]] std::string identity(const Verb& verb, const Parameters& parameters);
+
+}  // namespace onset::study

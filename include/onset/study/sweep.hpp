@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "onset/core/context.hpp"
+#include "onset/study/store.hpp"
+#include "onset/study/study.hpp"
+
+namespace onset::study {
+
+/// The points of one job among several: those whose place in the study is `index` modulo `count`,
+/// so that jobs numbered from 0 and from 1 both cover the study.
+struct Shard {
+  std::size_t index = 0;
+  std::size_t count = 1;
+  [[nodiscard]] bool has(std::size_t position) const { return position % count == index % count; }
+};
+
+struct SweepOptions {
+  Shard shard;
+  bool retry = false;  ///< compute again what is there but failed, was refused or did not converge
+};
+
+/// Where a sweep stands.
+struct SweepProgress {
+  std::size_t points = 0;  ///< of this shard
+  std::size_t ok = 0;
+  std::size_t unconverged = 0;
+  std::size_t refused = 0;
+  std::size_t failed = 0;
+  std::size_t running = 0;
+  std::size_t computed = 0;            ///< of those, by this sweep
+  std::optional<double> seconds_left;  ///< estimated; nothing before the first point is done
+
+  [[nodiscard]] std::size_t finished() const { return ok + unconverged + refused + failed; }
+  [[nodiscard]] std::size_t missing() const { return points - finished(); }
+};
+
+/// Computes points, some at a time: with threads of this process, or on other machines.
+class Workers {
+ public:
+  virtual ~Workers() = default;
+  /// How many points may be under way at once.
+  [[nodiscard]] virtual std::size_t capacity() const = 0;
+  /// Begins point `index` of the plan; called with fewer than capacity() under way.
+  virtual void start(std::size_t index) = 0;
+  /// A finished point, or nothing when none finished within the time. A point that was stopped
+  /// comes back without a record.
+  struct Finished {
+    std::size_t index = 0;
+    std::optional<PointRecord> record;
+  };
+  [[nodiscard]] virtual std::optional<Finished> wait(std::chrono::milliseconds patience) = 0;
+};
+
+/// One call of the verb, with everything that can go wrong turned into a record; nothing when it
+/// was stopped.
+[[nodiscard]] std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
+                                                       const Context& context);
+
+/// Threads of this process. Small points run beside one another with one thread each, large ones
+/// one after the other with all the threads, so that no more than context.threads are ever busy and
+/// the points under way fit into context.memory_limit.
+[[nodiscard]] std::unique_ptr<Workers> local_workers(const Plan& plan, std::size_t points_to_do,
+                                                     const Context& context);
+
+/// Where a study stands in a store; computes nothing.
+[[nodiscard]] SweepProgress sweep_status(const Plan& plan, const Store& store,
+                                         const SweepOptions& options);
+
+/// Computes what is missing and files every point as soon as it is finished. On a stop request
+/// (context.stop) the points under way are given up, the rest is in the store. `report` is called
+/// whenever something changed, and a few times a second, from this thread.
+SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
+                        const SweepOptions& options, const Context& context,
+                        const std::function<void(const SweepProgress&)>& report = {});
+
+/// All rows of a study in one table: the axes first (those that are not columns already), then the
+/// columns of the verb, points in the order of the study. Points that are not there or have no rows
+/// have none. With `timing`, seconds, threads, host and finished are the last columns.
+[[nodiscard]] Table study_table(const StudyRecord& study, const Store& store, bool timing = false);
+
+}  // namespace onset::study
