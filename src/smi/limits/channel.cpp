@@ -47,7 +47,7 @@ struct LayerView {
   }
   /// Entry (t, s), s <= t, of the second moments.
   [[nodiscard]] std::size_t pair(std::size_t t, std::size_t s, std::size_t i) const {
-    return (layer * static_cast<std::size_t>(moments.pairs) + t * (t + 1) / 2 + s) * count + i;
+    return (moments.shape.first_pair(layer) + t * (t + 1) / 2 + s) * count + i;
   }
 };
 
@@ -138,7 +138,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   const auto integrand = [&](const NormalBatch& normals, std::span<double> out) {
     const std::size_t count = normals.count;
     const TeacherBatch teacher = teacher_batch(model_, variance, normals);
-    PosteriorMoments moments(model_.layers, model_.tokens, count);
+    PosteriorMoments moments(model_.shape(), count);
     posterior_->moments(
         {count, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, moments);
     const auto row = [&](int output) {

@@ -8,12 +8,12 @@
 
 namespace onset::smi {
 
-PosteriorMoments::PosteriorMoments(int layers, int tokens, std::size_t samples)
-    : count(samples), pairs(tokens * (tokens + 1) / 2) {
+PosteriorMoments::PosteriorMoments(const FieldShape& of, std::size_t samples)
+    : shape(of), count(samples) {
   for (Half& h : half) {
     h.log_z.resize(samples);
-    h.mean.resize(static_cast<std::size_t>(layers * tokens) * samples);
-    h.second.resize(static_cast<std::size_t>(layers * pairs) * samples);
+    h.mean.resize(shape.fields() * samples);
+    h.second.resize(shape.all_pairs() * samples);
   }
 }
 

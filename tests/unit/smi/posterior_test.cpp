@@ -88,7 +88,7 @@ struct Samples {
 
 PosteriorMoments ask(const DeepAttention& model, int nodes, const PosteriorQuery& query,
                      std::uint64_t seed = 1) {
-  PosteriorMoments moments(model.layers, model.tokens, query.count);
+  PosteriorMoments moments(model.shape(), query.count);
   attention_posterior(model, {nodes, seed})->moments(query, moments);
   return moments;
 }
@@ -214,7 +214,7 @@ TEST(TwoTokenPosterior, AveragesOverItsNodesToTheBruteForceIntegral) {
     const auto posterior = attention_posterior(model, {1024, 1});
     for (std::size_t i = 0; i < samples.count; ++i) {
       const auto truth = flat(brute_force::solve(samples.question(model, i), coarseness(r)));
-      PosteriorMoments moments(2, 2, times);
+      PosteriorMoments moments({2, {1, 1}}, times);
       const Samples same = samples.repeated(i, times);
       PosteriorQuery query = same.query();
       query.replicate = i;
@@ -339,13 +339,13 @@ TEST(TwoTokenPosterior, ItsOwnLogZHasItsOwnMeansAsSlopes) {
   const auto posterior = attention_posterior(model, {1024, 1});
   for (std::size_t i = 0; i < samples.count; ++i) {
     const Samples same = samples.repeated(i, times);
-    PosteriorMoments here(2, 2, times);
+    PosteriorMoments here({2, {1, 1}}, times);
     posterior->moments(same.query(), here);
     for (std::size_t row = 0; row < 4; ++row) {
       // Wide enough to average over the steep flanks that single nodes have near infeasible ones.
       const double deviation = std::sqrt(same.variance[row / 2]);
       const double step = 0.03 * deviation;
-      PosteriorMoments moved[2] = {PosteriorMoments(2, 2, times), PosteriorMoments(2, 2, times)};
+      PosteriorMoments moved[2] = {{{2, {1, 1}}, times}, {{2, {1, 1}}, times}};
       for (std::size_t side = 0; side < 2; ++side) {
         Samples shifted = same;
         for (std::size_t k = 0; k < times; ++k) {
@@ -450,7 +450,7 @@ TEST(TwoTokenPosterior, OfThreeLayersAgreesWithPlainMonteCarlo) {
     const auto posterior = attention_posterior(model, {1024, 1});
     for (std::size_t i = 0; i < samples.count; ++i) {
       const MonteCarlo truth = prior_sampling(model, samples, i, 2000000);
-      PosteriorMoments moments(3, 2, times);
+      PosteriorMoments moments({2, {1, 1, 1}}, times);
       const Samples same = samples.repeated(i, times);
       posterior->moments(same.query(), moments);
       const std::vector<double> found = flat(moments.half[0]);

@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "onset/smi/model/field_shape.hpp"
+
 namespace onset::smi {
 
 /// Deep attention with tied, rank-one weights, as a sequence multi-index model [smi 1-3].
@@ -22,6 +24,9 @@ struct DeepAttention {
   void validate() const;
   /// The skip strength after layer `layer` (0-based, below the last).
   [[nodiscard]] double skip_of(int layer) const;
+  [[nodiscard]] FieldShape shape() const {
+    return {tokens, std::vector<int>(static_cast<std::size_t>(layers), 1)};
+  }
 };
 
 inline constexpr int max_layers = 64;
