@@ -16,7 +16,7 @@ namespace {
 constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples over dimension)";
 
 /// Largest number of layers that the command takes; the limits for more come with their solver.
-constexpr int supported_layers = 2;
+constexpr int supported_layers = 12;
 
 /// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
 constexpr double seconds_per_node = 3e-8;
@@ -66,12 +66,6 @@ DeepAttention read_model(const Parameters& p) {
   model.tokens = static_cast<int>(p.integer("tokens"));
   model.skip = p.reals("skip");
   model.beta = p.real("beta");
-  if (model.layers > 1 && model.tokens > 2) {
-    throw InvalidArgument("--tokens", std::to_string(model.tokens) + " with " +
-                                          std::to_string(model.layers) +
-                                          " layers is not available; allowed: 2, or any number "
-                                          "with --layers 1");
-  }
   try {
     model.validate();
   } catch (const InvalidArgument& e) {
@@ -111,14 +105,20 @@ std::vector<Column> threshold_columns() {
           {"jump", "overlap just above the threshold; 0 when continuous", "", true}};
 }
 
+std::string names(const std::vector<std::size_t>& blocks) {
+  std::string text;
+  for (const std::size_t b : blocks) text += (text.empty() ? "" : ",") + std::to_string(b + 1);
+  return text;
+}
+
 Result run_thresholds(const Parameters& p, const Context& context) {
   const DeepAttention model = read_model(p);
   Result result;
   result.table = Table(threshold_columns());
   Table known(threshold_columns());  // what a run that ends early can still say
-  const auto found = [&known](int layer, const Estimate& alpha) {
+  const auto found = [&known](const std::vector<std::size_t>& blocks, const Estimate& alpha) {
     const auto stage = static_cast<std::int64_t>(known.rows().size()) + 1;
-    known.add_row({stage, std::to_string(layer + 1), std::string("weak"), alpha, {}});
+    known.add_row({stage, names(blocks), std::string("weak"), alpha, {}});
   };
   Staircase stairs;
   try {
@@ -130,11 +130,10 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   }
   std::int64_t stage = 0;
   for (const auto& step : stairs.steps) {
-    result.table.add_row(
-        {++stage, std::to_string(step.layer + 1), std::string("weak"), step.alpha, step.jump});
+    result.table.add_row({++stage, names(step.blocks), std::string("weak"), step.alpha, step.jump});
   }
   result.table.add_row({++stage, std::string("all"), std::string("perfect"),
-                        Estimate{stairs.perfect, 0.0}, Estimate{1.0, 0.0}});
+                        Estimate{*stairs.perfect, 0.0}, Estimate{1.0, 0.0}});
   if (stairs.hard_phase) {
     result.table.add_row({++stage, std::string("all"), std::string("algorithmic"),
                           stairs.algorithmic, Estimate{1.0, 0.0}});
@@ -144,7 +143,7 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   result.notes.push_back(
       "contraction_alpha is where exact recovery starts to attract state evolution, measured at "
       "the deepest fixed point; counting says " +
-      to_text(Value(stairs.perfect)) + ".");
+      to_text(Value(*stairs.perfect)) + ".");
   if (!stairs.met_tolerance) {
     result.reason = "a threshold misses the asked tolerance " + to_text(Value(p.real("tol")));
   } else if (!stairs.sound) {

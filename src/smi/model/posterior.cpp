@@ -30,7 +30,8 @@ std::unique_ptr<Posterior> attention_posterior(const DeepAttention& model,
   model.validate();
   options.validate();
   if (model.plain() && model.layers == 1) return std::make_unique<OneLayerPosterior>(model.tokens);
-  if (model.plain() && model.tokens == 2) return std::make_unique<TwoTokenPosterior>(model, options);
+  if (model.plain() && model.tokens == 2)
+    return std::make_unique<TwoTokenPosterior>(model, options);
   return std::make_unique<SampledPosterior>(model, options);
 }
 
