@@ -139,8 +139,10 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     const std::size_t count = normals.count;
     const TeacherBatch teacher = teacher_batch(model_, variance, normals);
     PosteriorMoments moments(model_.layers, model_.tokens, count);
-    posterior_->moments(
-        {count, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, moments);
+    // The truth only says where to put integration nodes.
+    posterior_->moments({count, teacher.label, teacher.omega, variance, normals.first,
+                         normals.replicate, teacher.field},
+                        moments);
     const auto row = [&](int output) {
       return out.data() + static_cast<std::size_t>(output) * count;
     };

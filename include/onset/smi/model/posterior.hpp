@@ -20,6 +20,10 @@ struct PosteriorQuery {
   /// independent integration errors and the same sample always has the same one.
   std::uint64_t first_sample = 0;
   std::uint64_t replicate = 0;
+  /// Where the posterior is expected, laid out as omega: a point on or near h(z) = +-h, such as the
+  /// true fields where they are known. It steers integration nodes only, not what they converge to.
+  /// Empty: found from omega.
+  std::span<const double> centre = {};
 };
 
 /// Moments of zeta_l = (z_l - omega_l) / sqrt(V_l) under the posterior, from two independent inner
@@ -56,7 +60,8 @@ struct PosteriorOptions {
 };
 
 /// The posterior of deep attention: one layer and any number of tokens (exact), or two tokens and
-/// any number of layers (two-proposal importance sampling [smi 11]). Throws Refused otherwise.
+/// any number of layers (importance sampling with three proposals [smi 29]). Throws Refused
+/// otherwise.
 [[nodiscard]] std::unique_ptr<Posterior> attention_posterior(const DeepAttention& model,
                                                              const PosteriorOptions& options);
 
