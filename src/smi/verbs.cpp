@@ -132,6 +132,9 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   for (const auto& step : stairs.steps) {
     result.table.add_row({++stage, names(step.blocks), std::string("weak"), step.alpha, step.jump});
   }
+  for (const std::size_t b : stairs.hard) {
+    result.table.add_row({++stage, names({b}), std::string("hard"), {}, {}});
+  }
   result.table.add_row({++stage, std::string("all"), std::string("perfect"),
                         Estimate{*stairs.perfect, 0.0}, Estimate{1.0, 0.0}});
   if (stairs.hard_phase) {

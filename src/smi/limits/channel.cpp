@@ -188,8 +188,11 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (std::size_t b = 0; b < blocks; ++b) {
     auto* of_block = means.data() + outputs_per_block * b;
     const bool learned = variance[b] < 1.0;
+    // Symmetry makes it 0 exactly; inner integrals only nearly.
+    const bool none = !learned && model_.even(b);
+    if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
     info.gain.push_back(std::move(of_block[gain_of]));
-    info.gain_bias.push_back(bias_bound(of_block[gain_monitor]));
+    info.gain_bias.push_back(none ? 0.0 : bias_bound(of_block[gain_monitor]));
     info.growth.push_back(learned ? numerics::Replicates{} : std::move(of_block[growth_of]));
     info.growth_bias.push_back(learned ? 0.0 : bias_bound(of_block[growth_monitor]));
     info.agreement.push_back(std::move(of_block[agreement_of]));

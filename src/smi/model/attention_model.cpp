@@ -17,6 +17,7 @@ class AttentionModel final : public SequenceModel {
     const int rank = shape_.rank.back();
     return model_.noise > 0.0 ? 0 : shape_.tokens * rank - rank * (rank - 1) / 2;
   }
+  [[nodiscard]] bool even(std::size_t) const override { return true; }
   void label(std::span<const double> fields, std::span<const double> noise,
              std::span<double> label) const override {
     label_field(model_, fields, label);

@@ -28,6 +28,9 @@ class SequenceModel {
   /// Independent real numbers that a label fixes exactly, kappa of [smi 21]; 0 when labels are
   /// discrete or noisy.
   [[nodiscard]] virtual int constraints() const = 0;
+  /// Whether the label stays the same when all fields of a block change sign: then a label says
+  /// nothing about their mean while the block is not learned.
+  [[nodiscard]] virtual bool even(std::size_t block) const = 0;
   /// The label of one sample.
   virtual void label(std::span<const double> fields, std::span<const double> noise,
                      std::span<double> label) const = 0;
