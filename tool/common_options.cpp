@@ -19,11 +19,11 @@ Parameter format_parameter() {
   return format;
 }
 
+}  // namespace
+
 Parameter help_parameter() {
   return option("help", ParameterKind::flag, false, "This text.");
 }
-
-}  // namespace
 
 std::vector<Parameter> show_parameters() {
   return {format_parameter(), help_parameter()};

@@ -80,20 +80,18 @@ int run_verb(const Verb& verb, Arguments arguments) {
     write_stdout(verb_help(verb));
     return exit_ok;
   }
-  const std::vector<Parameter> own = effective_parameters(verb);
-  std::vector<Parameter> known = own;
-  for (Parameter& parameter : common_parameters()) known.push_back(std::move(parameter));
-  auto given = read_options(arguments, known);
+  auto given = read_options(arguments, all_options(verb));
   const CommonOptions options = take_common_options(given);
 
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
-  record.parameters = complete(own, given);
+  record.parameters = complete(effective_parameters(verb), given);
   if (options.explain) {
     write_stdout(explain(verb, record, options.format));
     return exit_ok;
   }
+  require_memory(verb, record.parameters, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
 
   const StopCause cause = run_and_time(verb, options, record);
