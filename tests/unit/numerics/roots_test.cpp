@@ -8,19 +8,12 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "support/complaint.hpp"
 
 namespace onset::numerics {
 namespace {
 
-template <class Call>
-std::string wrong_field(Call call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.field();
-  }
-  return "none";
-}
+using testing::wrong_field;
 
 TEST(BracketedRoot, FindsTheRootsOfKnownFunctions) {
   struct Case {
