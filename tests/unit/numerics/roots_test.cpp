@@ -241,5 +241,17 @@ TEST(ReplicatedRoot, RefusesABracketWithoutASignChangeOfTheMean) {
             "bracket");
 }
 
+TEST(ReplicatedRoot, AReplicateWhoseSlopeIsLostInNoiseStaysNearTheOthers) {
+  // Noise has made the residual of the last replicate flat: its own secant would end at infinity.
+  const ReplicatedFunction f = [](double x) {
+    return std::vector<Replicates>{{x - 1.0, x - 1.1, x - 0.9, 0.05}};
+  };
+  const ReplicatedRoot root = replicated_root(f, 0.0, 2.2, RootOptions{1e-3, 20});
+  ASSERT_EQ(root.x.size(), 4u);
+  EXPECT_NEAR(root.x[1], 1.1, 1e-12);
+  // 0.05 from 0, and the mean slope is 3/4, of which half is the least that is trusted.
+  EXPECT_LE(std::abs(root.x[3] - root.x[0]), 0.2);
+}
+
 }  // namespace
 }  // namespace onset::numerics
