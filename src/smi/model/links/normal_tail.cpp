@@ -21,14 +21,13 @@ double mills_remainder(double c) {
   return 1.0 / tail;
 }
 
-// Mills' ratio R(c) = (1 - Phi(c)) / phi(c), c >= 0.
+}  // namespace
+
 double mills_ratio(double c) {
   if (c >= far) return 1.0 / (c + mills_remainder(c));
   const double x = c / sqrt_two;
   return sqrt_pi / sqrt_two * std::exp(x * x) * std::erfc(x);
 }
-
-}  // namespace
 
 double log_normal_cdf(double k) {
   if (k > 0.0) return std::log1p(-0.5 * std::erfc(k / sqrt_two));

@@ -6,8 +6,11 @@ namespace onset::smi {
 /// tails.
 [[nodiscard]] double log_normal_cdf(double k);
 
-/// int_0^inf r exp(-r^2/2 - r c) dr for c >= 0: 1 - c R(c) with Mills' ratio R, without its
-/// cancellation at large c.
+/// Mills' ratio R(c) = int_0^inf exp(-r^2/2 - r c) dr for c >= 0.
+[[nodiscard]] double mills_ratio(double c);
+
+/// int_0^inf r exp(-r^2/2 - r c) dr for c >= 0: 1 - c R(c) without its cancellation at
+/// large c.
 [[nodiscard]] double first_half_moment(double c);
 
 /// A standard normal t given t > -k.

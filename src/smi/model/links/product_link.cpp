@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "smi/model/links/mixture.hpp"
-
 namespace onset::smi {
 namespace {
 
@@ -33,43 +31,52 @@ class Branch {
   }
 
   [[nodiscard]] double lowest() const {
-    double low = energy(minima_[0]);
-    if (minimum_count_ == 2) low = std::fmin(low, energy(minima_[1]));
+    double low = energy(place(minima_[0]));
+    if (minimum_count_ == 2) low = std::fmin(low, energy(place(minima_[1])));
     return low;
   }
 
-  // Calls visit(log weight, zeta_1, zeta_2) for every node with energy below `limit`.
+  // Calls visit(weight, zeta_1, zeta_2) for every node whose weight relative to energy `lowest`
+  // matters.
   template <class Visit>
-  void nodes(double limit, const Visit& visit) const {
-    long long done = first_node(minima_[0]) - 1;  // nodes up to here have been visited
-    walk(minima_[0], done, -1, limit, done - max_nodes, visit);
-    done = walk(minima_[0], done + 1, +1, limit, done + max_nodes, visit) - 1;
+  void nodes(double lowest, const Visit& visit) const {
+    const long long start = first_node(minima_[0]);
+    walk(minima_[0], start - 1, -1, lowest, start - max_nodes, visit);
+    const long long end = walk(minima_[0], start, +1, lowest, start + max_nodes, visit);
     if (minimum_count_ == 1) return;
-    const long long start = first_node(minima_[1]);
-    if (start <= done) return;  // no barrier between the two
-    walk(minima_[1], start - 1, -1, limit, done, visit);
-    walk(minima_[1], start, +1, limit, start + max_nodes, visit);
+    const long long second_start = first_node(minima_[1]);
+    if (second_start < end) return;  // no barrier between the two
+    walk(minima_[1], second_start - 1, -1, lowest, end - 1, visit);
+    walk(minima_[1], second_start, +1, lowest, second_start + max_nodes, visit);
   }
 
  private:
+  // Far more than any posterior takes; keeps a NaN from walking for ever.
   static constexpr long long max_nodes = 1'000'000;
 
-  [[nodiscard]] double x(double t) const { return root_ * std::exp(t); }
-  [[nodiscard]] double z(double t) const { return root_ * std::exp(-t); }
-  [[nodiscard]] double energy(double t) const {
-    const double a = (x(t) - omega_1_) / deviation_;
-    const double b = (z(t) - omega_2_) / deviation_;
+  // A point of the branch.
+  struct Place {
+    double t;
+    double x;  // z_1
+    double z;  // z_2
+  };
+  [[nodiscard]] Place place(double t) const {
+    const double e = std::exp(t);
+    return {t, root_ * e, root_ / e};
+  }
+  [[nodiscard]] double energy(const Place& p) const {
+    const double a = (p.x - omega_1_) / deviation_;
+    const double b = (p.z - omega_2_) / deviation_;
     return 0.5 * (a * a + b * b);
   }
   // V d energy / d t.
   [[nodiscard]] double slope(double t) const {
-    const double a = x(t);
-    const double b = z(t);
-    return a * (a - omega_1_) - b * (b - omega_2_);
+    const Place p = place(t);
+    return p.x * (p.x - omega_1_) - p.z * (p.z - omega_2_);
   }
-  [[nodiscard]] double tau(double t) const { return t + (x(t) - z(t)) / deviation_; }
-  [[nodiscard]] double tau_slope(double t) const { return 1.0 + (x(t) + z(t)) / deviation_; }
-  [[nodiscard]] long long first_node(double t) const { return std::llround(tau(t) / step); }
+  [[nodiscard]] double tau(const Place& p) const { return p.t + (p.x - p.z) / deviation_; }
+  [[nodiscard]] double tau_slope(const Place& p) const { return 1.0 + (p.x + p.z) / deviation_; }
+  [[nodiscard]] long long first_node(double t) const { return std::llround(tau(place(t)) / step); }
 
   // The zero of an increasing function between two arguments.
   template <class F>
@@ -115,30 +122,33 @@ class Branch {
     minima_[0] = zero(f, falling_below(0.0), rising_above(0.0));
   }
 
-  // From a minimum, nodes `index`, index + direction, .. up to where the energy passes `limit` or
+  // From a minimum, nodes `index`, index + direction, .. up to where the weight is negligible or
   // the index reaches `end`; returns the first node left out.
   template <class Visit>
-  long long walk(double t, long long index, int direction, double limit, long long end,
+  long long walk(double from, long long index, int direction, double lowest, long long end,
                  const Visit& visit) const {
+    Place p = place(from);
     for (; index != end; index += direction) {
-      t = node(static_cast<double>(index) * step, t);
-      const double e = energy(t);
-      if (e > limit) break;
-      visit(std::log(step / tau_slope(t)) - e, (x(t) - omega_1_) / deviation_,
-            (z(t) - omega_2_) / deviation_);
+      p = node(static_cast<double>(index) * step, p);
+      const double height = energy(p) - lowest;
+      if (!(height < negligible)) break;
+      visit(step / tau_slope(p) * std::exp(-height), (p.x - omega_1_) / deviation_,
+            (p.z - omega_2_) / deviation_);
     }
     return index;
   }
 
-  // t with tau(t) = target, by Newton's method from a neighbouring node.
-  [[nodiscard]] double node(double target, double t) const {
+  // Where tau = target, by Newton's method from a neighbouring node.
+  [[nodiscard]] Place node(double target, Place p) const {
     constexpr int most = 50;
+    // Newton squares its error: a move this small leaves one of about its square.
+    constexpr double close = 1e-8;
     for (int i = 0; i < most; ++i) {
-      const double move = (target - tau(t)) / tau_slope(t);
-      t += std::clamp(move, -1.0, 1.0);
-      if (std::fabs(move) < 1e-15 * (1.0 + std::fabs(t))) break;
+      const double move = std::clamp((target - tau(p)) / tau_slope(p), -1.0, 1.0);
+      p = place(p.t + move);
+      if (std::fabs(move) < close) break;
     }
-    return t;
+    return p;
   }
 
   double root_;
@@ -159,18 +169,24 @@ double ProductLink::posterior(std::span<const double> label, std::span<const dou
   const double v = variance[0];
   const std::array<Branch, 2> branches = {Branch(root, omega[0], other * omega[1], v),
                                           Branch(root, -omega[0], -other * omega[1], v)};
-  const double limit = std::fmin(branches[0].lowest(), branches[1].lowest()) + negligible;
-  Mixture mixture(mean, second);
+  const double lowest = std::fmin(branches[0].lowest(), branches[1].lowest());
+  double total = 0.0;
+  std::fill(mean.begin(), mean.end(), 0.0);
+  std::fill(second.begin(), second.end(), 0.0);
   for (std::size_t b = 0; b < branches.size(); ++b) {
     const double sign = b == 0 ? 1.0 : -1.0;
-    branches[b].nodes(limit, [&](double log_weight, double zeta_1, double zeta_2) {
-      const std::array<double, 2> zeta = {sign * zeta_1, sign * other * zeta_2};
-      std::array<double, 3> square{};
-      outer_triangle(zeta, square);
-      mixture.add(log_weight, zeta, square);
+    branches[b].nodes(lowest, [&](double weight, double zeta_1, double zeta_2) {
+      total += weight;
+      mean[0] += weight * sign * zeta_1;
+      mean[1] += weight * sign * other * zeta_2;
+      second[0] += weight * zeta_1 * zeta_1;
+      second[1] += weight * other * zeta_1 * zeta_2;
+      second[2] += weight * zeta_2 * zeta_2;
     });
   }
-  return mixture.finish() - std::log(2.0 * std::numbers::pi * v);
+  for (double& x : mean) x /= total;
+  for (double& x : second) x /= total;
+  return std::log(total / (2.0 * std::numbers::pi * v)) - lowest;
 }
 
 }  // namespace onset::smi

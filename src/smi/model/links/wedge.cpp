@@ -13,74 +13,105 @@ namespace {
 constexpr double pi = std::numbers::pi;
 // Exponents this far above the lowest weigh less than rounding.
 constexpr double negligible = 42.0;
-// Panels of the 20-point rule over the part where rays pass the origin: it is at most 19 standard
-// deviations long.
+// Panels of the 20-point rule over the part where rays pass the origin: at most 19 standard
+// deviations.
 constexpr int panels = 4;
 
-double normal_cdf(double k) {
-  return 0.5 * std::erfc(-k / std::numbers::sqrt2);
-}
+// Weighted sums over rays: of 1, of the position and of its square.
+struct Sums {
+  double mass = 0.0;
+  std::array<double, 2> first{};
+  std::array<double, 3> second{};
+};
 
-// The mass as an integral over rays from the apex: a ray that passes the origin at distance |s|,
-// its foot at -c from the apex (c = apex . direction), has the mass
-//   exp(-s^2 / 2) int_0^inf r exp(-(r + c)^2 / 2) dr / 2 pi.
-// Angles are counted from the ray through the origin.
+// Moments as integrals over rays from the apex. A ray in direction u passes the origin at a signed
+// distance s; with c = apex . u its points are s n + w u, w > c, and carry the weight
+//   exp(-s^2 / 2) (w - c) exp(-w^2 / 2) dw / 2 pi.
+// Its moments in w are closed, and all terms are positive. Angles are counted from the ray through
+// the origin.
 class Rays {
  public:
-  Rays(double distance, double first, double last)
-      : distance_(distance), first_(first), last_(last) {
+  Rays(double distance, double to_origin, double first, double last)
+      : distance_(distance), to_origin_(to_origin), first_(first), last_(last) {
     const double nearest = std::clamp(0.0, first, last);
     const bool approaches = std::fabs(nearest) < 0.5 * pi;
     nearest_ = distance * (approaches ? std::fabs(std::sin(nearest)) : 1.0);
   }
 
-  // The smallest exponent, taken out of integral(): half the squared distance to the origin.
+  // The smallest exponent, taken out of the sums: half the squared distance to the origin.
   [[nodiscard]] double lowest() const { return 0.5 * nearest_ * nearest_; }
 
-  [[nodiscard]] double integral() const {
+  [[nodiscard]] Sums integrate() const {
+    Sums sums;
     const double reach = std::hypot(nearest_, std::sqrt(2.0 * negligible));
     const double limit = reach < distance_ ? std::asin(reach / distance_) : 0.5 * pi;
-    double sum = even_panels(std::fmax(first_, -limit), std::fmin(last_, limit));
+    even_panels(std::fmax(first_, -limit), std::fmin(last_, limit), sums);
     if (reach >= distance_) {
-      sum += graded_panels(std::fmax(first_, 0.5 * pi), last_);
-      sum += graded_panels(std::fmax(-last_, 0.5 * pi), -first_);  // the integrand is even
+      graded_panels(std::fmax(first_, 0.5 * pi), last_, +1.0, sums);
+      graded_panels(std::fmax(-last_, 0.5 * pi), -first_, -1.0, sums);
     }
-    return sum / (2.0 * pi);
+    return sums;
   }
 
  private:
-  [[nodiscard]] double integrand(double angle) const {
+  void ray(double angle, double weight, Sums& sums) const {
     const double c = -distance_ * std::cos(angle);
-    const double at_apex = std::exp(-0.5 * (distance_ - nearest_) * (distance_ + nearest_));
-    if (c >= 0.0) return at_apex * first_half_moment(c);
-    const double s = distance_ * std::fabs(std::sin(angle));
-    const double at_foot = std::exp(-0.5 * (s - nearest_) * (s + nearest_));
-    return at_apex - c * std::sqrt(2.0 * pi) * normal_cdf(-c) * at_foot;
-  }
-  [[nodiscard]] double panel(double from, double to) const {
-    return boost::math::quadrature::gauss<double, 20>::integrate(
-        [this](double angle) { return integrand(angle); }, from, to);
-  }
-  [[nodiscard]] double even_panels(double from, double to) const {
-    double sum = 0.0;
-    for (int i = 0; i < panels && from < to; ++i) {
-      sum += panel(from + (to - from) * i / panels, from + (to - from) * (i + 1) / panels);
+    const double s = distance_ * std::sin(angle);
+    const std::array<double, 2> u = {std::cos(to_origin_ + angle), std::sin(to_origin_ + angle)};
+    const std::array<double, 2> n = {-u[1], u[0]};
+    const double at_apex =
+        weight * std::exp(-0.5 * (distance_ - nearest_) * (distance_ + nearest_));
+    double w0;  // integrals of 1, w, w^2
+    double w1;
+    double w2;
+    if (c >= 0.0) {
+      const double k = first_half_moment(c);
+      w0 = at_apex * k;
+      w1 = at_apex * mills_ratio(c);
+      w2 = at_apex * (1.0 + k);
+    } else {
+      const double height = 0.5 * (std::fabs(s) - nearest_) * (std::fabs(s) + nearest_);
+      const double cdf = 0.5 * std::erfc(c / std::numbers::sqrt2);
+      w1 = weight * std::sqrt(2.0 * pi) * cdf * std::exp(-height);
+      w0 = at_apex - c * w1;
+      w2 = 2.0 * at_apex - c * w1;
     }
-    return sum;
+    sums.mass += w0;
+    for (std::size_t i = 0, pair = 0; i < 2; ++i) {
+      sums.first[i] += s * n[i] * w0 + u[i] * w1;
+      for (std::size_t j = 0; j <= i; ++j, ++pair) {
+        sums.second[pair] +=
+            s * s * n[i] * n[j] * w0 + s * (n[i] * u[j] + u[i] * n[j]) * w1 + u[i] * u[j] * w2;
+      }
+    }
+  }
+  // Angles from `from` to `to` times `side`.
+  void panel(double from, double to, double side, Sums& sums) const {
+    using Rule = boost::math::quadrature::gauss<double, 20>;
+    const double middle = 0.5 * (from + to);
+    const double half = 0.5 * (to - from);
+    for (std::size_t k = 0; k < Rule::abscissa().size(); ++k) {
+      const double offset = half * Rule::abscissa()[k];
+      ray(side * (middle - offset), half * Rule::weights()[k], sums);
+      ray(side * (middle + offset), half * Rule::weights()[k], sums);
+    }
+  }
+  void even_panels(double from, double to, Sums& sums) const {
+    for (int i = 0; i < panels && from < to; ++i) {
+      panel(from + (to - from) * i / panels, from + (to - from) * (i + 1) / panels, 1.0, sums);
+    }
   }
   // Rays that lead away: the integrand changes over 1 / distance at first, then ever more slowly.
-  [[nodiscard]] double graded_panels(double from, double to) const {
-    double sum = 0.0;
-    double length = 2.0 / (2.0 + distance_);
-    for (; from < to; length *= 2.0) {
+  void graded_panels(double from, double to, double side, Sums& sums) const {
+    for (double length = 2.0 / (2.0 + distance_); from < to; length *= 2.0) {
       const double end = std::fmin(from + length, to);
-      sum += panel(from, end);
+      panel(from, end, side, sums);
       from = end;
     }
-    return sum;
   }
 
   double distance_;
+  double to_origin_;
   double first_;
   double last_;
   double nearest_;
@@ -92,29 +123,12 @@ WedgeMoments wedge_moments(const std::array<double, 2>& apex, double first, doub
   const double to_origin = std::atan2(-apex[1], -apex[0]);
   const double middle = std::remainder(0.5 * (first + last) - to_origin, 2.0 * pi);
   const double half_width = 0.5 * (last - first);
-  const Rays rays(std::hypot(apex[0], apex[1]), middle - half_width, middle + half_width);
-  const double mass = rays.integral();
-  WedgeMoments out{std::log(mass) - rays.lowest(), {}, {1.0, 0.0, 1.0}};
-  // Stein's identities: what the moments differ by from those of the plane is on the two edges.
-  for (const bool is_first : {true, false}) {
-    const double angle = is_first ? first : last;
-    const double inward = is_first ? 1.0 : -1.0;
-    const std::array<double, 2> along = {std::cos(angle), std::sin(angle)};
-    const std::array<double, 2> normal = {-inward * along[1], inward * along[0]};
-    const double s = apex[0] * normal[0] + apex[1] * normal[1];
-    const double c = apex[0] * along[0] + apex[1] * along[1];
-    const double density = std::exp(rays.lowest() - 0.5 * s * s) / std::sqrt(2.0 * pi) / mass;
-    const double edge = density * std::exp(log_normal_cdf(-c));
-    const double edge_moment = density * std::exp(-0.5 * c * c) / std::sqrt(2.0 * pi);
-    std::array<double, 2> moment{};  // of the position along the edge
-    for (std::size_t i = 0; i < 2; ++i) {
-      moment[i] = s * normal[i] * edge + along[i] * edge_moment;
-      out.mean[i] += normal[i] * edge;
-    }
-    out.second[0] += normal[0] * moment[0];
-    out.second[1] += normal[1] * moment[0];
-    out.second[2] += normal[1] * moment[1];
-  }
+  const Rays rays(std::hypot(apex[0], apex[1]), to_origin, middle - half_width,
+                  middle + half_width);
+  const Sums sums = rays.integrate();
+  WedgeMoments out{std::log(sums.mass / (2.0 * pi)) - rays.lowest(), sums.first, sums.second};
+  for (double& x : out.mean) x /= sums.mass;
+  for (double& x : out.second) x /= sums.mass;
   return out;
 }
 
