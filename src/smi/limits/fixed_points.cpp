@@ -252,7 +252,7 @@ class Solver {
     node.relative_bias = bias / gain;
     bool accurate = node.relative_bias <= largest_bias;
     // The gains add up to at most what a label fixes [smi 21].
-    const int most = channel_.model().constraints();
+    const double most = channel_.model().constraints();
     if (most > 0 && !(gain <= most * (1.0 + largest_bias))) accurate = false;
     const Estimate missed = numerics::reduce(disagreement);
     if (std::abs(missed.value) > largest_disagreement * gain + significance * missed.error) {

@@ -13,7 +13,7 @@ class AttentionModel final : public SequenceModel {
   }
   [[nodiscard]] int noise_size() const override { return model_.noise > 0.0 ? label_size() : 0; }
   /// u_L is fixed up to a rotation of its directions [smi 21].
-  [[nodiscard]] int constraints() const override {
+  [[nodiscard]] double constraints() const override {
     const int rank = shape_.rank.back();
     return model_.noise > 0.0 ? 0 : shape_.tokens * rank - rank * (rank - 1) / 2;
   }

@@ -84,7 +84,7 @@ class SignedLast final : public LastLayer {
 };
 
 /// Rank one with noise of standard deviation S on u_L: given the inner fields z_L is Gaussian, with
-/// the label's covariance C = V_L G G^T + S^2 I [smi 29].
+/// the label's covariance C = V_L G G^T + S^2 I [smi 31].
 class NoisyLast final : public LastLayer {
  public:
   NoisyLast(int tokens, double noise)
@@ -200,7 +200,7 @@ BesselRatios bessel_ratios(double x) {
 }
 
 /// Rank two, more than two tokens, no noise: z_L = O G^{-1} u with O in O(2), each of whose two
-/// halves is a von Mises integral [smi 30].
+/// halves is a von Mises integral [smi 32].
 class RotatedLast final : public LastLayer {
  public:
   explicit RotatedLast(int tokens) : tokens_(static_cast<std::size_t>(tokens)) {}

@@ -107,7 +107,7 @@ SampledPosterior::SampledPosterior(const DeepAttention& model, const PosteriorOp
       sets_(static_cast<int>(inner_), nodes_, options.seed) {}
 
 /// Linearises the label's residuals rho(zeta) ~ rho_c + P (zeta - zeta_c): the posterior is then
-/// Gaussian with precision I + P^T P [smi 31].
+/// Gaussian with precision I + P^T P [smi 33].
 SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspace& work) const {
   const std::size_t lanes = 2 * inner_ + 1;
   std::vector<double> centre(sample.omega.begin(), sample.omega.begin() + std::ptrdiff_t(inner_));

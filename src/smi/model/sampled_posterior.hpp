@@ -11,7 +11,7 @@ namespace onset::smi {
 
 /// Deep attention with any number of tokens, ranks, token covariance and output noise. The last
 /// layer's fields are integrated exactly (LastLayer); the inner ones by importance sampling from
-/// two proposals with the balance heuristic [smi 31]:
+/// two proposals with the balance heuristic [smi 33]:
 ///   the prior, which covers wide posteriors;
 ///   Gaussians from linearising the label at a centre, at two widths and at the centre's mirror
 ///   images in the layers that are hardly learned, which cover narrow ones.
