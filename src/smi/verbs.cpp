@@ -194,6 +194,7 @@ Verb thresholds_verb() {
   verb.default_tol = 7e-4;
   verb.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                    "smi thresholds --layers 1 --tokens 4 --format json"};
+  verb.method = 2;
   verb.cost = thresholds_cost;
   verb.run = run_thresholds;
   return verb;
@@ -333,6 +334,7 @@ Verb curve_verb() {
   verb.default_tol = 1e-2;
   verb.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
                    "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv"};
+  verb.method = 2;
   verb.cost = curve_cost;
   verb.run = run_curve;
   return verb;

@@ -179,6 +179,7 @@ class Solver {
     node.status = status;
     node.depth.assign(learned_.size(), Replicates(replicates, 0.0));
     node.growth.resize(learned_.size());
+    node.gain_bias.assign(learned_.size(), 0.0);
     node.growth_bias.assign(learned_.size(), 0.0);
     std::vector<Replicates> carried = here.carried;
     for (std::size_t r = 0; r < replicates; ++r) {
@@ -194,17 +195,23 @@ class Solver {
     std::size_t row = 2;
     double gain = 0.0;
     double gain_bias = 0.0;
+    bool possible = true;
     for (std::size_t l = 0; l < learned_.size(); ++l) {
-      gain += numerics::mean(here.info.gain[l]);
+      const double own_gain = numerics::mean(here.info.gain[l]);
+      gain += own_gain;
+      // At most the number of tokens [smi 14]. Their sum has no such bound: it may exceed the
+      // number of tokens before it comes back to it at V -> 0.
+      possible = possible && own_gain <= channel_.model().tokens * (1.0 + largest_bias);
       gain_bias += here.info.gain_bias[l];
-      if (learned_[l]) continue;
+      if (learned_[l]) {
+        node.gain_bias[l] = here.info.gain_bias[l] / std::abs(own_gain);
+        continue;
+      }
       node.growth_bias[l] = here.info.growth_bias[l] / std::abs(numerics::mean(carried[row]));
       node.growth[l] = std::move(carried[row++]);
     }
     node.relative_bias = gain_bias / gain;
-    // The gains add up to at most the number of tokens [smi 21].
-    const double most = channel_.model().tokens * (1.0 + largest_bias);
-    if (node.relative_bias > largest_bias || !(gain <= most)) {
+    if (node.relative_bias > largest_bias || !possible) {
       node.status.reason = StopReason::inaccurate;
     }
     return node;

@@ -407,9 +407,6 @@ class Builder {
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
   void find_recovery(const std::vector<FixedPointNode>& nodes) {
-    const auto alpha = [](const FixedPointNode& n) {
-      return exponential(n.log_alpha, n.relative_bias);
-    };
     // Not yet at V = 0: what is left of it is a bias.
     double remaining = 0.0;
     for (const auto& depth : nodes.back().depth) remaining += std::exp(-numerics::mean(depth));
@@ -417,16 +414,30 @@ class Builder {
         exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
     const double offset = std::abs(result_.contraction.value - result_.perfect);
     if (offset > recovery_significance * result_.contraction.error) result_.sound = false;
-    result_.hard_phase = false;
-    result_.algorithmic = {result_.perfect, 0.0};
-    for (const auto& node : nodes) {
-      const Estimate a = alpha(node);
-      if (a.value - result_.perfect > significance * a.error &&
-          a.value > result_.algorithmic.value) {
-        result_.algorithmic = a;
-        result_.hard_phase = true;
-      }
+    const Estimate top = largest_alpha(nodes);
+    result_.hard_phase = top.value - result_.perfect > significance * top.error;
+    result_.algorithmic = result_.hard_phase ? top : Estimate{result_.perfect, 0.0};
+  }
+
+  /// alpha at the node where it is largest. Every second replicate says which node that is, and the
+  /// others what alpha is there: the largest of noisy means would be too large.
+  static Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
+    const std::size_t replicates = nodes.front().log_alpha.size();
+    Replicates log_alpha(replicates);
+    double bias = 0.0;
+    for (std::size_t choosers = 0; choosers < 2; ++choosers) {
+      const auto seen = [&](const FixedPointNode& node) {
+        double sum = 0.0;
+        for (std::size_t r = choosers; r < replicates; r += 2) sum += node.log_alpha[r];
+        return sum;
+      };
+      const auto node = std::max_element(
+          nodes.begin(), nodes.end(),
+          [&](const FixedPointNode& a, const FixedPointNode& b) { return seen(a) < seen(b); });
+      bias = std::max(bias, node->relative_bias);
+      for (std::size_t r = 1 - choosers; r < replicates; r += 2) log_alpha[r] = node->log_alpha[r];
     }
+    return exponential(log_alpha, bias);
   }
 
   const DeepAttention& model_;
