@@ -143,8 +143,9 @@ TEST(LaplaceProposal, MakesSharpPosteriorsAccurate) {
   }
 }
 
-TEST(LaplaceProposal, KeepsOddMomentsOfUnlearnedLayersAtZero) {
-  for (const int layers : {2, 3}) {
+TEST(LaplaceProposal, KeepsOddMomentsOfAnUnlearnedLayerAtZero) {
+  // Two layers only: with three, proposal B reflects z_1 together with z_3, which is learned.
+  for (const int layers : {2}) {
     const DeepAttention model = attention_model(layers, 2, {0.5}, 3.0);
     std::vector<double> variance(static_cast<std::size_t>(layers), 1.0);
     variance.back() = 1e-3;
