@@ -126,11 +126,22 @@ Branch::Branch(const std::vector<int>& rank, const StageStart& start,
     log_alpha.push_back(numerics::mean(node.log_alpha) -
                         singular_part(start.from_nothing, node.position - origin));
     relative_bias_ = std::max(relative_bias_, node.relative_bias);
+    positions_.push_back(node.position);
+    layer_bias_.push_back(*std::max_element(node.gain_bias.begin(), node.gain_bias.end()));
   }
-  relative_bias_ += interpolation_error(x, log_alpha);
+  interpolation_error_ = interpolation_error(x, log_alpha);
+  relative_bias_ += interpolation_error_;
   for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
     curves_.push_back(make_curve(start, nodes, r));
   }
+}
+
+double Branch::overlap_bias(double position) const {
+  const auto next = std::lower_bound(positions_.begin(), positions_.end(), position);
+  const auto right =
+      std::min(static_cast<std::size_t>(next - positions_.begin()), positions_.size() - 1);
+  const std::size_t left = right > 0 ? right - 1 : 0;
+  return std::max(layer_bias_[left], layer_bias_[right]) + interpolation_error_;
 }
 
 /// dPsi = (1/2) sum_b rank_b (Q_b / alpha) da_b along the curve [smi 23], by the midpoint rule in

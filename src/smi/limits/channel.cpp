@@ -6,6 +6,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/gaussian_expectation.hpp"
+#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
 
 namespace onset::smi {
@@ -132,13 +133,19 @@ void ChannelOptions::validate() const {
 }
 
 Channel::Channel(const SequenceModel& model, const ChannelOptions& options)
-    : model_(model), options_(options) {
+    : model_(std::shared_ptr<const SequenceModel>(), &model), options_(options) {
   options_.validate();
-  posterior_ = model.posterior({options.nodes, options.seed});
+  posterior_ = model_->posterior({options.nodes, options.seed});
+}
+
+Channel::Channel(const DeepAttention& model, const ChannelOptions& options)
+    : model_(attention_model(model)), options_(options) {
+  options_.validate();
+  posterior_ = model_->posterior({options.nodes, options.seed});
 }
 
 ChannelInformation Channel::at(std::span<const double> variance, const Context& context) const {
-  const FieldShape& shape = model_.shape();
+  const FieldShape& shape = model_->shape();
   const std::size_t blocks = shape.blocks();
   if (variance.size() != blocks) throw InvalidArgument("variance", "needs one value per block");
   for (const double v : variance) {
@@ -148,7 +155,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   // weight.
   const int targets = outputs_per_block * static_cast<int>(blocks) + 1;
   numerics::ExpectationOptions rule;
-  rule.dimensions = teacher_dimensions(model_);
+  rule.dimensions = teacher_dimensions(*model_);
   rule.outputs = targets + static_cast<int>(blocks) + 1;
   rule.points = options_.points;
   rule.replicates = options_.replicates;
@@ -156,7 +163,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
 
   const auto integrand = [&](const NormalBatch& normals, std::span<double> out) {
     const std::size_t count = normals.count;
-    const TeacherBatch teacher = teacher_batch(model_, variance, normals);
+    const TeacherBatch teacher = teacher_batch(*model_, variance, normals);
     PosteriorMoments moments(shape, count);
     posterior_->moments({count, teacher.label, teacher.omega, variance, normals.first,
                          normals.replicate, teacher.field},
@@ -189,7 +196,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     auto* of_block = means.data() + outputs_per_block * b;
     const bool learned = variance[b] < 1.0;
     // Symmetry makes it 0 exactly; inner integrals only nearly.
-    const bool none = !learned && model_.even(b);
+    const bool none = !learned && model_->even(b);
     if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
     info.gain.push_back(std::move(of_block[gain_of]));
     info.gain_bias.push_back(none ? 0.0 : bias_bound(of_block[gain_monitor]));

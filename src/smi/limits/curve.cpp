@@ -159,6 +159,18 @@ double relative_bias(const Staircase& stairs, double alpha) {
   return bias;
 }
 
+/// The same for the overlaps of the ensemble: by how much too large or small alpha would have to be
+/// to make up for the bias of any one layer's gain.
+double overlap_bias(const Staircase& stairs, double alpha, const Ensemble& e) {
+  double position = 0.0;
+  for (std::size_t l = 0; l < e.variance.size(); ++l) position -= std::log(e.mean_variance(l));
+  double bias = 0.0;
+  for (const auto& step : stairs.steps) {
+    if (alpha > step.alpha.value) bias = step.branch.overlap_bias(position);
+  }
+  return bias;
+}
+
 }  // namespace
 
 std::string_view to_string(BranchChoice choice) {
@@ -227,6 +239,7 @@ class CurveSolver {
     // The fixed point's own error is of second order in Phi; that of the evidence along the branch
     // is proportional to what it has gained since overlap 0.
     const double bias = relative_bias(stairs_, alpha);
+    const double own_bias = overlap_bias(stairs_, alpha, e);
     const double gained =
         numerics::mean(e.free_entropy) - alpha * numerics::mean(stairs_.log_evidence);
     p.free_entropy = infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
@@ -236,7 +249,7 @@ class CurveSolver {
     const auto with_bias = [&](const Replicates& here, const Replicates& there) {
       const double slope =
           std::abs(numerics::mean(there) - numerics::mean(here)) / sensitivity_step;
-      return numerics::reduce(here, slope * bias);
+      return numerics::reduce(here, slope * own_bias);
     };
     p.error_plugin = with_bias(errors.plugin, moved.plugin);
     p.error_bayes = with_bias(errors.bayes, moved.bayes);
@@ -272,11 +285,11 @@ class CurveSolver {
     return points;
   }
 
-  /// Scatter, and the curve's own bias through the slope of the overlap.
+  /// Scatter, and the bias of the gains through the slope of the overlap.
   [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
     const Ensemble moved = solved(alpha * (1.0 + sensitivity_step));
     const double slope = std::abs(moved.mean_variance(l) - e.mean_variance(l)) / sensitivity_step;
-    return numerics::reduce(e.overlap(l), slope * relative_bias(stairs_, alpha));
+    return numerics::reduce(e.overlap(l), slope * overlap_bias(stairs_, alpha, e));
   }
 
   /// One step of plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point, with

@@ -212,6 +212,7 @@ class Solver {
     node.depth.assign(learned_.size(), Replicates(replicates, 0.0));
     node.growth.resize(learned_.size());
     node.pull.resize(learned_.size());
+    node.gain_bias.assign(learned_.size(), 0.0);
     node.growth_bias.assign(learned_.size(), 0.0);
     std::vector<Replicates> carried = here.carried;
     for (std::size_t r = 0; r < replicates; ++r) {
@@ -240,20 +241,23 @@ class Solver {
   void judge(const Evaluation& here, FixedPointNode& node) const {
     double gain = 0.0;
     double bias = 0.0;
+    bool accurate = true;
     Replicates disagreement(here.info.log_evidence.size(), 0.0);
     for (std::size_t b = 0; b < learned_.size(); ++b) {
       if (!learned_[b]) continue;
-      gain += shape_.rank[b] * numerics::mean(here.info.gain[b]);
+      const double own = numerics::mean(here.info.gain[b]);
+      gain += shape_.rank[b] * own;
       bias += shape_.rank[b] * here.info.gain_bias[b];
+      node.gain_bias[b] = here.info.gain_bias[b] / std::abs(own);
+      // At most the number of tokens [smi 14]. The sum over blocks has no such bound: it may exceed
+      // what a label fixes before it comes back to it at V -> 0.
+      accurate = accurate && own <= shape_.tokens * (1.0 + largest_bias);
       for (std::size_t r = 0; r < disagreement.size(); ++r) {
         disagreement[r] += shape_.rank[b] * (here.info.agreement[b][r] - here.info.gain[b][r]);
       }
     }
     node.relative_bias = bias / gain;
-    bool accurate = node.relative_bias <= largest_bias;
-    // The gains add up to at most what a label fixes [smi 21].
-    const double most = channel_.model().constraints();
-    if (most > 0 && !(gain <= most * (1.0 + largest_bias))) accurate = false;
+    accurate = accurate && node.relative_bias <= largest_bias;
     const Estimate missed = numerics::reduce(disagreement);
     if (std::abs(missed.value) > largest_disagreement * gain + significance * missed.error) {
       accurate = false;

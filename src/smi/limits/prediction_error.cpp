@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "onset/numerics/gaussian_expectation.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {
@@ -52,6 +53,12 @@ PredictionErrors prediction_errors(const SequenceModel& model,
   };
   auto means = numerics::gaussian_expectation(rule, integrand, context);
   return {std::move(means[0]), std::move(means[1])};
+}
+
+PredictionErrors prediction_errors(const DeepAttention& model,
+                                   const std::vector<numerics::Replicates>& variance,
+                                   std::size_t points, std::uint64_t seed, const Context& context) {
+  return prediction_errors(*attention_model(model), variance, points, seed, context);
 }
 
 }  // namespace onset::smi

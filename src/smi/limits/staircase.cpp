@@ -24,9 +24,8 @@ constexpr int gain_nodes = 128;
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
 
-/// Outer points per replicate at first: of the channel at overlap 0, and of a threshold.
+/// Outer points per replicate of the channel at overlap 0, to begin with.
 constexpr std::size_t first_points = 1024;
-constexpr std::size_t least_root_points = 2048;
 
 /// Depth of every block at the deep end of the last branch: V ~ 1e-6. A stage that has gone so deep
 /// without another block growing is the last.
@@ -356,7 +355,7 @@ class Builder {
   NextStage refined(const StageStart& start, std::size_t block, std::vector<double> guess,
                     const std::vector<FixedPointNode>& nodes) {
     std::size_t points =
-        std::min(options_.max_points, std::max(least_root_points, options_.trace_points));
+        std::min(options_.max_points, std::max(options_.root_points, options_.trace_points));
     int inner = growth_nodes;
     const Channel slopes(model_, channel_options(std::min(points, trace_points_), gain_nodes));
     FixedPointNode node;

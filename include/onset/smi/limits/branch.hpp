@@ -50,6 +50,10 @@ class Branch {
   /// Bound on the relative error of alpha from interpolation and from inner integration.
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
+  /// The same for the overlaps near this total depth: there a bias of any one layer's gain counts,
+  /// and the gain of a layer that has just started to be learned is a small part of the sum.
+  [[nodiscard]] double overlap_bias(double position) const;
+
  private:
   /// In the coordinate x = log(1 + depth since the start / depth_scale), in which nodes are even.
   struct Curve {
@@ -72,6 +76,9 @@ class Branch {
 
   std::vector<int> rank_;
   std::vector<Curve> curves_;
+  std::vector<double> positions_;   // of the nodes
+  std::vector<double> layer_bias_;  // the largest relative bias of a layer's gain, per node
+  double interpolation_error_ = 0.0;
   double relative_bias_ = 0.0;
 };
 

@@ -46,16 +46,17 @@ class Channel {
  public:
   /// `model` must outlive the channel.
   Channel(const SequenceModel& model, const ChannelOptions& options);
+  Channel(const DeepAttention& model, const ChannelOptions& options);
 
   /// `variance`: V_b in (0, 1], one per block. Costs replicates x points x 2 posteriors.
   [[nodiscard]] ChannelInformation at(std::span<const double> variance,
                                       const Context& context) const;
 
-  [[nodiscard]] const SequenceModel& model() const { return model_; }
+  [[nodiscard]] const SequenceModel& model() const { return *model_; }
   [[nodiscard]] const ChannelOptions& options() const { return options_; }
 
  private:
-  const SequenceModel& model_;
+  std::shared_ptr<const SequenceModel> model_;
   ChannelOptions options_;
   std::unique_ptr<Posterior> posterior_;
 };

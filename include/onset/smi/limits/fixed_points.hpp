@@ -22,6 +22,7 @@ struct FixedPointNode {
   std::vector<numerics::Replicates> pull;    ///< r_b of blocks not learned; empty for the others
   numerics::Replicates log_evidence;         ///< Psi, estimated directly
   double relative_bias = 0.0;                ///< bound on the bias of alpha from inner integration
+  std::vector<double> gain_bias;             ///< likewise, relative, of each learned block's gain
   std::vector<double> growth_bias;           ///< likewise, relative, of each growth rate
   Status status;                             ///< evaluations of the channel, last Newton step
 

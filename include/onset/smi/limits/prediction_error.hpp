@@ -22,4 +22,9 @@ struct PredictionErrors {
                                                  std::size_t points, std::uint64_t seed,
                                                  const Context& context);
 
+[[nodiscard]] PredictionErrors prediction_errors(const DeepAttention& model,
+                                                 const std::vector<numerics::Replicates>& variance,
+                                                 std::size_t points, std::uint64_t seed,
+                                                 const Context& context);
+
 }  // namespace onset::smi
