@@ -148,7 +148,14 @@ double Branch::overlap_bias(double position) const {
 /// a_b.
 Branch::Point Branch::point(const Curve& curve, double x) const {
   Point result;
-  for (const auto& d : curve.depth) result.depth.push_back(std::max(0.0, d(x)));
+  // The total is known exactly: what interpolation adds to it is shared out again.
+  const double total = curve.depth_scale * std::expm1(x);
+  double interpolated = 0.0;
+  for (const auto& d : curve.depth) interpolated += d(x) - d(0.0);
+  const double correction = interpolated > 0.0 ? total / interpolated : 1.0;
+  for (const auto& d : curve.depth) {
+    result.depth.push_back(std::max(0.0, d(0.0) + correction * (d(x) - d(0.0))));
+  }
   double evidence = 0.0;
   std::vector<double> before;
   for (const auto& d : curve.depth) before.push_back(d(0.0));
@@ -171,8 +178,7 @@ std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double l
   const Curve& curve = curves_.at(replicate);
   std::vector<Point> points;
   for (std::size_t i = 0; i + 1 < curve.x.size(); ++i) {
-    const double left =
-        curve.log_alpha_nodes[i];  // far below any asked for, at depth 0 from nothing
+    const double left = curve.log_alpha_nodes[i];
     const double right = curve.log_alpha_nodes[i + 1];
     if (!(left <= log_alpha && log_alpha < right)) continue;
     const auto f = [&](double x) { return curve.log_alpha(x) - log_alpha; };

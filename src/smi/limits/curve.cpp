@@ -87,17 +87,20 @@ std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase&
     found.push_back({std::vector<double>(blocks, 1.0), alpha * stairs.log_evidence[r]});
   }
   for (std::size_t k = 0; k < stairs.steps.size(); ++k) {
+    const Branch& branch = stairs.steps[k].branch;
     const bool last = k + 1 == stairs.steps.size();
     // A stage is unstable as soon as the next block can grow.
     if (!last && log_alpha >= stairs.steps[k + 1].start.log_alpha[r]) continue;
-    for (const auto& point : stairs.steps[k].branch.stable_points(r, log_alpha)) {
-      found.push_back(solution(shape, point, alpha));
+    const auto points = branch.stable_points(r, log_alpha);
+    for (const auto& point : points) found.push_back(solution(shape, point, alpha));
+    // Beyond the branch's deep end (V ~ 1e-6) its blocks are recovered, or nearly.
+    if (points.empty() && log_alpha >= branch.last_log_alpha(r)) {
+      found.push_back(solution(shape, branch.deepest(r), alpha));
     }
   }
   if (stairs.perfect && alpha > *stairs.perfect) {
     found.push_back(perfect_recovery(blocks));
   } else if (found.empty()) {
-    // Between the branch's deep end (V ~ 1e-6) and exact recovery.
     found.push_back(solution(shape, stairs.steps.back().branch.deepest(r), alpha));
   }
   return found;

@@ -68,6 +68,11 @@ class Solver {
   }
 
   FixedPointNode solve(const std::vector<double>& guess) {
+    held_ = guess;
+    for (std::size_t b = 0; b < guess.size(); ++b) {
+      if (learned_[b]) held_[b] = 0.0;
+      held_sum_ += held_[b];
+    }
     Eigen::VectorXd x(index(free_.size()));
     for (std::size_t j = 0; j < free_.size(); ++j) x[index(j)] = guess[free_[j]];
     limit(x);
@@ -102,6 +107,9 @@ class Solver {
   }
 
  private:
+  /// Neither learned nor recovered.
+  [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && held_[b] == 0.0; }
+
   static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
 
   /// A block at overlap 0 whose step is still downwards: the branch begins only further on.
@@ -115,14 +123,14 @@ class Solver {
   /// Depths stay positive, the last block's included.
   void limit(Eigen::VectorXd& x) const {
     for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], smallest_depth);
-    const double room = closing_.position - smallest_depth;
+    const double room = closing_.position - held_sum_ - smallest_depth;
     if (!closing_.growing && x.sum() > room) x *= room / x.sum();
   }
 
   [[nodiscard]] std::vector<double> depths(const Eigen::VectorXd& x) const {
-    std::vector<double> a(learned_.size(), 0.0);
+    std::vector<double> a = held_;
     for (std::size_t j = 0; j < free_.size(); ++j) a[free_[j]] = x[index(j)];
-    if (!closing_.growing) a[last_] = closing_.position - x.sum();
+    if (!closing_.growing) a[last_] = closing_.position - held_sum_ - x.sum();
     return a;
   }
 
@@ -132,7 +140,7 @@ class Solver {
     double total = 0.0;
     for (std::size_t b = 0; b < a.size(); ++b) {
       variance[b] = std::exp(-a[b]);
-      total += shape_.rank[b] * -std::expm1(-a[b]);
+      if (learned_[b]) total += shape_.rank[b] * -std::expm1(-a[b]);
     }
     ++evaluations_;
     Evaluation e{{}, {}, channel.at(variance, context_)};
@@ -159,7 +167,7 @@ class Solver {
     }
     e.carried = {std::move(log_alpha), e.info.log_evidence};
     for (std::size_t b = 0; b < a.size(); ++b) {
-      if (learned_[b]) continue;
+      if (!is_open(b)) continue;
       e.carried.push_back(e.info.growth[b]);
       e.carried.push_back(e.info.gain[b]);
     }
@@ -176,7 +184,9 @@ class Solver {
     carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       double d = std::min(relative_difference * x[j], largest_difference);
-      if (!closing_.growing) d = std::min(d, 0.5 * (closing_.position - x.sum()));
+      if (!closing_.growing) {
+        d = std::min(d, 0.5 * (closing_.position - held_sum_ - x.sum()));
+      }
       Eigen::VectorXd moved = x;
       moved[j] += d;
       const Evaluation there = evaluate(slopes_, moved);
@@ -228,7 +238,7 @@ class Solver {
     node.log_evidence = std::move(carried[1]);
     std::size_t row = 2;
     for (std::size_t b = 0; b < learned_.size(); ++b) {
-      if (learned_[b]) continue;
+      if (!is_open(b)) continue;
       node.growth_bias[b] = here.info.growth_bias[b] / std::abs(numerics::mean(carried[row]));
       node.growth[b] = std::move(carried[row++]);
       node.pull[b] = std::move(carried[row++]);
@@ -287,6 +297,8 @@ class Solver {
   const std::vector<bool>& learned_;
   Closing closing_;
   const Context& context_;
+  std::vector<double> held_;  // depths of the blocks that are not solved for
+  double held_sum_ = 0.0;
   std::vector<std::size_t> free_;  // learned blocks whose depth is free
   std::size_t last_ = 0;           // the one whose equation closes the system
   Eigen::MatrixXd jacobian_;

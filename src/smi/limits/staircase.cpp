@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/interpolation.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/smi/model/attention_model.hpp"
 
@@ -34,6 +35,12 @@ constexpr double deep = 14.0;
 /// Depths over which the beginning of a stage is resolved: the first one's overlap rises faster.
 constexpr double first_depth_scale = 0.5;
 constexpr double later_depth_scale = 2.5;
+
+/// Depth over which what is left of V, or of its square root, falls by more than half.
+constexpr double settling_depth = 3.0;
+
+/// Change of log alpha between the two deepest fixed points that says that a branch has ended.
+constexpr double settled = 0.05;
 
 /// Fixed points that a branch must have to be interpolated, and may have.
 constexpr std::size_t least_nodes = 5;
@@ -117,7 +124,7 @@ class Builder {
       now = finish_stage(std::move(*now));
     }
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!learned_[b]) result_.hard.push_back(b);
+      if (is_open(b)) result_.hard.push_back(b);
     }
     return std::move(result_);
   }
@@ -131,8 +138,14 @@ class Builder {
     return options;
   }
 
+  /// Neither learned nor recovered.
+  [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && !recovered_[b]; }
+
   [[nodiscard]] bool all_learned() const {
-    return std::all_of(learned_.begin(), learned_.end(), [](bool x) { return x; });
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (is_open(b)) return false;
+    }
+    return true;
   }
 
   static Estimate threshold(const NextStage& stage) {
@@ -272,7 +285,7 @@ class Builder {
   [[nodiscard]] Blocks pulled_along(const std::vector<FixedPointNode>& nodes) const {
     Blocks blocks;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!learned_[b] && is_positive(nodes[least_nodes - 1].pull[b])) blocks.push_back(b);
+      if (is_open(b) && is_positive(nodes[least_nodes - 1].pull[b])) blocks.push_back(b);
     }
     return blocks;
   }
@@ -309,7 +322,7 @@ class Builder {
     std::optional<std::size_t> fastest;
     double most = 0.0;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (learned_[b]) continue;
+      if (!is_open(b)) continue;
       const double rate = numerics::mean(node.log_growth(b));
       if (rate > most) {
         most = rate;
@@ -324,13 +337,13 @@ class Builder {
                                       const std::vector<FixedPointNode>& nodes) {
     const auto first = std::find_if(nodes.begin(), nodes.end(),
                                     [&](const auto& node) { return growing(node).has_value(); });
-    if (first == nodes.end()) return {};
+    if (first == nodes.end()) return stage_after_recovery(nodes);
     // Between the node before and this one, by linear interpolation of log(alpha F).
     std::size_t block = *growing(*first);
     double earliest = 1.0;
     if (first != nodes.begin()) {
       for (std::size_t b = 0; b < blocks_; ++b) {
-        if (learned_[b]) continue;
+        if (!is_open(b)) continue;
         const double before = numerics::mean(std::prev(first)->log_growth(b));
         const double after = numerics::mean(first->log_growth(b));
         if (!(after > 0.0)) continue;
@@ -349,6 +362,53 @@ class Builder {
       guess[b] = before + earliest * (after - before);
     }
     return refined(start, block, std::move(guess), nodes);
+  }
+
+  /// The last node before the deep end of a branch, by enough depth that what is left from there on
+  /// is less than the change between the two.
+  static const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
+    const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [&](const FixedPointNode& node) {
+      return node.position <= nodes.back().position - settling_depth;
+    });
+    return far == nodes.rend() ? nodes.front() : *far;
+  }
+
+  /// Where no other block grows all along the branch, the learned ones end up recovered exactly,
+  /// and growth rates stay what they are at its deep end: the next threshold is 1 / F there.
+  std::optional<NextStage> stage_after_recovery(const std::vector<FixedPointNode>& nodes) {
+    const FixedPointNode& deepest = nodes.back();
+    std::optional<std::size_t> fastest;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b) || !is_positive(deepest.growth[b])) continue;
+      if (!fastest ||
+          numerics::mean(deepest.growth[b]) > numerics::mean(deepest.growth[*fastest])) {
+        fastest = b;
+      }
+    }
+    const double settling =
+        numerics::mean(deepest.log_alpha) - numerics::mean(shallower(nodes).log_alpha);
+    if (!fastest || std::abs(settling) > settled) return {};
+    NextStage next;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) continue;
+      Replicates behind = deepest.growth[*fastest];
+      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= deepest.growth[b][r];
+      const Estimate e = numerics::reduce(behind);
+      if (e.value <= significance * e.error) next.blocks.push_back(b);
+    }
+    next.start.log_alpha =
+        numerics::map(deepest.growth[*fastest], [](double f) { return -std::log(f); });
+    // V is not yet 0: what is left of it is a bias, as large as the last steps towards it.
+    const double before = numerics::mean(shallower(nodes).growth[*fastest]);
+    next.start.relative_bias = deepest.growth_bias[*fastest] +
+                               std::abs(before / numerics::mean(deepest.growth[*fastest]) - 1.0);
+    next.start.depth = deepest.depth;
+    next.start.depth_scale = first_depth_scale;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (learned_[b]) recovered_[b] = true;
+      learned_[b] = false;
+    }
+    return next;
   }
 
   /// Raises the points against scatter and the inner nodes against bias until the tolerance is met.
@@ -393,7 +453,7 @@ class Builder {
     next.start.relative_bias = node.relative_bias;
     next.start.depth_scale = later_depth_scale;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (learned_[b]) continue;
+      if (!is_open(b)) continue;
       const Estimate rate = numerics::reduce(node.log_growth(b), node.growth_bias[b]);
       if (b == block || rate.value > -significance * rate.error) next.blocks.push_back(b);
     }
@@ -450,9 +510,9 @@ class Builder {
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
   void find_recovery(const std::vector<FixedPointNode>& nodes) {
-    // Not yet at V = 0: what is left of it is a bias.
-    double remaining = 0.0;
-    for (const auto& depth : nodes.back().depth) remaining += std::exp(-numerics::mean(depth));
+    // Not yet at V = 0: what is left of it is a bias, as large as the last steps towards it.
+    const double remaining = std::abs(numerics::mean(nodes.back().log_alpha) -
+                                      numerics::mean(shallower(nodes).log_alpha));
     result_.contraction =
         exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
     const double offset = std::abs(result_.contraction.value - *result_.perfect);
@@ -462,26 +522,46 @@ class Builder {
     result_.algorithmic = result_.hard_phase ? top : Estimate{*result_.perfect, 0.0};
   }
 
-  /// The largest alpha of the nodes. The node is chosen by one half of the replicates and its alpha
-  /// taken from the other, both ways: a maximum over noisy nodes would be biased upwards.
+  /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
+  /// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
   static Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
     const std::size_t replicates = nodes.front().log_alpha.size();
-    const auto half_mean = [&](const FixedPointNode& node, std::size_t parity) {
-      double sum = 0.0;
-      for (std::size_t r = parity; r < replicates; r += 2) sum += node.log_alpha[r];
-      return sum;
-    };
+    std::vector<double> x;
+    for (const FixedPointNode& node : nodes) x.push_back(std::log(node.position));
     Replicates values(replicates);
     double bias = 0.0;
     for (std::size_t parity = 0; parity < 2; ++parity) {
-      const auto chosen = std::max_element(nodes.begin(), nodes.end(),
-                                           [&](const FixedPointNode& a, const FixedPointNode& b) {
-                                             return half_mean(a, parity) < half_mean(b, parity);
-                                           });
-      for (std::size_t r = 1 - parity; r < replicates; r += 2) values[r] = chosen->log_alpha[r];
-      bias = std::max(bias, chosen->relative_bias);
+      std::vector<double> chooser(nodes.size(), 0.0);
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        for (std::size_t r = parity; r < replicates; r += 2) chooser[i] += nodes[i].log_alpha[r];
+      }
+      const double at = top_of(x, chooser);
+      for (std::size_t r = 1 - parity; r < replicates; r += 2) {
+        std::vector<double> curve;
+        for (const FixedPointNode& node : nodes) curve.push_back(node.log_alpha[r]);
+        values[r] = numerics::Interpolant(x, curve)(at);
+      }
+      const auto nearest = std::lower_bound(x.begin(), x.end(), at) - x.begin();
+      bias = std::max(
+          bias, nodes[std::min(static_cast<std::size_t>(nearest), x.size() - 1)].relative_bias);
     }
     return exponential(values, bias);
+  }
+
+  /// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
+  /// grid.
+  static double top_of(const std::vector<double>& x, const std::vector<double>& y) {
+    const auto top = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+    const double low = x[top == 0 ? 0 : top - 1];
+    const double high = x[std::min(top + 1, x.size() - 1)];
+    const numerics::Interpolant curve(x, y);
+    constexpr int steps = 64;
+    double best = x[top];
+    for (int k = 0; k <= steps; ++k) {
+      const double at = low + (high - low) * k / steps;
+      if (curve(at) > curve(best)) best = at;
+    }
+    return best;
   }
 
   const SequenceModel& model_;
@@ -491,7 +571,8 @@ class Builder {
   const ThresholdFound& found_;
   std::size_t blocks_;
   std::size_t trace_points_;
-  std::vector<bool> learned_ = std::vector<bool>(blocks_, false);
+  std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
+  std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
   Staircase result_;
 };
 

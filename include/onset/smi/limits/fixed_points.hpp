@@ -16,7 +16,7 @@ namespace onset::smi {
 /// start to perfect recovery (s = infinity) also where alpha folds back.
 struct FixedPointNode {
   double position = 0.0;
-  std::vector<numerics::Replicates> depth;   ///< a_b per block; 0 where not learned
+  std::vector<numerics::Replicates> depth;   ///< a_b per block
   numerics::Replicates log_alpha;            ///< sum_b rank_b (1 - V_b) / sum_b rank_b r_b
   std::vector<numerics::Replicates> growth;  ///< F_b of blocks not learned; empty for the others
   std::vector<numerics::Replicates> pull;    ///< r_b of blocks not learned; empty for the others
@@ -31,8 +31,10 @@ struct FixedPointNode {
 };
 
 /// Solves for the fixed point at total depth `position` of the blocks marked in `learned`, starting
-/// from `guess` (depths; one per block). Newton steps on the replicate means, then one step for
-/// each replicate from its own residual, so that the scatter of the result is its error.
+/// from `guess` (depths; one per block). The other blocks are held at the depths that `guess` has
+/// for them: 0 when they are not learned, a large number when they are recovered exactly. Newton
+/// steps on the replicate means, then one step for each replicate from its own residual, so that
+/// the scatter of the result is its error.
 [[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel,
                                                const std::vector<bool>& learned, double position,
                                                const std::vector<double>& guess,
