@@ -113,6 +113,34 @@ Value TomlReader::value_of(std::string_view key, const toml::node& node) const {
   wrong_kind(key, "a string, a number, true or false, or a list of numbers");
 }
 
+std::vector<std::string> TomlReader::keys() const {
+  std::vector<const toml::key*> found;
+  for (const auto& [key, node] : *table_) found.push_back(&key);
+  std::sort(found.begin(), found.end(), [](const toml::key* a, const toml::key* b) {
+    return a->source().begin < b->source().begin;
+  });
+  std::vector<std::string> out;
+  for (const toml::key* key : found) out.emplace_back(key->str());
+  return out;
+}
+
+bool TomlReader::is_text(std::string_view key) const {
+  return has(key) && find(key)->is_string();
+}
+
+bool TomlReader::is_list(std::string_view key) const {
+  return has(key) && find(key)->is_array();
+}
+
+std::vector<TomlReader::Item> TomlReader::items(std::string_view key) const {
+  if (!is_list(key)) wrong_kind(key, "a list");
+  std::vector<Item> out;
+  for (const toml::node& node : *find(key)->as_array()) {
+    out.push_back({value_of(key, node), place_of(node.source())});
+  }
+  return out;
+}
+
 std::map<std::string, Value> TomlReader::values(std::string_view key) const {
   std::map<std::string, Value> out;
   const std::optional<TomlReader> inner = table(key);
