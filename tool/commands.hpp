@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "onset/core/verb.hpp"
 #include "tool/arguments.hpp"
@@ -25,6 +26,11 @@ int doctor_command(Arguments arguments);
 int sweep_command(Arguments arguments);
 int export_command(Arguments arguments);
 int merge_command(Arguments arguments);
+
+/// Their options.
+[[nodiscard]] std::vector<Parameter> sweep_parameters();
+[[nodiscard]] std::vector<Parameter> export_parameters();
+[[nodiscard]] std::vector<Parameter> merge_parameters();
 
 /// Runs a verb of the catalogue with the words after its name.
 int run_verb(const Verb& verb, Arguments arguments);

@@ -12,14 +12,10 @@
 #include "tool/output.hpp"
 
 namespace onset::tool {
-namespace {
-
 std::vector<Parameter> merge_parameters() {
   return {option("quiet", ParameterKind::flag, false, "Say nothing."),
           option("help", ParameterKind::flag, false, "This text.")};
 }
-
-}  // namespace
 
 int merge_command(Arguments arguments) {
   const std::vector<Parameter> known = merge_parameters();
@@ -38,17 +34,17 @@ int merge_command(Arguments arguments) {
   for (const auto& path : in) (void)study::Store(path, study::Store::Mode::read);
   std::error_code error;
   const bool is_new = !std::filesystem::exists(out, error);
+  std::string message;
   try {
     study::Store store(out, study::Store::Mode::write);
     study::merge(store, in);
-    if (!options.flag("quiet")) {
-      write_stdout(fmt::format("{} has {} points of {} studies\n", out.string(),
-                               store.statuses().size(), store.studies().size()));
-    }
+    message = fmt::format("{} has {} points of {} studies\n", out.string(), store.statuses().size(),
+                          store.studies().size());
   } catch (const IoError&) {
     if (is_new) std::filesystem::remove(out, error);
     throw;
   }
+  if (!options.flag("quiet")) write_stdout(message);
   return exit_ok;
 }
 

@@ -52,6 +52,9 @@ void conclude(Result& result, const SweepRequest& request, const SweepOutcome& o
                   "in {}; run the same command again to go on",
                   request.max_hours.value_or(0.0), store)
             : fmt::format("finished points are in {}; run the same command again to go on", store);
+  } else if (now.missing() > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = fmt::format("{} missing", plural(now.missing(), "point"));
   } else if (now.unconverged + now.refused + now.failed > 0) {
     result.status = ResultStatus::unconverged;
     result.reason = fmt::format("{} failed, {} refused, {} unconverged; --retry computes {} again",
