@@ -10,11 +10,16 @@
 namespace onset::tool {
 
 /// A command beside the families, say `onset list`. The function gets the words after its name and
-/// returns the exit code; it may throw as verbs do.
+/// returns the exit code; it may throw as verbs do. Completion and the man page are made from the
+/// rest of it.
 struct Command {
   std::string name;
   std::string summary;
   int (*run)(Arguments arguments);
+  std::vector<Parameter> (*options)() = nullptr;  ///< none: only --help
+  /// What stands between the name and the options: alternatives such as "ID|FILE.toml|list". Those
+  /// in lower case are meant to the letter, ID is what `onset <name> list` lists, and FILE a file.
+  std::string words = {};
 };
 
 /// All of them, in the order of the help text. A new one is a line in commands.cpp.
@@ -23,11 +28,12 @@ struct Command {
 int list_command(Arguments arguments);
 int figure_command(Arguments arguments);
 int doctor_command(Arguments arguments);
+int completion_command(Arguments arguments);
+int man_command(Arguments arguments);
 int sweep_command(Arguments arguments);
 int export_command(Arguments arguments);
 int merge_command(Arguments arguments);
 
-/// Their options.
 [[nodiscard]] std::vector<Parameter> sweep_parameters();
 [[nodiscard]] std::vector<Parameter> export_parameters();
 [[nodiscard]] std::vector<Parameter> merge_parameters();

@@ -59,7 +59,7 @@ std::vector<Parameter> export_parameters() {
           option("timing", ParameterKind::flag, false,
                  "Columns seconds, threads, host, finished as well."),
           option("quiet", ParameterKind::flag, false, "No remarks on stderr."),
-          option("help", ParameterKind::flag, false, "This text.")};
+          help_parameter()};
 }
 
 int export_command(Arguments arguments) {

@@ -5,6 +5,7 @@
 #include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "tool/commands.hpp"
+#include "tool/common_options.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/help.hpp"
 #include "tool/operands.hpp"
@@ -13,8 +14,7 @@
 
 namespace onset::tool {
 std::vector<Parameter> merge_parameters() {
-  return {option("quiet", ParameterKind::flag, false, "Say nothing."),
-          option("help", ParameterKind::flag, false, "This text.")};
+  return {option("quiet", ParameterKind::flag, false, "Say nothing."), help_parameter()};
 }
 
 int merge_command(Arguments arguments) {

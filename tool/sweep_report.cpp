@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "onset/core/error.hpp"
-#include "tool/exit_codes.hpp"
 #include "tool/output.hpp"
 
 namespace onset::tool {
@@ -173,14 +172,6 @@ void say_troubles(const study::Plan& plan, const SweepRequest& request, const st
   if (troubles > troubles_shown) {
     say(fmt::format("and {} more", plural(troubles - troubles_shown, "point")));
   }
-}
-
-int exit_code(const SweepOutcome& outcome) {
-  const SweepProgress& now = outcome.progress;
-  if (now.missing() > 0) {
-    return outcome.cause == StopCause::signal ? exit_interrupted : exit_unresolved;
-  }
-  return now.ok == now.points ? exit_ok : exit_unresolved;
 }
 
 double fraction_done(const SweepProgress& progress) {
