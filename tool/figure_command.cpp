@@ -33,6 +33,8 @@ Parameter option(std::string name, ParameterKind kind, Value fallback, std::stri
 std::vector<Parameter> figure_options() {
   std::vector<Parameter> options{
       option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
+      option("retry", ParameterKind::flag, false,
+             "Compute again the points that failed, were refused or did not converge."),
       option("overlay", ParameterKind::text, {},
              "Folder with the authors' CSV files, drawn as hollow marks."),
       option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
@@ -70,7 +72,7 @@ int list_all() {
 }
 
 report::FigureData compute(const report::FigureSpec& spec, const report::FigureOptions& figure,
-                           const CommonOptions& options, StopCause& cause) {
+                           study::Store& store, const CommonOptions& options, StopCause& cause) {
   ProgressBar bar(options.quiet);
   StopWatch watch(options.max_seconds);
   Context context;
@@ -78,7 +80,7 @@ report::FigureData compute(const report::FigureSpec& spec, const report::FigureO
   context.stop = watch.token();
   context.memory_limit = available_memory();
   context.progress = [&bar](double fraction, std::string_view what) { bar.show(fraction, what); };
-  report::FigureData data = report::compute_figure(spec, catalog(), figure, context);
+  report::FigureData data = report::compute_figure(spec, catalog(), figure, store, context);
   cause = watch.cause();
   return data;
 }
@@ -98,6 +100,7 @@ int make_figure(const std::string& name, Arguments arguments) {
 
   report::DrawOptions draw;
   draw.computed.quick = given.contains("quick") && std::get<bool>(given["quick"]);
+  draw.computed.retry = given.contains("retry") && std::get<bool>(given["retry"]);
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
@@ -108,7 +111,8 @@ int make_figure(const std::string& name, Arguments arguments) {
   report::check_figure(spec, catalog(), draw.computed);
   io::prepare_folder(draw.folder);
   StopCause cause = StopCause::none;
-  const report::FigureData data = compute(spec, draw.computed, options, cause);
+  study::Store store(draw.folder / report::store_name(spec), study::Store::Mode::write);
+  const report::FigureData data = compute(spec, draw.computed, store, options, cause);
   const report::FigureFiles files = report::write_figure(spec, data, draw);
   for (const std::string& note : files.notes) say(note);
   if (data.status() != ResultStatus::ok) {
