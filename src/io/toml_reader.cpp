@@ -26,6 +26,11 @@ Place TomlReader::place_of(std::string_view key) const {
   return node ? place_of(node->source()) : place();
 }
 
+Place TomlReader::place_of_key(std::string_view key) const {
+  const auto entry = table_->find(key);
+  return entry == table_->end() ? place() : place_of(entry->first.source());
+}
+
 void TomlReader::allow_only(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, node] : *table_) {
     if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;

@@ -21,7 +21,8 @@ class TomlReader {
   TomlReader(const toml::table& table, std::string file) : table_(&table), file_(std::move(file)) {}
 
   [[nodiscard]] Place place() const { return place_of(table_->source()); }
-  [[nodiscard]] Place place_of(std::string_view key) const;
+  [[nodiscard]] Place place_of(std::string_view key) const;  ///< of its value
+  [[nodiscard]] Place place_of_key(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return table_->contains(key); }
 
   /// Complains about the first key that is not among `known`, with the nearest that is.

@@ -31,18 +31,23 @@ bool is_real(const Json& json) {
   return json.is_number_float() || json.is_object();
 }
 
+/// What the values of tables and of parameters have in common.
+struct ScalarWriter {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(bool truth) const { return truth; }
+  Json operator()(std::int64_t whole) const { return whole; }
+  Json operator()(double real) const { return encode_real(real); }
+  Json operator()(const std::string& text) const { return text; }
+};
+
 }  // namespace
 
 Json encode(const Cell& cell) {
-  struct Writer {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool truth) const { return truth; }
-    Json operator()(std::int64_t whole) const { return whole; }
-    Json operator()(double real) const { return encode_real(real); }
+  struct Writer : ScalarWriter {
+    using ScalarWriter::operator();
     Json operator()(const Estimate& estimate) const {
       return Json::array({encode_real(estimate.value), encode_real(estimate.error)});
     }
-    Json operator()(const std::string& text) const { return text; }
   };
   return std::visit(Writer{}, cell);
 }
@@ -57,17 +62,13 @@ Cell decode_cell(const Json& json) {
 }
 
 Json encode(const Value& value) {
-  struct Writer {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool flag) const { return flag; }
-    Json operator()(std::int64_t whole) const { return whole; }
-    Json operator()(double real) const { return encode_real(real); }
+  struct Writer : ScalarWriter {
+    using ScalarWriter::operator();
     Json operator()(const std::vector<double>& list) const {
       Json out = Json::array();
       for (const double x : list) out.push_back(encode_real(x));
       return out;
     }
-    Json operator()(const std::string& text) const { return text; }
   };
   return std::visit(Writer{}, value);
 }

@@ -39,7 +39,7 @@ std::vector<Value> grid_values(const TomlReader& in, const std::string& key) {
 }  // namespace
 
 Axis read_axis(const TomlReader& in, const std::string& parameter) {
-  Axis axis{parameter, {}, in.place_of(parameter), {}};
+  Axis axis{parameter, {}, in.place_of_key(parameter), {}};
   if (in.is_text(parameter)) {
     axis.values = grid_values(in, parameter);
   } else if (in.is_list(parameter)) {
@@ -89,16 +89,16 @@ Study read_study_keys(const TomlReader& in) {
   Study study;
   study.place = in.place();
   study.command = in.text("command");
-  study.places["command"] = in.place_of("command");
+  study.places["command"] = in.place_of_key("command");
   study.fixed = in.values("fixed");
   if (const auto fixed = in.table("fixed")) {
-    for (const std::string& name : fixed->keys()) study.places[name] = fixed->place_of(name);
+    for (const std::string& name : fixed->keys()) study.places[name] = fixed->place_of_key(name);
   }
   if (const auto axes = in.table("axes")) {
     for (const std::string& name : axes->keys()) study.axes.push_back(read_axis(*axes, name));
   }
   study.seeds = read_seeds(in);
-  study.places["seeds"] = in.place_of("seeds");
+  study.places["seeds"] = in.place_of_key("seeds");
   return study;
 }
 

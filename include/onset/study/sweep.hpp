@@ -40,6 +40,26 @@ struct SweepProgress {
   [[nodiscard]] std::size_t missing() const { return points - finished(); }
 };
 
+/// Shares the threads and the memory of one process among points: small points get one thread each
+/// (more when there are fewer points than threads) and their part of the memory, large ones all.
+class ThreadBudget {
+ public:
+  ThreadBudget(const Plan& plan, std::size_t points_to_do, int threads, std::size_t memory);
+
+  [[nodiscard]] bool has_room(std::size_t index) const;
+  [[nodiscard]] int threads_for(std::size_t index) const;
+  [[nodiscard]] std::size_t memory_for(int threads) const;
+  void take(std::size_t index) { busy_ += threads_for(index); }
+  void give_back(std::size_t index) { busy_ -= threads_for(index); }
+
+ private:
+  const Plan* plan_;
+  int threads_;
+  int small_threads_;
+  std::size_t memory_;
+  int busy_ = 0;
+};
+
 /// Computes points, some at a time: with threads of this process, or on other machines.
 class Workers {
  public:
@@ -62,10 +82,9 @@ class Workers {
 [[nodiscard]] std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
                                                        const Context& context);
 
-/// Threads of this process. Small points run beside one another with one thread each (more when
-/// there are fewer points than threads), large ones one after the other with all the threads and
-/// all the memory, so that no more than context.threads are ever busy and the points under way fit
-/// into context.memory_limit.
+/// Threads of this process: small points run beside one another, large ones one after the other, as
+/// a ThreadBudget of context.threads and context.memory_limit allows. The destructor gives up what
+/// is under way.
 [[nodiscard]] std::unique_ptr<Workers> local_workers(const Plan& plan, std::size_t points_to_do,
                                                      const Context& context);
 

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "tool/commands.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/help.hpp"
+#include "tool/output.hpp"
+#include "tool/progress_bar.hpp"
+#include "tool/stop_watch.hpp"
+#include "tool/sweep_options.hpp"
+#include "tool/sweep_report.hpp"
+
+namespace onset::tool {
+namespace {
+
+std::optional<study::Store> open_if_there(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  return study::Store(path, study::Store::Mode::read);
+}
+
+int show_points(const study::Plan& plan, const SweepRequest& request) {
+  const std::optional<study::Store> store = open_if_there(request.store);
+  write_stdout(
+      render(list_points(plan, request, store ? &*store : nullptr), request.common.format));
+  return exit_ok;
+}
+
+int show_status(const study::Plan& plan, const SweepRequest& request) {
+  const std::optional<study::Store> store = open_if_there(request.store);
+  SweepOutcome outcome;
+  if (store) {
+    outcome.progress = study::sweep_status(plan, *store, request.sweep);
+  } else {
+    outcome.progress.points = plan_size(plan, request.sweep.shard);
+  }
+  write_stdout(render(sweep_record(plan, request, outcome), request.common.format));
+  if (store && !request.common.quiet) say_troubles(plan, request, *store);
+  return exit_ok;
+}
+
+SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store) {
+  ProgressBar bar(request.common.quiet);
+  StopWatch watch(request.common.max_seconds);
+  Context context;
+  context.threads = request.common.threads;
+  context.stop = watch.token();
+  context.memory_limit = available_memory();
+  const auto show = [&bar](const study::SweepProgress& now) {
+    bar.show(fraction_done(now), progress_line(now));
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t missing = study::sweep_status(plan, store, request.sweep).missing();
+  const auto workers = study::local_workers(plan, missing, context);
+  SweepOutcome outcome;
+  outcome.progress = study::run_sweep(plan, store, *workers, request.sweep, context, show);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.cause = watch.cause();
+  return outcome;
+}
+
+}  // namespace
+
+int sweep_command(Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));
+    return exit_ok;
+  }
+  const SweepRequest request = read_sweep_request(arguments);
+  const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
+  if (request.dry_run) return show_points(plan, request);
+  if (request.status) return show_status(plan, request);
+
+  study::Store store(request.store, study::Store::Mode::write);
+  store.put(study::record_of(plan));
+  const SweepOutcome outcome = compute(plan, request, store);
+  const io::RunRecord record = sweep_record(plan, request, outcome);
+  write_stdout(render(record, request.common.format));
+  if (!request.common.quiet) {
+    say_troubles(plan, request, store);
+    if (record.result.status != ResultStatus::ok && request.common.format != Format::table) {
+      say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
+    }
+  }
+  return exit_code(outcome);
+}
+
+}  // namespace onset::tool
