@@ -14,6 +14,7 @@ std::span<const Command> commands() {
       {"export", "The rows of a study as one table: export FILE --format csv|json|npy",
        export_command},
       {"merge", "Joins stores, say of the shards of a study: merge OUT IN..", merge_command},
+      {"report", "One HTML page with all of a store: report FILE --out PAGE.html", report_command},
       {"doctor", "What this build and this machine offer", doctor_command},
   };
   return all;

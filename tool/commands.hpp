@@ -25,6 +25,7 @@ int doctor_command(Arguments arguments);
 int sweep_command(Arguments arguments);
 int export_command(Arguments arguments);
 int merge_command(Arguments arguments);
+int report_command(Arguments arguments);
 
 /// Runs a verb of the catalogue with the words after its name.
 int run_verb(const Verb& verb, Arguments arguments);

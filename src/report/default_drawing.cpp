@@ -140,11 +140,20 @@ class Drafter {
     return table_.columns()[table_.column(name)];
   }
 
+  /// The name and the first clause of what it means, where that is short.
   [[nodiscard]] std::string axis_label(const std::string& name) const {
-    constexpr std::size_t longest = 40;
+    constexpr std::size_t longest = 44;
     const std::string& meaning = column(name).meaning;
-    const bool says_more = !meaning.empty() && name.size() + meaning.size() <= longest;
-    return literal_text(says_more ? fmt::format("{}: {}", name, meaning) : name);
+    std::string clause = meaning.substr(0, meaning.find_first_of(";:("));
+    while (clause.ends_with(' ')) clause.pop_back();
+    const bool names_it = clause.find(name) != std::string::npos;
+    if (!names_it && is_axis(name)) return literal_text(name);  // meanings of axes say nothing
+    if (!names_it && !clause.empty()) clause = fmt::format("{}: {}", name, clause);
+    return literal_text(clause.empty() || clause.size() > longest ? name : clause);
+  }
+
+  [[nodiscard]] bool is_axis(const std::string& name) const {
+    return std::find(plottable_.axes.begin(), plottable_.axes.end(), name) != plottable_.axes.end();
   }
 
   [[nodiscard]] PlotAxis plot_axis(const ColumnFacts& facts) const {

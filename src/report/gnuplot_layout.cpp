@@ -20,12 +20,12 @@ std::vector<std::string> key_labels(const DrawnPanel& panel) {
   return out;
 }
 
-/// Columns of a key below a panel: as many as the longest label leaves room for. Rather too few
-/// than too many, since gnuplot leaves out entries for which it finds no room.
+/// Columns of a key below a panel: as many as the longest label leaves room for, by gnuplot's own
+/// idea of how wide letters are.
 int key_columns(const std::vector<std::string>& labels) {
-  constexpr int sample = 44;    // pixels of the sample and the gap after the label
-  constexpr int character = 9;  // pixels of a wide font
-  constexpr int room = style::panel_width - style::left_margin - style::right_margin;
+  constexpr int sample = 56;    // pixels of the sample and the gaps
+  constexpr int character = 9;  // pixels of a letter
+  constexpr int room = style::panel_width - style::left_margin + style::right_margin;
   int longest = 1;
   for (const std::string& label : labels) {
     longest = std::max(longest, static_cast<int>(seen_length(label)));
@@ -33,12 +33,16 @@ int key_columns(const std::vector<std::string>& labels) {
   return std::clamp(room / (sample + character * longest), 1, 4);
 }
 
+/// Rows of it.
+int key_rows(const std::vector<std::string>& labels) {
+  const int columns = key_columns(labels);
+  return (static_cast<int>(labels.size()) + columns - 1) / columns;
+}
+
 int key_height(const DrawnPanel& panel) {
   const std::vector<std::string> labels = key_labels(panel);
   if (panel.key != "below" || labels.empty()) return 0;
-  const int columns = key_columns(labels);
-  const int rows = (static_cast<int>(labels.size()) + columns - 1) / columns;
-  return rows * style::key_row + style::key_gap;
+  return key_rows(labels) * style::key_row + style::key_gap;
 }
 
 bool has_colour_bar(const DrawnPanel& panel) {
@@ -90,12 +94,13 @@ std::string Layout::key_commands(std::size_t panel) const {
   const DrawnPanel& drawn = drawing_->panels[panel];
   const std::vector<std::string> labels = key_labels(drawn);
   if (drawn.key == "none" || labels.empty()) return "unset key\n";
-  if (drawn.key != "below") return fmt::format("set key on inside vertical {}\n", drawn.key);
+  if (drawn.key != "below")
+    return fmt::format("set key on inside vertical maxrows auto {}\n", drawn.key);
   const Box area = plot_area(panel);
   const double top =
       area.bottom - static_cast<double>(style::bottom_margin - style::key_gap) / height();
-  return fmt::format("set key on at screen {:.5f},screen {:.5f} center top horizontal maxcols {}\n",
-                     0.5 * (area.left + area.right), top, key_columns(labels));
+  return fmt::format("set key on at screen {:.5f},screen {:.5f} center top vertical maxrows {}\n",
+                     0.5 * (area.left + area.right), top, key_rows(labels));
 }
 
 }  // namespace onset::report

@@ -9,7 +9,7 @@ namespace onset::report::style {
 // Pixels of the SVG. A panel is printed one column of a journal wide, so that the font of 15 pixels
 // is 7.6 points on paper.
 inline constexpr int panel_width = 480;
-inline constexpr int panel_height = 400;
+inline constexpr int panel_height = 412;
 inline constexpr int font_size = 15;
 inline constexpr int small_font = 11;  ///< words at guide lines and contours
 inline constexpr double column_inches = 3.4;
@@ -21,8 +21,8 @@ inline constexpr int png_scale = 2;
 inline constexpr int left_margin = 78;
 inline constexpr int right_margin = 18;
 inline constexpr int top_margin = 52;
-inline constexpr int bottom_margin = 62;
-inline constexpr int key_row = 23;  ///< one row of a key below a panel
+inline constexpr int bottom_margin = 74;
+inline constexpr int key_row = 26;  ///< one row of a key below a panel
 inline constexpr int key_gap = 4;
 // The colour bar of a map lies at the right.
 inline constexpr int bar_gap = 14;

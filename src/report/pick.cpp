@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -18,14 +19,22 @@ constexpr std::array cycle{Colour::blue,   Colour::vermillion, Colour::green, Co
                            Colour::orange, Colour::sky,        Colour::black, Colour::grey};
 constexpr std::array marks{Mark::circle, Mark::square, Mark::triangle, Mark::diamond};
 
-/// The label of one curve of a group: `{column}` replaced by its value. Other braces are markup.
-std::string group_label(std::string label, const Series& series,
-                        const std::vector<std::string>& values) {
-  if (label.empty()) {
-    for (const std::string& name : series.group) {
-      label += fmt::format("{}{} {{{}}}", label.empty() ? "" : ", ", literal_text(name), name);
-    }
+/// "skip 0.5, weak": numbers need the name of their column, words speak for themselves.
+std::string default_label(const Series& series, const std::vector<std::string>& values) {
+  std::string label;
+  for (std::size_t g = 0; g < series.group.size(); ++g) {
+    if (!label.empty()) label += ", ";
+    const bool word = !values[g].empty() && std::isalpha(static_cast<unsigned char>(values[g][0]));
+    if (!word) label += literal_text(series.group[g]) + " ";
+    label += literal_text(values[g]);
   }
+  return label;
+}
+
+/// The label of one curve of a group: `{column}` replaced by its value. Other braces are markup.
+std::string group_label(const Series& series, const std::vector<std::string>& values) {
+  if (series.look.label.empty()) return default_label(series, values);
+  std::string label = series.look.label;
   for (std::size_t g = 0; g < series.group.size(); ++g) {
     const std::string hole = "{" + series.group[g] + "}";
     const std::string value = literal_text(values[g]);
@@ -40,7 +49,7 @@ std::string group_label(std::string label, const Series& series,
 Look group_look(const Series& series, std::size_t index, const std::vector<std::string>& values) {
   Look look = series.look;
   if (series.group.empty()) return look;
-  look.label = group_label(look.label, series, values);
+  look.label = group_label(series, values);
   look.colour = curve_colour(index);
   look.mark = curve_mark(index);
   // The second time round the colours, lines are told apart by their dashes.
