@@ -8,6 +8,7 @@
 #include "tool/commands.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/help.hpp"
+#include "tool/mpi_workers.hpp"
 #include "tool/output.hpp"
 #include "tool/progress_bar.hpp"
 #include "tool/stop_watch.hpp"
@@ -43,11 +44,13 @@ int show_status(const study::Plan& plan, const SweepRequest& request) {
   return exit_ok;
 }
 
-SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store) {
+SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store,
+                     MpiSession* session, MpiCrew* crew) {
   ProgressBar bar(request.common.quiet);
   StopWatch watch(request.common.max_seconds);
   Context context;
-  context.threads = request.common.threads;
+  const int asked = request.threads_given ? request.common.threads : 0;
+  context.threads = session ? rank_threads(*session, asked) : request.common.threads;
   context.stop = watch.token();
   context.memory_limit = available_memory();
   const auto show = [&bar](const study::SweepProgress& now) {
@@ -55,7 +58,8 @@ SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study
   };
   const auto start = std::chrono::steady_clock::now();
   const std::size_t missing = study::sweep_status(plan, store, request.sweep).missing();
-  const auto workers = study::local_workers(plan, missing, context);
+  const auto workers = crew ? crew->workers(plan, missing, asked, context)
+                            : study::local_workers(plan, missing, context);
   SweepOutcome outcome;
   outcome.progress = study::run_sweep(plan, store, *workers, request.sweep, context, show);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -63,13 +67,7 @@ SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study
   return outcome;
 }
 
-}  // namespace
-
-int sweep_command(Arguments arguments) {
-  if (wants_help(arguments)) {
-    write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));
-    return exit_ok;
-  }
+int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
   const SweepRequest request = read_sweep_request(arguments);
   const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
   if (request.dry_run) return show_points(plan, request);
@@ -77,7 +75,7 @@ int sweep_command(Arguments arguments) {
 
   study::Store store(request.store, study::Store::Mode::write);
   store.put(study::record_of(plan));
-  const SweepOutcome outcome = compute(plan, request, store);
+  const SweepOutcome outcome = compute(plan, request, store, session, crew);
   const io::RunRecord record = sweep_record(plan, request, outcome);
   write_stdout(render(record, request.common.format));
   if (!request.common.quiet) {
@@ -87,6 +85,20 @@ int sweep_command(Arguments arguments) {
     }
   }
   return exit_code(outcome);
+}
+
+}  // namespace
+
+int sweep_command(Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));
+    return exit_ok;
+  }
+  const std::unique_ptr<MpiSession> session = MpiSession::join();
+  if (!session) return sweep(arguments, nullptr, nullptr);
+  if (session->rank() > 0) return serve(*session);
+  MpiCrew crew(*session);
+  return sweep(arguments, session.get(), &crew);
 }
 
 }  // namespace onset::tool
