@@ -14,8 +14,6 @@
 #include "tool/output.hpp"
 
 namespace onset::tool {
-namespace {
-
 std::vector<Parameter> export_parameters() {
   Parameter format = option("format", ParameterKind::word, std::string("csv"),
                             "CSV, one JSON object, or one structured NumPy array.");
@@ -29,6 +27,8 @@ std::vector<Parameter> export_parameters() {
           option("quiet", ParameterKind::flag, false, "No remarks on stderr."),
           option("help", ParameterKind::flag, false, "This text.")};
 }
+
+namespace {
 
 struct Counts {
   std::size_t missing = 0;

@@ -12,14 +12,10 @@
 #include "tool/output.hpp"
 
 namespace onset::tool {
-namespace {
-
 std::vector<Parameter> merge_parameters() {
   return {option("quiet", ParameterKind::flag, false, "Say nothing."),
           option("help", ParameterKind::flag, false, "This text.")};
 }
-
-}  // namespace
 
 int merge_command(Arguments arguments) {
   const std::vector<Parameter> known = merge_parameters();

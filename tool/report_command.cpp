@@ -12,8 +12,6 @@
 #include "tool/output.hpp"
 
 namespace onset::tool {
-namespace {
-
 std::vector<Parameter> report_parameters() {
   Parameter rows = option("max-rows", ParameterKind::integer, std::int64_t{2000},
                           "Rows of a table; the page says when there are more.");
@@ -23,8 +21,6 @@ std::vector<Parameter> report_parameters() {
       option("study", ParameterKind::text, std::string(), "Only the study of that name."),
       std::move(rows), option("help", ParameterKind::flag, false, "This text.")};
 }
-
-}  // namespace
 
 int report_command(Arguments arguments) {
   const std::vector<Parameter> known = report_parameters();

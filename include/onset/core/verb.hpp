@@ -59,4 +59,8 @@ struct Verb {
 /// The verb's own parameters followed by `seed` and `tol`.
 [[nodiscard]] std::vector<Parameter> effective_parameters(const Verb& verb);
 
+/// Throws InvalidArgument naming the verb when a run would need more than `limit` bytes by the
+/// verb's own estimate; called before a run, so that it does not die in the middle.
+void require_memory(const Verb& verb, const Parameters& parameters, std::size_t limit);
+
 }  // namespace onset
