@@ -7,6 +7,7 @@
 #include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
 #include "report/point_text.hpp"
+#include "report/study_text.hpp"
 
 namespace onset::report {
 
@@ -21,6 +22,7 @@ study::Plan plan_run(const FigureRun& run, std::span<const Verb> verbs,
                         std::any_of(study.axes.begin(), study.axes.end(),
                                     [](const study::Axis& a) { return a.parameter == "seed"; });
   if (!has_seed) study.fixed["seed"] = options.seed;
+  study.source = study_text(study);
   return make_plan(study, verbs);
 }
 

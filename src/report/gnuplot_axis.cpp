@@ -64,9 +64,20 @@ std::string plain_tics(char name) {
   return fmt::format("set {0}tics autofreq\nset m{0}tics 2\nset format {0} '%g'\n", name);
 }
 
-std::string bound(const std::optional<double>& value, bool filled, double edge) {
+std::string bound(const std::optional<double>& value, double otherwise) {
   if (value) return fmt::format("{}", *value);
-  return filled && std::isfinite(edge) ? fmt::format("{}", edge) : std::string("*");
+  return std::isfinite(otherwise) ? fmt::format("{}", otherwise) : std::string("*");
+}
+
+/// The ends of an axis where nobody said them. A map ends where its areas do; a logarithmic axis
+/// gets some room on both sides, without which its ends would be powers of ten; for others gnuplot
+/// chooses round ones.
+Range ends(const DrawnPanel& panel, const PlotAxis& axis, Range range) {
+  if (panel.shades) return range;
+  if (!axis.log || !(range.low > 0.0) || !std::isfinite(range.high)) return {};
+  constexpr double share = 0.06;
+  const double room = range.high > range.low ? std::pow(range.high / range.low, share) : 2.0;
+  return {axis.min.value_or(range.low / room), axis.max.value_or(range.high * room)};
 }
 
 }  // namespace
@@ -74,11 +85,11 @@ std::string bound(const std::optional<double>& value, bool filled, double edge) 
 std::string axis_commands(char name, const DrawnPanel& panel) {
   const PlotAxis& axis = name == 'x' ? panel.x : panel.y;
   const Range range = range_of(name, panel);
-  const bool filled = panel.shades.has_value();
+  const Range limits = ends(panel, axis, range);
   return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n{5}", name,
-                     plot_text(axis.label), bound(axis.min, filled, range.low),
-                     bound(axis.max, filled, range.high), axis.log ? "set" : "unset",
-                     axis.log ? log_tics(name, range) : plain_tics(name));
+                     plot_text(axis.label), bound(axis.min, limits.low),
+                     bound(axis.max, limits.high), axis.log ? "set" : "unset",
+                     axis.log ? log_tics(name, limits) : plain_tics(name));
 }
 
 }  // namespace onset::report

@@ -85,8 +85,8 @@ void add_contours(std::vector<std::string>& parts, const std::string& name) {
   parts.push_back(lines + " using 1:2 with lines linewidth 1 linecolor rgb \"#ffffff\" notitle");
   // One word on each piece, a few points from its beginning.
   parts.push_back(fmt::format(
-      "{} using 1:2:(sprintf(\"%g\",$3)) every 100000::4 with labels boxed font \",{}\" notitle",
-      lines, style::small_font - 2));
+      "{} using 1:2:(sprintf(\"%g\",$3)) every 100000::4 with labels boxed font font({}) notitle",
+      lines, style::contour_scale));
 }
 
 }  // namespace

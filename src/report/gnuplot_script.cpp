@@ -19,27 +19,32 @@ std::string map_name(std::size_t panel) {
 std::string terminals(const Layout& layout) {
   constexpr double inches_per_pixel = style::column_inches / style::panel_width;
   constexpr double points_per_pixel = 72.0 * inches_per_pixel;
+  constexpr double pdf_lines = 2.0;  // pdfcairo draws lines half as wide as the others do
   return fmt::format(
       R"(if (format eq "png") {{
   set terminal pngcairo size {png_width},{png_height} enhanced font "DejaVu Sans,{png_font}" \
     fontscale {scale} linewidth {scale} pointscale {scale} background "#ffffff"
+  size = {png_font}
 }} else {{ if (format eq "pdf") {{
   set terminal pdfcairo size {pdf_width:.4f}in,{pdf_height:.4f}in enhanced \
     font "DejaVu Sans,{pdf_font:.4f}" fontscale 1 linewidth {pdf_line:.4f} \
-    pointscale {pdf_line:.4f} background "#ffffff"
+    pointscale {pdf_point:.4f} background "#ffffff"
+  size = {pdf_font:.4f}
 }} else {{
   set terminal svg size {width},{height} enhanced font "Helvetica,{font}" background "#ffffff" \
     dashlength 1.0
+  size = {font}
 }} }}
 )",
       fmt::arg("png_width", style::png_scale * layout.width()),
       fmt::arg("png_height", style::png_scale * layout.height()),
-      fmt::arg("png_font", style::dejavu_scale * style::font_size),
+      fmt::arg("png_font", style::dejavu_points * style::font_size),
       fmt::arg("scale", style::png_scale), fmt::arg("pdf_width", inches_per_pixel * layout.width()),
       fmt::arg("pdf_height", inches_per_pixel * layout.height()),
-      fmt::arg("pdf_font", points_per_pixel * style::dejavu_scale * style::font_size),
-      fmt::arg("pdf_line", points_per_pixel), fmt::arg("width", layout.width()),
-      fmt::arg("height", layout.height()), fmt::arg("font", style::font_size));
+      fmt::arg("pdf_font", points_per_pixel * style::dejavu_points * style::font_size),
+      fmt::arg("pdf_line", pdf_lines * points_per_pixel), fmt::arg("pdf_point", points_per_pixel),
+      fmt::arg("width", layout.width()), fmt::arg("height", layout.height()),
+      fmt::arg("font", style::font_size));
 }
 
 std::string header(const Drawing& drawing, const Layout& layout) {
@@ -49,16 +54,18 @@ set encoding utf8
 {terminals}set output sprintf("{id}.%s", format)
 
 set border 3 front linecolor rgb "{axis}" linewidth 0.8
-set tics nomirror out scale 0.5 textcolor rgb "{text}"
+font(part) = sprintf(",%.4f", part * size)
+set tics nomirror out scale 0.5 font font({tics}) textcolor rgb "{text}"
 set xlabel textcolor rgb "{text}" offset 0,0.2
 set ylabel textcolor rgb "{text}" offset 0.8,0
-set cblabel textcolor rgb "{text}" offset -0.6,0
-set cbtics textcolor rgb "{text}" nomirror scale 0.5
+set cblabel textcolor rgb "{text}" offset 0.6,0
+set cbtics textcolor rgb "{text}" font font({tics}) nomirror scale 0.5
 set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse
 set errorbars small
 )",
                      fmt::arg("id", drawing.id), fmt::arg("terminals", terminals(layout)),
-                     fmt::arg("axis", style::axis_colour), fmt::arg("text", style::text_colour));
+                     fmt::arg("axis", style::axis_colour), fmt::arg("text", style::text_colour),
+                     fmt::arg("tics", style::tic_scale));
 }
 
 std::string data_blocks(const Drawing& drawing) {
@@ -82,8 +89,8 @@ std::string guide_command(const GuideLine& guide) {
                                             : fmt::format("{},graph 1.03 center", at);
   return fmt::format(
       "set arrow from {} to {} nohead front linewidth 0.9 dashtype 3 linecolor rgb \"{}\"\n"
-      "set label {} at {} font \",{}\" textcolor rgb \"{}\"\n",
-      from, to, style::guide_colour, plot_text(guide.label), word, style::small_font,
+      "set label {} at {} font font({}) textcolor rgb \"{}\"\n",
+      from, to, style::guide_colour, plot_text(guide.label), word, style::guide_scale,
       style::soft_text_colour);
 }
 

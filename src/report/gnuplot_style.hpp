@@ -11,10 +11,13 @@ namespace onset::report::style {
 inline constexpr int panel_width = 480;
 inline constexpr int panel_height = 412;
 inline constexpr int font_size = 15;
-inline constexpr int small_font = 11;  ///< words at guide lines and contours
+// Parts of the font size: tics, words at guide lines, words on contours.
+inline constexpr double tic_scale = 0.9;
+inline constexpr double guide_scale = 0.78;
+inline constexpr double contour_scale = 0.65;
 inline constexpr double column_inches = 3.4;
-// DejaVu is wide: four fifths of the size are as large to the eye.
-inline constexpr double dejavu_scale = 0.8;
+// Points of DejaVu for a pixel of Helvetica: 0.75 of them are a pixel, and DejaVu looks larger.
+inline constexpr double dejavu_points = 0.7;
 inline constexpr int png_scale = 2;
 
 // Room around each panel for tics and labels, in pixels.
@@ -27,7 +30,7 @@ inline constexpr int key_gap = 4;
 // The colour bar of a map lies at the right.
 inline constexpr int bar_gap = 14;
 inline constexpr int bar_width = 12;
-inline constexpr int bar_margin = 108;
+inline constexpr int bar_margin = 116;
 
 inline constexpr std::string_view axis_colour = "#8a8a8a";
 inline constexpr std::string_view text_colour = "#222222";

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "report/figure_reader.hpp"
-#include "report/study_text.hpp"
 #include "study/study_reader.hpp"
 
 namespace onset::report {
@@ -30,7 +29,6 @@ study::Study quick_study(const io::TomlReader& run, study::Study study) {
       replace(study, *quick, name);
     }
   }
-  study.source = study_text(study);
   return study;
 }
 
@@ -53,7 +51,6 @@ FigureRun read_run(const io::TomlReader& in) {
   }
   run.study = study::read_study_keys(in);
   run.study.name = run.id;
-  run.study.source = study_text(run.study);
   run.quick = quick_study(in, run.study);
   return run;
 }

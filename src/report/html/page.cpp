@@ -78,7 +78,6 @@ th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
 td { padding: 5px 12px; border-top: 1px solid var(--line); vertical-align: top; }
 td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td code { white-space: nowrap; user-select: all; }
-td.wide { min-width: 20rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 footer { color: var(--soft); font-size: 0.85rem; padding-bottom: 40px; }
 @media (max-width: 600px) {

@@ -99,18 +99,6 @@ TEST(FigureSpec, QuickReplacesFixedValuesAxesAndSeeds) {
   EXPECT_TRUE(run.study.seeds.empty());
 }
 
-TEST(FigureSpec, ARunKnowsTheStudyFileThatItWouldBe) {
-  const study::Study run = parse_figure(good, "fig.toml").runs.at(0).quick;
-  const study::Study read = study::parse_study(run.source, "line.toml");
-  EXPECT_EQ(read.command, run.command);
-  EXPECT_EQ(read.fixed, run.fixed);
-  EXPECT_EQ(read.seeds, run.seeds);
-  ASSERT_EQ(read.axes.size(), 2U);
-  EXPECT_EQ(read.axes[0].parameter, "slope");
-  EXPECT_EQ(read.axes[0].values, run.axes[0].values);
-  EXPECT_EQ(read.axes[1].values, run.axes[1].values);
-}
-
 TEST(FigureSpec, ReadsPanelsWithSeriesGuidesAndOverlays) {
   const FigureSpec spec = parse_figure(good, "fig.toml");
   ASSERT_EQ(spec.panels.size(), 1U);
