@@ -45,6 +45,11 @@ int key_height(const DrawnPanel& panel) {
   return key_rows(labels) * style::key_row + style::key_gap;
 }
 
+/// Whether something stands above the panel.
+bool has_head(const DrawnPanel& panel) {
+  return !panel.title.empty() || !panel.guides.empty();
+}
+
 bool has_colour_bar(const DrawnPanel& panel) {
   return panel.shades && panel.shades->words.empty();
 }
@@ -57,6 +62,7 @@ Layout::Layout(const Drawing& drawing) : drawing_(&drawing) {
   columns_ = panels == 4 ? 2 : std::clamp(panels, 1, panels_side_by_side);
   rows_ = std::max(1, (panels + columns_ - 1) / columns_);
   for (const DrawnPanel& panel : drawing.panels) {
+    if (has_head(panel)) title_height_ = style::title_height;
     key_height_ = std::max(key_height_, key_height(panel));
   }
 }
@@ -66,7 +72,11 @@ int Layout::width() const {
 }
 
 int Layout::height() const {
-  return rows_ * (style::panel_height + key_height_);
+  return rows_ * row_height();
+}
+
+int Layout::row_height() const {
+  return style::panel_height + title_height_ + key_height_;
 }
 
 Box Layout::plot_area(std::size_t panel) const {
@@ -75,12 +85,12 @@ Box Layout::plot_area(std::size_t panel) const {
   const int right =
       has_colour_bar(drawing_->panels[panel]) ? style::bar_margin : style::right_margin;
   const double left_edge = column * style::panel_width;
-  const double top_edge = height() - row * (style::panel_height + key_height_);
-  const double bottom_edge = top_edge - style::panel_height - key_height_;
+  const double top_edge = height() - row * row_height();
+  const double bottom_edge = top_edge - row_height();
   return {(left_edge + style::left_margin) / width(),
           (left_edge + style::panel_width - right) / width(),
           (bottom_edge + style::bottom_margin + key_height_) / height(),
-          (top_edge - style::top_margin) / height()};
+          (top_edge - style::top_margin - title_height_) / height()};
 }
 
 Box Layout::colour_bar(std::size_t panel) const {

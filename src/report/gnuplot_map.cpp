@@ -84,9 +84,10 @@ void add_contours(std::vector<std::string>& parts, const std::string& name) {
   parts.push_back(lines + " using 1:2 with lines linewidth 2 linecolor rgb \"#333333\" notitle");
   parts.push_back(lines + " using 1:2 with lines linewidth 1 linecolor rgb \"#ffffff\" notitle");
   // One word on each piece, a few points from its beginning.
-  parts.push_back(fmt::format(
-      "{} using 1:2:(sprintf(\"%g\",$3)) every 100000::4 with labels boxed font font({}) notitle",
-      lines, style::contour_scale));
+  parts.push_back(
+      fmt::format("{} using 1:2:(sprintf(\"%g\",$3)) every 100000::4 with labels boxed font "
+                  "contour_font notitle",
+                  lines));
 }
 
 }  // namespace

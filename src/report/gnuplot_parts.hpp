@@ -44,10 +44,14 @@ class Layout {
   [[nodiscard]] std::string key_commands(std::size_t panel) const;
 
  private:
+  [[nodiscard]] int row_height() const;
+
   const Drawing* drawing_;
   int columns_ = 1;
   int rows_ = 1;
-  int key_height_ = 0;  ///< the same for all panels, so that their axes align
+  // The same for all panels, so that their axes align.
+  int title_height_ = 0;
+  int key_height_ = 0;
 };
 
 }  // namespace onset::report

@@ -54,18 +54,21 @@ set encoding utf8
 {terminals}set output sprintf("{id}.%s", format)
 
 set border 3 front linecolor rgb "{axis}" linewidth 0.8
-font(part) = sprintf(",%.4f", part * size)
-set tics nomirror out scale 0.5 font font({tics}) textcolor rgb "{text}"
+tic_font = sprintf(",%.4f", {tics} * size)
+guide_font = sprintf(",%.4f", {guides} * size)
+contour_font = sprintf(",%.4f", {contours} * size)
+set tics nomirror out scale 0.5 font tic_font textcolor rgb "{text}"
 set xlabel textcolor rgb "{text}" offset 0,0.2
 set ylabel textcolor rgb "{text}" offset 0.8,0
 set cblabel textcolor rgb "{text}" offset 0.6,0
-set cbtics textcolor rgb "{text}" font font({tics}) nomirror scale 0.5
+set cbtics textcolor rgb "{text}" font tic_font nomirror scale 0.5
 set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse
 set errorbars small
 )",
                      fmt::arg("id", drawing.id), fmt::arg("terminals", terminals(layout)),
                      fmt::arg("axis", style::axis_colour), fmt::arg("text", style::text_colour),
-                     fmt::arg("tics", style::tic_scale));
+                     fmt::arg("tics", style::tic_scale), fmt::arg("guides", style::guide_scale),
+                     fmt::arg("contours", style::contour_scale));
 }
 
 std::string data_blocks(const Drawing& drawing) {
@@ -89,9 +92,8 @@ std::string guide_command(const GuideLine& guide) {
                                             : fmt::format("{},graph 1.03 center", at);
   return fmt::format(
       "set arrow from {} to {} nohead front linewidth 0.9 dashtype 3 linecolor rgb \"{}\"\n"
-      "set label {} at {} font font({}) textcolor rgb \"{}\"\n",
-      from, to, style::guide_colour, plot_text(guide.label), word, style::guide_scale,
-      style::soft_text_colour);
+      "set label {} at {} font guide_font textcolor rgb \"{}\"\n",
+      from, to, style::guide_colour, plot_text(guide.label), word, style::soft_text_colour);
 }
 
 std::string plot_command(std::size_t index, const DrawnPanel& panel) {

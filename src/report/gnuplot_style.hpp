@@ -9,7 +9,7 @@ namespace onset::report::style {
 // Pixels of the SVG. A panel is printed one column of a journal wide, so that the font of 15 pixels
 // is 7.6 points on paper.
 inline constexpr int panel_width = 480;
-inline constexpr int panel_height = 412;
+inline constexpr int panel_height = 380;  ///< without title and key
 inline constexpr int font_size = 15;
 // Parts of the font size: tics, words at guide lines, words on contours.
 inline constexpr double tic_scale = 0.9;
@@ -23,7 +23,8 @@ inline constexpr int png_scale = 2;
 // Room around each panel for tics and labels, in pixels.
 inline constexpr int left_margin = 78;
 inline constexpr int right_margin = 18;
-inline constexpr int top_margin = 52;
+inline constexpr int top_margin = 20;
+inline constexpr int title_height = 32;  ///< more at the top for titles and words at guide lines
 inline constexpr int bottom_margin = 74;
 inline constexpr int key_row = 26;  ///< one row of a key below a panel
 inline constexpr int key_gap = 4;

@@ -75,8 +75,9 @@ th button:hover { background: var(--code); }
 th button::after { content: " \2195"; color: var(--soft); opacity: 0.45; }
 th[aria-sort=ascending] button::after { content: " \2191"; opacity: 1; }
 th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
-td { padding: 5px 12px; border-top: 1px solid var(--line); vertical-align: top; }
+td { max-width: 44ch; padding: 5px 12px; border-top: 1px solid var(--line); vertical-align: top; }
 td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
+td:has(code) { max-width: none; }
 td code { white-space: nowrap; user-select: all; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 footer { color: var(--soft); font-size: 0.85rem; padding-bottom: 40px; }

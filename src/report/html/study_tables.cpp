@@ -109,6 +109,7 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
                                         {"threads", ""},
                                         {"host", ""},
                                         {"finished", "UTC"},
+                                        {"remarks", "of the verb"},
                                         {"command", "computes this point alone"}}) {
     table.heads.push_back(head);
   }
@@ -124,6 +125,7 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
       row.push_back(number_cell(record->threads));
       row.push_back(text_cell(record->host));
       row.push_back(text_cell(record->finished));
+      row.push_back(text_cell(fmt::format("{}", fmt::join(record->notes, " "))));
       row.push_back(code_cell(command_of(view, *record)));
     }
     row.resize(table.heads.size());
