@@ -164,7 +164,7 @@ class Drawn(unittest.TestCase):
         self.assertTrue((self.path / "out" / "own.png").exists())
 
     def test_a_killed_figure_goes_on_where_it_was_and_ends_the_same(self):
-        text = GOOD.replace("[2, 3, 4]", '"2:60:2"')
+        text = GOOD.replace("[2, 3, 4]", '"2:14:1"')
         whole = self.figure(text, "whole")
         self.assertEqual(whole.returncode, 0, whole.stderr)
         process = start("figure", self.write(text), "--out", str(self.path / "out"),

@@ -77,6 +77,7 @@ th[aria-sort=ascending] button::after { content: " \2191"; opacity: 1; }
 th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
 td { max-width: 44ch; padding: 5px 12px; border-top: 1px solid var(--line); vertical-align: top; }
 td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
+td .words { display: block; min-width: 28ch; }
 td:has(code) { max-width: none; }
 td code { white-space: nowrap; user-select: all; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

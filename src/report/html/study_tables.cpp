@@ -87,7 +87,7 @@ std::string problems_part(const StudyView& view, const PageFacts& facts) {
     if (++total > facts.max_rows) continue;
     std::vector<TableCell> row = axis_cells(view.study.points[i]);
     row.push_back(status_cell(to_string(record->status)));
-    row.push_back(text_cell(record->reason));
+    row.push_back(words_cell(record->reason));
     row.push_back(code_cell(command_of(view, *record)));
     table.rows.push_back(std::move(row));
   }
@@ -125,7 +125,7 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
       row.push_back(number_cell(record->threads));
       row.push_back(text_cell(record->host));
       row.push_back(text_cell(record->finished));
-      row.push_back(text_cell(fmt::format("{}", fmt::join(record->notes, " "))));
+      row.push_back(words_cell(fmt::format("{}", fmt::join(record->notes, " "))));
       row.push_back(code_cell(command_of(view, *record)));
     }
     row.resize(table.heads.size());

@@ -15,6 +15,10 @@ TableCell text_cell(const std::string& text) {
   return {escape(text), std::nullopt};
 }
 
+TableCell words_cell(const std::string& text) {
+  return {text.empty() ? text : element("span", text, "words"), std::nullopt};
+}
+
 TableCell code_cell(const std::string& text) {
   return {element("code", text), std::nullopt};
 }

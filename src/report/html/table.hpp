@@ -29,6 +29,8 @@ struct SortableTable {
 [[nodiscard]] TableCell cell_of(const Cell& cell);
 [[nodiscard]] TableCell cell_of(const Value& value);
 [[nodiscard]] TableCell text_cell(const std::string& text);
+/// Sentences, which get some width also on a phone.
+[[nodiscard]] TableCell words_cell(const std::string& text);
 [[nodiscard]] TableCell code_cell(const std::string& text);
 [[nodiscard]] TableCell number_cell(double value);
 
