@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from onset_command import onset, start
+from onset_command import QUICK, onset, start
 
 BAD_KEY = """title = "A figure"
 [[run]]
@@ -202,6 +202,30 @@ class Drawn(unittest.TestCase):
             except sqlite3.Error:
                 pass  # not there yet
             time.sleep(0.01)
+
+
+class FigureOfAResult(unittest.TestCase):
+    CURVE = ["smi", "curve", "--layers", "1", "--alpha", "0.1,0.2", "--tol", "0.05", "--format", "csv"]
+
+    def test_a_verb_with_a_grid_draws_its_result_into_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*self.CURVE, "--out", folder)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            for name in ("result.csv", "figure.svg", "figure.pdf", "figure.png"):
+                self.assertTrue(pathlib.Path(folder, name).exists(), name)
+
+    def test_a_table_without_a_grid_has_no_figure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*QUICK, "--out", folder)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(sorted(os.listdir(folder)), ["manifest.json", "result.csv"])
+
+    def test_without_gnuplot_there_is_a_remark_and_everything_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*self.CURVE, "--out", folder, env={**os.environ, "PATH": "/nowhere"})
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("no figure: gnuplot: not found", run.stderr)
+            self.assertTrue(pathlib.Path(folder, "result.csv").exists())
 
 
 class DataFolder(unittest.TestCase):
