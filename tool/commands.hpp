@@ -28,15 +28,15 @@ struct Command {
 int list_command(Arguments arguments);
 int figure_command(Arguments arguments);
 int doctor_command(Arguments arguments);
+int completion_command(Arguments arguments);
+int man_command(Arguments arguments);
 int sweep_command(Arguments arguments);
 int export_command(Arguments arguments);
 int merge_command(Arguments arguments);
 int report_command(Arguments arguments);
-int completion_command(Arguments arguments);
-int man_command(Arguments arguments);
 
-// The options of those that have their own; of `sweep` they are in sweep_options.hpp.
 [[nodiscard]] std::vector<Parameter> figure_parameters();
+[[nodiscard]] std::vector<Parameter> sweep_parameters();
 [[nodiscard]] std::vector<Parameter> export_parameters();
 [[nodiscard]] std::vector<Parameter> merge_parameters();
 [[nodiscard]] std::vector<Parameter> report_parameters();

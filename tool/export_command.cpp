@@ -14,20 +14,6 @@
 #include "tool/output.hpp"
 
 namespace onset::tool {
-std::vector<Parameter> export_parameters() {
-  Parameter format = option("format", ParameterKind::word, std::string("csv"),
-                            "CSV, one JSON object, or one structured NumPy array.");
-  format.words = {"csv", "json", "npy"};
-  return {std::move(format),
-          option("study", ParameterKind::text, std::string(),
-                 "Name of the study, where the store has several."),
-          option("out", ParameterKind::text, {}, "File to write, instead of stdout."),
-          option("timing", ParameterKind::flag, false,
-                 "Columns seconds, threads, host, finished as well."),
-          option("quiet", ParameterKind::flag, false, "No remarks on stderr."),
-          option("help", ParameterKind::flag, false, "This text.")};
-}
-
 namespace {
 
 struct Counts {
@@ -61,6 +47,20 @@ std::string as_json(const study::StudyRecord& study, Table table, const Counts& 
 }
 
 }  // namespace
+
+std::vector<Parameter> export_parameters() {
+  Parameter format = option("format", ParameterKind::word, std::string("csv"),
+                            "CSV, one JSON object, or one structured NumPy array.");
+  format.words = {"csv", "json", "npy"};
+  return {std::move(format),
+          option("study", ParameterKind::text, std::string(),
+                 "Name of the study, where the store has several."),
+          option("out", ParameterKind::text, {}, "File to write, instead of stdout."),
+          option("timing", ParameterKind::flag, false,
+                 "Columns seconds, threads, host, finished as well."),
+          option("quiet", ParameterKind::flag, false, "No remarks on stderr."),
+          help_parameter()};
+}
 
 int export_command(Arguments arguments) {
   const std::vector<Parameter> known = export_parameters();

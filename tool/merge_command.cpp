@@ -5,6 +5,7 @@
 #include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "tool/commands.hpp"
+#include "tool/common_options.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/help.hpp"
 #include "tool/operands.hpp"
@@ -13,8 +14,7 @@
 
 namespace onset::tool {
 std::vector<Parameter> merge_parameters() {
-  return {option("quiet", ParameterKind::flag, false, "Say nothing."),
-          option("help", ParameterKind::flag, false, "This text.")};
+  return {option("quiet", ParameterKind::flag, false, "Say nothing."), help_parameter()};
 }
 
 int merge_command(Arguments arguments) {
@@ -34,17 +34,17 @@ int merge_command(Arguments arguments) {
   for (const auto& path : in) (void)study::Store(path, study::Store::Mode::read);
   std::error_code error;
   const bool is_new = !std::filesystem::exists(out, error);
+  std::string message;
   try {
     study::Store store(out, study::Store::Mode::write);
     study::merge(store, in);
-    if (!options.flag("quiet")) {
-      write_stdout(fmt::format("{} has {} points of {} studies\n", out.string(),
-                               store.statuses().size(), store.studies().size()));
-    }
+    message = fmt::format("{} has {} points of {} studies\n", out.string(), store.statuses().size(),
+                          store.studies().size());
   } catch (const IoError&) {
     if (is_new) std::filesystem::remove(out, error);
     throw;
   }
+  if (!options.flag("quiet")) write_stdout(message);
   return exit_ok;
 }
 

@@ -10,8 +10,7 @@
 #include "tool/help.hpp"
 #include "tool/mpi_workers.hpp"
 #include "tool/output.hpp"
-#include "tool/progress_bar.hpp"
-#include "tool/stop_watch.hpp"
+#include "tool/run_context.hpp"
 #include "tool/sweep_options.hpp"
 #include "tool/sweep_report.hpp"
 
@@ -46,15 +45,13 @@ int show_status(const study::Plan& plan, const SweepRequest& request) {
 
 SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store,
                      MpiSession* session, MpiCrew* crew) {
-  ProgressBar bar(request.common.quiet);
-  StopWatch watch(request.common.max_seconds);
-  Context context;
   const int asked = request.threads_given ? request.common.threads : 0;
-  context.threads = session ? rank_threads(*session, asked) : request.common.threads;
-  context.stop = watch.token();
-  context.memory_limit = available_memory();
-  const auto show = [&bar](const study::SweepProgress& now) {
-    bar.show(fraction_done(now), progress_line(now));
+  CommonOptions options = request.common;
+  if (session) options.threads = rank_threads(*session, asked);
+  const RunContext run(options);
+  const Context& context = run.context();
+  const auto show = [&context](const study::SweepProgress& now) {
+    context.report(fraction_done(now), progress_line(now));
   };
   const auto start = std::chrono::steady_clock::now();
   const std::size_t missing = study::sweep_status(plan, store, request.sweep).missing();
@@ -63,7 +60,7 @@ SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study
   SweepOutcome outcome;
   outcome.progress = study::run_sweep(plan, store, *workers, request.sweep, context, show);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  outcome.cause = watch.cause();
+  outcome.cause = run.stop_cause();
   return outcome;
 }
 
@@ -84,7 +81,7 @@ int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
       say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
     }
   }
-  return exit_code(outcome);
+  return exit_code(record.result.status, outcome.cause);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "onset/core/error.hpp"
+#include "tool/commands.hpp"
 #include "tool/operands.hpp"
 #include "tool/option.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "onset/study/sweep.hpp"
 #include "tool/arguments.hpp"
@@ -22,7 +21,6 @@ struct SweepRequest {
   CommonOptions common;
 };
 
-[[nodiscard]] std::vector<Parameter> sweep_parameters();
 /// Throws InvalidArgument.
 [[nodiscard]] SweepRequest read_sweep_request(Arguments arguments);
 

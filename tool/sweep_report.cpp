@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "onset/core/error.hpp"
-#include "tool/exit_codes.hpp"
 #include "tool/output.hpp"
 
 namespace onset::tool {
@@ -52,6 +52,9 @@ void conclude(Result& result, const SweepRequest& request, const SweepOutcome& o
                   "in {}; run the same command again to go on",
                   request.max_hours.value_or(0.0), store)
             : fmt::format("finished points are in {}; run the same command again to go on", store);
+  } else if (now.missing() > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = fmt::format("{} missing", plural(now.missing(), "point"));
   } else if (now.unconverged + now.refused + now.failed > 0) {
     result.status = ResultStatus::unconverged;
     result.reason = fmt::format("{} failed, {} refused, {} unconverged; --retry computes {} again",
@@ -68,6 +71,12 @@ io::RunRecord empty_record(const SweepRequest& request) {
   return record;
 }
 
+/// Milliseconds are as fine as anyone wants to read.
+double rounded(double seconds) {
+  constexpr double per_second = 1000.0;
+  return std::round(seconds * per_second) / per_second;
+}
+
 /// Longer lists would push the line of a table off the screen.
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 24;
@@ -78,6 +87,9 @@ Cell axis_cell(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   if (const auto* count = std::get_if<std::int64_t>(&value)) return *count;
   if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* list = std::get_if<std::vector<double>>(&value); list && list->size() == 1) {
+    return list->front();
+  }
   return shortened(to_text(value));
 }
 
@@ -85,7 +97,7 @@ Cell axis_cell(const Value& value) {
 Cell core_seconds(const study::Plan& plan, std::size_t index) {
   if (!plan.verb->cost) return {};
   try {
-    return plan.verb->cost(plan.points[index].parameters).core_seconds;
+    return rounded(plan.verb->cost(plan.points[index].parameters).core_seconds);
   } catch (const InvalidArgument&) {
     return {};
   }
@@ -115,7 +127,7 @@ io::RunRecord sweep_record(const study::Plan& plan, const SweepRequest& request,
                         {"seconds", "wall time of this run", "s", false}});
   result.table.add_row({plan.study.name, whole(now.points), whole(now.ok), whole(now.unconverged),
                         whole(now.refused), whole(now.failed), whole(now.missing()),
-                        whole(now.computed), outcome.seconds});
+                        whole(now.computed), rounded(outcome.seconds)});
   record.seconds = outcome.seconds;
   conclude(result, request, outcome);
   return record;
@@ -149,7 +161,7 @@ io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
   }
   record.result.summary = {{"points", whole(record.result.table.rows().size())},
                            {"to_compute", missing},
-                           {"core_seconds_to_compute", missing_work}};
+                           {"core_seconds_to_compute", rounded(missing_work)}};
   record.result.notes = {"Nothing was computed."};
   return record;
 }
@@ -170,14 +182,6 @@ void say_troubles(const study::Plan& plan, const SweepRequest& request, const st
   if (troubles > troubles_shown) {
     say(fmt::format("and {} more", plural(troubles - troubles_shown, "point")));
   }
-}
-
-int exit_code(const SweepOutcome& outcome) {
-  const SweepProgress& now = outcome.progress;
-  if (now.missing() > 0) {
-    return outcome.cause == StopCause::signal ? exit_interrupted : exit_unresolved;
-  }
-  return now.ok == now.points ? exit_ok : exit_unresolved;
 }
 
 double fraction_done(const SweepProgress& progress) {

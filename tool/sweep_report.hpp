@@ -29,8 +29,6 @@ struct SweepOutcome {
 /// The points that are not ok, with their reasons, on stderr; the first few of them.
 void say_troubles(const study::Plan& plan, const SweepRequest& request, const study::Store& store);
 
-[[nodiscard]] int exit_code(const SweepOutcome& outcome);
-
 /// For the progress bar.
 [[nodiscard]] double fraction_done(const study::SweepProgress& progress);
 [[nodiscard]] std::string progress_line(const study::SweepProgress& progress);

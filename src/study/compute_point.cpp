@@ -30,6 +30,7 @@ bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
   };
   try {
     record.simd = numerics::simd::level();
+    require_memory(verb, record.parameters, context.memory_limit);
     Result result = verb.run(record.parameters, context);
     if (result.status == ResultStatus::interrupted) return false;
     record.status = status_of(result.status);

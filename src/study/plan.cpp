@@ -101,6 +101,7 @@ class Planner {
     if (axis.values.empty()) {
       complain(axis.place, fmt::format("the axis '{}' is empty", axis.parameter));
     }
+    (void)find(axis.parameter, axis.place);
     if (fixed_.contains(axis.parameter)) {
       complain(axis.place, fmt::format("'{}' is in [fixed] as well", axis.parameter));
     }

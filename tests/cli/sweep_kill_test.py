@@ -12,8 +12,8 @@ command = "smi thresholds"
 [fixed]
 layers = 1
 [axes]
-tokens = "2:16:1"
-beta = [0.5, 1, 1.5, 2]
+tokens = [2, 3, 4]
+beta = "0.1:2:0.1"
 """
 POINTS = 60
 # So many kills before the first point is stored, then so many spread over the run.
@@ -27,7 +27,7 @@ class Killed(StudyCase):
         process = start("sweep", study, "--store", store, "--threads", "2")
         try:
             while points > 0 and stored_points(store) < points and process.poll() is None:
-                time.sleep(0.002)
+                time.sleep(0.005)
             time.sleep(delay)
             ended = process.poll() is not None
         finally:

@@ -14,7 +14,7 @@
 
 namespace onset::study {
 
-/// How a point ended. An interrupted point is not kept: it is as if it had not begun.
+/// How a point ended, best first. An interrupted point is not kept: it is as if it had not begun.
 enum class PointStatus {
   ok,
   unconverged,
