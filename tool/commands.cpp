@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "tool/common_options.hpp"
-#include "tool/sweep_options.hpp"
 
 namespace onset::tool {
 
