@@ -146,6 +146,12 @@ std::vector<TomlReader::Item> TomlReader::items(std::string_view key) const {
   return out;
 }
 
+Value TomlReader::value(std::string_view key) const {
+  const toml::node* node = find(key);
+  if (!node) complain(place(), fmt::format("'{}' is missing here", key));
+  return value_of(key, *node);
+}
+
 std::map<std::string, Value> TomlReader::values(std::string_view key) const {
   std::map<std::string, Value> out;
   const std::optional<TomlReader> inner = table(key);

@@ -51,6 +51,7 @@ class TomlReader {
   [[nodiscard]] bool is_text(std::string_view key) const;
   /// Whether the key has a list.
   [[nodiscard]] bool is_list(std::string_view key) const;
+  [[nodiscard]] Value value(std::string_view key) const;  ///< required, of any kind
   /// A table of parameter values; empty when absent.
   [[nodiscard]] std::map<std::string, Value> values(std::string_view key) const;
 

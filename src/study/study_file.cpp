@@ -5,9 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "io/toml_reader.hpp"
 #include "onset/core/error.hpp"
-#include "onset/study/study.hpp"
+#include "study/study_reader.hpp"
 
 namespace onset::study {
 
@@ -28,10 +27,16 @@ std::vector<Value> grid_values(const TomlReader& in, const std::string& key) {
   });
   std::vector<Value> out;
   for (const double x : points) {
-    out.push_back(whole ? Value(static_cast<std::int64_t>(x)) : Value(x));
+    if (whole) {
+      out.emplace_back(static_cast<std::int64_t>(x));
+    } else {
+      out.emplace_back(x);
+    }
   }
   return out;
 }
+
+}  // namespace
 
 Axis read_axis(const TomlReader& in, const std::string& parameter) {
   Axis axis{parameter, {}, in.place_of_key(parameter), {}};
@@ -80,13 +85,9 @@ std::vector<std::int64_t> read_seeds(const TomlReader& in) {
   return seeds;
 }
 
-Study read(const TomlReader& in, const std::filesystem::path& file) {
-  in.allow_only({"command", "fixed", "axes", "seeds", "title", "description"});
+Study read_study_keys(const TomlReader& in) {
   Study study;
-  study.name = file.stem().string();
   study.place = in.place();
-  study.title = in.text_or("title", "");
-  study.description = in.text_or("description", "");
   study.command = in.text("command");
   study.places["command"] = in.place_of_key("command");
   study.fixed = in.values("fixed");
@@ -101,12 +102,15 @@ Study read(const TomlReader& in, const std::filesystem::path& file) {
   return study;
 }
 
-}  // namespace
-
 Study parse_study(std::string_view text, const std::filesystem::path& file) {
   try {
     const toml::table table = toml::parse(text, file.string());
-    Study study = read(TomlReader(table, file.string()), file);
+    const TomlReader in(table, file.string());
+    in.allow_only({"command", "fixed", "axes", "seeds", "title", "description"});
+    Study study = read_study_keys(in);
+    study.name = file.stem().string();
+    study.title = in.text_or("title", "");
+    study.description = in.text_or("description", "");
     study.source = text;
     return study;
   } catch (const toml::parse_error& error) {
