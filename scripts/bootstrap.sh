@@ -13,9 +13,9 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen3-dev
-  nlohmann-json3-dev libtomlplusplus-dev gnuplot-nox fonts-dejavu-core)
+  nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev gnuplot-nox fonts-dejavu-core)
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
-  clang-format-16 clang-tidy-16)
+  libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }

@@ -45,7 +45,8 @@ std::vector<Parameter> common_parameters() {
           option("explain", ParameterKind::flag, false,
                  "Say the method and the estimated cost; run nothing."),
           format_parameter(),
-          option("out", ParameterKind::text, {}, "Folder for result.csv and manifest.json."),
+          option("out", ParameterKind::text, {},
+                 "Folder for result.csv, manifest.json and the figure."),
           option("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
           help_parameter()};
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "onset/catalog.hpp"
@@ -13,26 +14,17 @@
 #include "tool/data_folder.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/help.hpp"
+#include "tool/option.hpp"
 #include "tool/output.hpp"
-#include "tool/progress_bar.hpp"
-#include "tool/stop_watch.hpp"
+#include "tool/run_context.hpp"
 
 namespace onset::tool {
-namespace {
-
-Parameter option(std::string name, ParameterKind kind, Value fallback, std::string text) {
-  Parameter parameter;
-  parameter.name = std::move(name);
-  parameter.kind = kind;
-  parameter.fallback = std::move(fallback);
-  parameter.text = std::move(text);
-  return parameter;
-}
-
 /// Its own options, and of the common ones those that make sense for a figure.
-std::vector<Parameter> figure_options() {
+std::vector<Parameter> figure_parameters() {
   std::vector<Parameter> options{
       option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
+      option("retry", ParameterKind::flag, false,
+             "Compute again the points that failed, were refused or did not converge."),
       option("overlay", ParameterKind::text, {},
              "Folder with the authors' CSV files, drawn as hollow marks."),
       option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
@@ -49,6 +41,8 @@ std::vector<Parameter> figure_options() {
   }
   return options;
 }
+
+namespace {
 
 std::vector<std::filesystem::path> figure_folders() {
   const std::filesystem::path data = data_folder();
@@ -69,28 +63,8 @@ int list_all() {
   return exit_ok;
 }
 
-report::FigureData compute(const report::FigureSpec& spec, const report::FigureOptions& figure,
-                           const CommonOptions& options, StopCause& cause) {
-  ProgressBar bar(options.quiet);
-  StopWatch watch(options.max_seconds);
-  Context context;
-  context.threads = options.threads;
-  context.stop = watch.token();
-  context.memory_limit = available_memory();
-  context.progress = [&bar](double fraction, std::string_view what) { bar.show(fraction, what); };
-  report::FigureData data = report::compute_figure(spec, catalog(), figure, context);
-  cause = watch.cause();
-  return data;
-}
-
-int exit_code(ResultStatus status, StopCause cause) {
-  if (status == ResultStatus::ok) return exit_ok;
-  const bool by_user = status == ResultStatus::interrupted && cause != StopCause::time_limit;
-  return by_user ? exit_interrupted : exit_unresolved;
-}
-
 int make_figure(const std::string& name, Arguments arguments) {
-  const std::vector<Parameter> known = figure_options();
+  const std::vector<Parameter> known = figure_parameters();
   auto given = read_options(arguments, known);
   const CommonOptions options = take_common_options(given);
   const report::FigureSpec spec = report::read_figure(report::find_figure(
@@ -98,6 +72,7 @@ int make_figure(const std::string& name, Arguments arguments) {
 
   report::DrawOptions draw;
   draw.computed.quick = given.contains("quick") && std::get<bool>(given["quick"]);
+  draw.computed.retry = given.contains("retry") && std::get<bool>(given["retry"]);
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
@@ -107,8 +82,12 @@ int make_figure(const std::string& name, Arguments arguments) {
   // What can fail early does: a long computation must not end with nowhere to go.
   report::check_figure(spec, catalog(), draw.computed);
   io::prepare_folder(draw.folder);
-  StopCause cause = StopCause::none;
-  const report::FigureData data = compute(spec, draw.computed, options, cause);
+  study::Store store(draw.folder / report::store_name(spec), study::Store::Mode::write);
+  std::optional<RunContext> run(options);
+  const report::FigureData data =
+      report::compute_figure(spec, catalog(), draw.computed, store, run->context());
+  const StopCause cause = run->stop_cause();
+  run.reset();  // from here on Ctrl-C ends the process: everything is in the store
   const report::FigureFiles files = report::write_figure(spec, data, draw);
   for (const std::string& note : files.notes) say(note);
   if (data.status() != ResultStatus::ok) {
@@ -124,7 +103,7 @@ int make_figure(const std::string& name, Arguments arguments) {
 
 int figure_command(Arguments arguments) {
   if (wants_help(arguments)) {
-    write_stdout(command_help("figure", figure_options(), "ID|FILE.toml|list"));
+    write_stdout(command_help("figure", figure_parameters(), "ID|FILE.toml|list"));
     return exit_ok;
   }
   if (arguments.empty() || arguments[0].starts_with('-')) {

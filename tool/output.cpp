@@ -14,6 +14,7 @@ namespace onset::tool {
 
 void secure_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
     // The lowest free number is the closed one. Opened for the wrong direction on purpose: writing

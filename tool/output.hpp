@@ -12,7 +12,7 @@ class ReaderGone : public std::runtime_error {
 };
 
 /// To be called first in main: keeps files from taking the place of closed standard streams, and
-/// turns a vanished reader into an error code instead of a signal.
+/// turns a vanished reader and a file that may not grow into error codes instead of signals.
 void secure_standard_streams();
 
 /// Writes all of it; throws IoError when the disk is full and ReaderGone when a pipe is closed.

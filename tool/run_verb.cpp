@@ -6,6 +6,7 @@
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
+#include "onset/report/result_figure.hpp"
 #include "tool/commands.hpp"
 #include "tool/common_options.hpp"
 #include "tool/exit_codes.hpp"
@@ -73,6 +74,17 @@ StopCause run_and_time(const Verb& verb, const CommonOptions& options, io::RunRe
   return run.stop_cause();
 }
 
+/// The numbers are there; a figure that cannot be drawn is worth a remark and no more.
+void draw_figure(const Verb& verb, const Result& result, const CommonOptions& options) {
+  // Half a curve looks like a whole one.
+  if (result.status == ResultStatus::interrupted) return;
+  try {
+    (void)report::draw_result(verb, result.table, options.out);
+  } catch (const IoError& error) {
+    if (!options.quiet) say(fmt::format("no figure: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 int run_verb(const Verb& verb, Arguments arguments) {
@@ -107,6 +119,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   }
   write_stdout(render(record, options.format));
   if (failure) throw *failure;
+  if (!options.out.empty()) draw_figure(verb, record.result, options);
   // The table says it on stdout already; programs that read the other formats show people stderr.
   if (record.result.status != ResultStatus::ok && options.format != Format::table &&
       !options.quiet) {

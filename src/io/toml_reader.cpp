@@ -26,6 +26,11 @@ Place TomlReader::place_of(std::string_view key) const {
   return node ? place_of(node->source()) : place();
 }
 
+Place TomlReader::place_of_key(std::string_view key) const {
+  const auto entry = table_->find(key);
+  return entry == table_->end() ? place() : place_of(entry->first.source());
+}
+
 void TomlReader::allow_only(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, node] : *table_) {
     if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
@@ -111,6 +116,40 @@ Value TomlReader::value_of(std::string_view key, const toml::node& node) const {
   if (const auto* real = node.as_floating_point()) return real->get();
   if (const auto* list = node.as_array()) return number_list(key, *list);
   wrong_kind(key, "a string, a number, true or false, or a list of numbers");
+}
+
+std::vector<std::string> TomlReader::keys() const {
+  std::vector<const toml::key*> found;
+  for (const auto& [key, node] : *table_) found.push_back(&key);
+  std::sort(found.begin(), found.end(), [](const toml::key* a, const toml::key* b) {
+    return a->source().begin < b->source().begin;
+  });
+  std::vector<std::string> out;
+  for (const toml::key* key : found) out.emplace_back(key->str());
+  return out;
+}
+
+bool TomlReader::is_text(std::string_view key) const {
+  return has(key) && find(key)->is_string();
+}
+
+bool TomlReader::is_list(std::string_view key) const {
+  return has(key) && find(key)->is_array();
+}
+
+std::vector<TomlReader::Item> TomlReader::items(std::string_view key) const {
+  if (!is_list(key)) wrong_kind(key, "a list");
+  std::vector<Item> out;
+  for (const toml::node& node : *find(key)->as_array()) {
+    out.push_back({value_of(key, node), place_of(node.source())});
+  }
+  return out;
+}
+
+Value TomlReader::value(std::string_view key) const {
+  const toml::node* node = find(key);
+  if (!node) complain(place(), fmt::format("'{}' is missing here", key));
+  return value_of(key, *node);
 }
 
 std::map<std::string, Value> TomlReader::values(std::string_view key) const {

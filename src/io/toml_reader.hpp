@@ -21,7 +21,8 @@ class TomlReader {
   TomlReader(const toml::table& table, std::string file) : table_(&table), file_(std::move(file)) {}
 
   [[nodiscard]] Place place() const { return place_of(table_->source()); }
-  [[nodiscard]] Place place_of(std::string_view key) const;
+  [[nodiscard]] Place place_of(std::string_view key) const;  ///< of its value
+  [[nodiscard]] Place place_of_key(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return table_->contains(key); }
 
   /// Complains about the first key that is not among `known`, with the nearest that is.
@@ -36,6 +37,21 @@ class TomlReader {
                                  std::size_t fallback) const;
   /// A list of numbers, or a grid such as "0.1:0.5:0.1"; empty when absent.
   [[nodiscard]] std::vector<double> grid(std::string_view key) const;
+  /// The keys as they stand in the file (the table itself sorts them).
+  [[nodiscard]] std::vector<std::string> keys() const;
+  /// A value with its place.
+  struct Item {
+    Value value;
+    Place place;
+  };
+  /// The items of a list, each a string, a number, true or false, or a list of numbers; throws for
+  /// anything else.
+  [[nodiscard]] std::vector<Item> items(std::string_view key) const;
+  /// Whether the key has text.
+  [[nodiscard]] bool is_text(std::string_view key) const;
+  /// Whether the key has a list.
+  [[nodiscard]] bool is_list(std::string_view key) const;
+  [[nodiscard]] Value value(std::string_view key) const;  ///< required, of any kind
   /// A table of parameter values; empty when absent.
   [[nodiscard]] std::map<std::string, Value> values(std::string_view key) const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,16 +23,34 @@ struct Curve {
   bool hollow = false;  ///< somebody else's numbers
 };
 
+/// A thin dotted line across the panel with a word at its end.
 struct GuideLine {
-  double x = 0.0;
+  bool horizontal = false;
+  double at = 0.0;
   std::string label;
+};
+
+/// A value for every pair of the coordinates, which need not be evenly spaced.
+struct Shades {
+  std::vector<double> x;  ///< ascending
+  std::vector<double> y;  ///< ascending
+  /// z(x[i], y[j]) at i * y.size() + j, NaN where there is none; with words, the index of the word.
+  std::vector<double> z;
+  std::vector<std::string> words;  ///< empty: z is a number
+  std::string label;
+  std::optional<double> min;
+  std::optional<double> max;
+  bool log = false;
+  std::vector<double> contours;
+  int contour_count = 0;
 };
 
 struct DrawnPanel {
   std::string title;
   PlotAxis x;
   PlotAxis y;
-  std::string key;
+  std::string key = "below";
+  std::optional<Shades> shades;
   std::vector<Curve> curves;
   std::vector<GuideLine> guides;
 };
@@ -40,11 +59,11 @@ struct DrawnPanel {
 struct Drawing {
   std::string id;
   std::vector<DrawnPanel> panels;
-  std::vector<std::string> notes;  ///< overlay files that are not there
+  std::vector<std::string> notes;  ///< what is not drawn, and why
 };
 
-/// Picks the numbers of every series, guide and overlay. `overlay_folder` may be empty: no
-/// overlays.
+/// Picks the numbers of every series, map, guide and overlay. `overlay_folder` may be empty: no
+/// overlays. Throws InvalidArgument with the place in the figure file, and IoError.
 [[nodiscard]] Drawing make_drawing(const FigureSpec& spec, const FigureData& data,
                                    const std::filesystem::path& overlay_folder);
 

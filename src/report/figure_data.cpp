@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
-#include "io/toml_reader.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/study/sweep.hpp"
+#include "report/point_text.hpp"
+#include "report/study_text.hpp"
 
 namespace onset::report {
 
@@ -15,97 +15,19 @@ using io::complain;
 
 namespace {
 
-/// A run with its verb and the complete parameters of each of its calls.
-struct PlannedRun {
-  const FigureRun* spec = nullptr;
-  const Verb* verb = nullptr;
-  std::vector<Parameters> calls;
-  std::vector<double> axis_values;  ///< one per call, or empty without an axis
-};
-
-const Verb& find_verb_of(const FigureRun& run, std::span<const Verb> verbs) {
-  const std::string wanted = run.family + " " + run.verb;
-  std::vector<std::string> known;
-  for (const Verb& verb : verbs) {
-    if (verb.full_name() == wanted) return verb;
-    known.push_back(verb.full_name());
-  }
-  complain(run.place, fmt::format("there is no command '{}'{}", wanted, suggestion(wanted, known)));
-}
-
-PlannedRun plan_run(const FigureRun& run, std::span<const Verb> verbs,
-                    const FigureOptions& options) {
-  PlannedRun plan{&run, &find_verb_of(run, verbs), {}, {}};
-  std::map<std::string, Value> given = run.fixed;
-  if (options.quick) {
-    for (const auto& [name, value] : run.quick) given[name] = value;
-  }
-  given.try_emplace("seed", options.seed);
-  const std::vector<Parameter> parameters = effective_parameters(*plan.verb);
-  try {
-    if (!run.axis) {
-      plan.calls.push_back(complete(parameters, given));
-      return plan;
-    }
-    const bool quick = options.quick && !run.axis->quick_values.empty();
-    plan.axis_values = quick ? run.axis->quick_values : run.axis->values;
-    for (const double value : plan.axis_values) {
-      given[run.axis->parameter] = value;
-      plan.calls.push_back(complete(parameters, given));
-    }
-    return plan;
-  } catch (const InvalidArgument& error) {
-    complain(run.place, fmt::format("run '{}': {}", run.id, error.what()));
-  }
-}
-
-/// Puts the rows of one call behind those already there.
-void append_rows(Table& all, const Table& rows, const RunAxis* axis, double axis_value) {
-  const bool prepend = axis != nullptr && std::none_of(rows.columns().begin(), rows.columns().end(),
-                                                       [&](const Column& column) {
-                                                         return column.name == axis->parameter;
-                                                       });
-  if (all.columns().empty()) {
-    std::vector<Column> columns = rows.columns();
-    if (prepend) columns.insert(columns.begin(), Column{axis->parameter, "axis value", "", false});
-    all = Table(std::move(columns));
-  }
-  for (std::vector<Cell> row : rows.rows()) {
-    if (prepend) row.insert(row.begin(), Cell{axis_value});
-    all.add_row(std::move(row));
-  }
-}
-
-/// A context whose progress is that of call `index` of `count`.
-Context share_of_progress(const Context& context, std::size_t index, std::size_t count) {
-  Context inner = context;
-  inner.progress = [&context, index, count](double fraction, std::string_view what) {
-    context.report((static_cast<double>(index) + fraction) / static_cast<double>(count), what);
-  };
-  return inner;
-}
-
-Result call_verb(const Verb& verb, const Parameters& parameters, const Context& context) {
-  try {
-    context.check();
-    return verb.run(parameters, context);
-  } catch (const Interrupted&) {
-    return {.table = Table(verb.columns),
-            .summary = {},
-            .status = ResultStatus::interrupted,
-            .reason = "interrupted",
-            .notes = {}};
-  } catch (const Refused& refused) {
-    return {.table = Table(verb.columns),
-            .summary = {},
-            .status = ResultStatus::refused,
-            .reason = refused.what(),
-            .notes = {}};
-  }
+study::Plan plan_run(const FigureRun& run, std::span<const Verb> verbs,
+                     const FigureOptions& options) {
+  study::Study study = options.quick ? run.quick : run.study;
+  const bool has_seed = !study.seeds.empty() || study.fixed.contains("seed") ||
+                        std::any_of(study.axes.begin(), study.axes.end(),
+                                    [](const study::Axis& a) { return a.parameter == "seed"; });
+  if (!has_seed) study.fixed["seed"] = options.seed;
+  study.source = study_text(study);
+  return make_plan(study, verbs);
 }
 
 void check_columns(const RunData& data, const std::string& run, const Place& place,
-                   const Filter& filter, std::initializer_list<std::string> columns) {
+                   const Filter& filter, const std::vector<std::string>& columns) {
   if (run != data.id) return;
   try {
     for (const std::string& name : columns) (void)data.table.column(name);
@@ -121,36 +43,79 @@ void check_uses(const FigureSpec& spec, const RunData& data) {
   if (data.table.rows().empty()) return;
   for (const Panel& panel : spec.panels) {
     for (const Series& use : panel.series) {
-      check_columns(data, use.run, use.place, use.filter, {use.x, use.y});
+      std::vector<std::string> columns = use.group;
+      columns.insert(columns.end(), {use.x, use.y});
+      check_columns(data, use.run, use.place, use.filter, columns);
     }
     for (const Guide& use : panel.guides) {
       check_columns(data, use.run, use.place, use.filter, {use.x});
     }
+    if (const auto& use = panel.map) {
+      check_columns(data, use->run, use->place, use->filter, {use->x, use->y, use->z});
+    }
   }
 }
 
-RunData compute_run(const PlannedRun& plan, const Context& context, std::size_t& done,
-                    std::size_t total) {
-  RunData data;
-  data.id = plan.spec->id;
-  const auto start = std::chrono::steady_clock::now();
-  const RunAxis* axis = plan.spec->axis ? &*plan.spec->axis : nullptr;
-  for (std::size_t i = 0; i < plan.calls.size() && data.status != ResultStatus::interrupted; ++i) {
-    const Result result =
-        call_verb(*plan.verb, plan.calls[i], share_of_progress(context, done++, total));
-    if (!result.table.rows().empty()) {
-      append_rows(data.table, result.table, axis, axis ? plan.axis_values[i] : 0.0);
-    }
-    data.calls.push_back(plan.calls[i]);
-    if (result.status > data.status) {
-      data.status = result.status;
-      data.reason = result.reason;
+ResultStatus status_of(const study::SweepProgress& progress) {
+  if (progress.missing() > 0) return ResultStatus::interrupted;
+  if (progress.refused > 0) return ResultStatus::refused;
+  return progress.failed + progress.unconverged > 0 ? ResultStatus::unconverged : ResultStatus::ok;
+}
+
+/// How many points are not as they should be, and what the first of them says.
+std::string problem_text(const study::Plan& plan, const study::Store& store) {
+  std::size_t count = 0;
+  std::string first;
+  for (const study::Point& point : plan.points) {
+    const auto record = store.find(point.key);
+    if (!record || record->status == study::PointStatus::ok) continue;
+    if (++count == 1) {
+      const std::string axes = axis_text(plan.axes, point.axis_values);
+      first = fmt::format("{}{}{}: {}", axes, axes.empty() ? "" : ": ", to_string(record->status),
+                          record->reason);
     }
   }
+  return count < 2 ? first : fmt::format("{} points, the first at {}", count, first);
+}
+
+RunData collect_run(const study::Plan& plan, const study::Store& store,
+                    const study::SweepProgress& progress) {
+  RunData data;
+  data.id = plan.study.name;
+  data.table = study_table(record_of(plan), store);
   if (data.table.columns().empty()) data.table = Table(plan.verb->columns);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  data.seconds = elapsed.count();
+  data.status = status_of(progress);
+  data.reason = data.status == ResultStatus::interrupted
+                    ? fmt::format("{} of {} points are done", progress.finished(), progress.points)
+                    : problem_text(plan, store);
+  data.computed = progress.computed;
+  for (const study::Point& point : plan.points) {
+    data.calls.push_back(point.parameters);
+    if (const auto record = store.find(point.key)) data.seconds += record->seconds;
+  }
   return data;
+}
+
+/// The points of all runs before this one, and of all runs.
+struct Share {
+  std::size_t before = 0;
+  std::size_t total = 0;
+};
+
+RunData compute_run(const study::Plan& plan, const FigureOptions& options, study::Store& store,
+                    const Context& context, const Share& share) {
+  store.put(record_of(plan));
+  study::SweepOptions sweep;
+  sweep.retry = options.retry;
+  const study::SweepProgress before = sweep_status(plan, store, sweep);
+  const std::size_t to_do = options.retry ? plan.points.size() : before.missing();
+  const auto workers = local_workers(plan, to_do, context);
+  const auto report = [&](const study::SweepProgress& progress) {
+    context.report(
+        static_cast<double>(share.before + progress.finished()) / static_cast<double>(share.total),
+        fmt::format("{}: {} of {} points", plan.study.name, progress.finished(), progress.points));
+  };
+  return collect_run(plan, store, run_sweep(plan, store, *workers, sweep, context, report));
 }
 
 const RunData* worst_of(const std::vector<RunData>& runs) {
@@ -187,17 +152,18 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
 }
 
 FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
-                          const FigureOptions& options, const Context& context) {
-  std::vector<PlannedRun> plans;
-  std::size_t total = 0;
+                          const FigureOptions& options, study::Store& store,
+                          const Context& context) {
+  std::vector<study::Plan> plans;
+  Share share;
   for (const FigureRun& run : spec.runs) {
     plans.push_back(plan_run(run, verbs, options));
-    total += plans.back().calls.size();
+    share.total += plans.back().points.size();
   }
   FigureData data;
-  std::size_t done = 0;
-  for (const PlannedRun& plan : plans) {
-    data.runs.push_back(compute_run(plan, context, done, total));
+  for (const study::Plan& plan : plans) {
+    data.runs.push_back(compute_run(plan, options, store, context, share));
+    share.before += plan.points.size();
     check_uses(spec, data.runs.back());
     if (data.runs.back().status == ResultStatus::interrupted) break;
   }

@@ -24,8 +24,9 @@ Json call_json(const Parameters& call) {
 Json run_json(const FigureRun& spec, const RunData& data) {
   Json out = Json::object();
   out["id"] = data.id;
-  out["command"] = spec.family + " " + spec.verb;
+  out["command"] = spec.study.command;
   out["file"] = data.id + ".csv";
+  out["point_count"] = data.calls.size();
   out["row_count"] = data.table.rows().size();
   out["calls"] = Json::array();
   for (const Parameters& call : data.calls) out["calls"].push_back(call_json(call));
@@ -43,6 +44,7 @@ std::string manifest(const FigureSpec& spec, const FigureData& data, const DrawO
   out["command"] = "figure " + spec.id;
   out["title"] = spec.title;
   out["caption"] = spec.caption;
+  out["store"] = store_name(spec);
   out["quick"] = options.computed.quick;
   out["seed"] = options.computed.seed;
   out["simd"] = options.simd;
@@ -67,15 +69,11 @@ void write_data(const FigureData& data, const std::filesystem::path& folder, Fig
   }
 }
 
-void draw(const Drawing& drawing, const std::filesystem::path& folder, FigureFiles& files) {
-  io::write_file_atomically(folder / (drawing.id + ".gp"), gnuplot_script(drawing));
-  for (const std::string format : {"svg", "png"}) {
-    run_gnuplot(folder, drawing.id, format);
-    files.pictures.push_back(folder / fmt::format("{}.{}", drawing.id, format));
-  }
-}
-
 }  // namespace
+
+std::string store_name(const FigureSpec& spec) {
+  return spec.id + ".db";
+}
 
 FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
                          const DrawOptions& options) {
@@ -86,7 +84,7 @@ FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
   if (data.status() != ResultStatus::interrupted) {
     const Drawing drawing = make_drawing(spec, data, options.overlay);
     files.notes = drawing.notes;
-    draw(drawing, options.folder, files);
+    files.pictures = draw_pictures(drawing, options.folder);
   }
   // Last, so that a folder with a manifest is a finished one.
   io::write_file_atomically(options.folder / "manifest.json", manifest(spec, data, options, files));

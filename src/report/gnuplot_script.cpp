@@ -1,239 +1,138 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "report/gnuplot.hpp"
+#include "report/gnuplot_parts.hpp"
+#include "report/gnuplot_style.hpp"
+#include "report/plot_text.hpp"
 
 namespace onset::report {
 namespace {
 
-// Pixels of the SVG; the PNG has twice as many. 480 wide for one panel is a journal's column.
-constexpr int panel_width = 480;
-constexpr int figure_height = 390;
-constexpr int png_scale = 2;
-constexpr int font_size = 13;
-// Room around each panel for tics and labels, in pixels.
-constexpr int left_margin = 68;
-constexpr int right_margin = 18;
-constexpr int top_margin = 46;
-constexpr int bottom_margin = 56;
-// More room at the bottom when a key lies there: three rows of it.
-constexpr int key_height = 62;
-
-constexpr std::string_view axis_colour = "#8a8a8a";
-constexpr std::string_view text_colour = "#222222";
-constexpr std::string_view guide_colour = "#b5b5b5";
-constexpr double band_opacity = 0.25;
-
-/// In the order of Colour.
-constexpr std::array<std::string_view, 8> colours{"#000000", "#0072B2", "#D55E00", "#009E73",
-                                                  "#CC79A7", "#E69F00", "#56B4E9", "#777777"};
-
-bool key_is_below(const DrawnPanel& panel) {
-  return panel.key == "below";
-}
-
-/// What the panels need at the bottom; the same for all, so that their axes align.
-int bottom_of(const Drawing& drawing) {
-  const bool below = std::any_of(drawing.panels.begin(), drawing.panels.end(), key_is_below);
-  return bottom_margin + (below ? key_height : 0);
-}
-
-int height_of(const Drawing& drawing) {
-  return figure_height + bottom_of(drawing) - bottom_margin;
-}
-
-std::string_view colour_of(const Look& look) {
-  return colours.at(static_cast<std::size_t>(look.colour));
-}
-
-/// gnuplot's numbers of the marks, in the order of Mark: filled, hollow.
-int mark_of(const Look& look, bool hollow) {
-  constexpr std::array<int, 4> filled{7, 5, 9, 13};
-  return filled.at(static_cast<std::size_t>(look.mark)) - (hollow ? 1 : 0);
-}
-
-/// Single quotes: inside them gnuplot runs no commands and knows no escapes.
-std::string plot_text(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') out += '\'';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out + "'";
-}
-
-std::string bound(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : std::string("*");
-}
-
-std::string data_name(std::size_t panel, std::size_t curve) {
+std::string curve_name(std::size_t panel, std::size_t curve) {
   return fmt::format("$panel{}_curve{}", panel + 1, curve + 1);
 }
 
-std::string data_block(std::size_t panel, std::size_t index, const Curve& curve) {
-  std::string out = fmt::format("# {}\n{} << END\n", curve.look.label, data_name(panel, index));
-  for (const Point& point : curve.points) {
-    out +=
-        fmt::format("{} {} {}\n", point.x, point.y, std::isfinite(point.error) ? point.error : 0.0);
-  }
-  return out + "END\n";
+std::string map_name(std::size_t panel) {
+  return fmt::format("$panel{}_map", panel + 1);
 }
 
-std::string header(const Drawing& drawing) {
-  const int width = panel_width * static_cast<int>(drawing.panels.size());
-  return fmt::format(R"(# Draws {id}.svg; with -e "format='png'" draws {id}.png.
-if (!exists("format")) format = "svg"
-set encoding utf8
-if (format eq "png") {{
+std::string terminals(const Layout& layout) {
+  constexpr double inches_per_pixel = style::column_inches / style::panel_width;
+  constexpr double points_per_pixel = 72.0 * inches_per_pixel;
+  constexpr double pdf_lines = 2.0;  // pdfcairo draws lines half as wide as the others do
+  return fmt::format(
+      R"(if (format eq "png") {{
   set terminal pngcairo size {png_width},{png_height} enhanced font "DejaVu Sans,{png_font}" \
     fontscale {scale} linewidth {scale} pointscale {scale} background "#ffffff"
+  size = {png_font}
+}} else {{ if (format eq "pdf") {{
+  set terminal pdfcairo size {pdf_width:.4f}in,{pdf_height:.4f}in enhanced \
+    font "DejaVu Sans,{pdf_font:.4f}" fontscale 1 linewidth {pdf_line:.4f} \
+    pointscale {pdf_point:.4f} background "#ffffff"
+  size = {pdf_font:.4f}
 }} else {{
   set terminal svg size {width},{height} enhanced font "Helvetica,{font}" background "#ffffff" \
     dashlength 1.0
-}}
-set output sprintf("{id}.%s", format)
+  size = {font}
+}} }}
+)",
+      fmt::arg("png_width", style::png_scale * layout.width()),
+      fmt::arg("png_height", style::png_scale * layout.height()),
+      fmt::arg("png_font", style::dejavu_points * style::font_size),
+      fmt::arg("scale", style::png_scale), fmt::arg("pdf_width", inches_per_pixel * layout.width()),
+      fmt::arg("pdf_height", inches_per_pixel * layout.height()),
+      fmt::arg("pdf_font", points_per_pixel * style::dejavu_points * style::font_size),
+      fmt::arg("pdf_line", pdf_lines * points_per_pixel), fmt::arg("pdf_point", points_per_pixel),
+      fmt::arg("width", layout.width()), fmt::arg("height", layout.height()),
+      fmt::arg("font", style::font_size));
+}
 
-set border 3 linecolor rgb "{axis}" linewidth 0.8
-set tics nomirror out scale 0.5 textcolor rgb "{text}"
-set mxtics 2
-set mytics 2
-set format x "%g"
-set format y "%g"
+std::string header(const Drawing& drawing, const Layout& layout) {
+  return fmt::format(R"(# Draws {id}.svg; with -e "format='pdf'" or 'png' draws {id}.pdf, {id}.png.
+if (!exists("format")) format = "svg"
+set encoding utf8
+{terminals}set output sprintf("{id}.%s", format)
+
+set border 3 front linecolor rgb "{axis}" linewidth 0.8
+tic_font = sprintf(",%.4f", {tics} * size)
+guide_font = sprintf(",%.4f", {guides} * size)
+contour_font = sprintf(",%.4f", {contours} * size)
+set tics nomirror out scale 0.5 font tic_font textcolor rgb "{text}"
 set xlabel textcolor rgb "{text}" offset 0,0.2
 set ylabel textcolor rgb "{text}" offset 0.8,0
+set cblabel textcolor rgb "{text}" offset 0.6,0
+set cbtics textcolor rgb "{text}" font tic_font nomirror scale 0.5
 set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse
 set errorbars small
-set style fill transparent solid {band} noborder
 )",
-                     fmt::arg("id", drawing.id), fmt::arg("png_width", png_scale * width),
-                     fmt::arg("png_height", png_scale * height_of(drawing)),
-                     // DejaVu is wide: one size smaller is as large to the eye.
-                     fmt::arg("png_font", font_size - 3), fmt::arg("scale", png_scale),
-                     fmt::arg("width", width), fmt::arg("height", height_of(drawing)),
-                     fmt::arg("font", font_size), fmt::arg("axis", axis_colour),
-                     fmt::arg("text", text_colour), fmt::arg("band", band_opacity));
+                     fmt::arg("id", drawing.id), fmt::arg("terminals", terminals(layout)),
+                     fmt::arg("axis", style::axis_colour), fmt::arg("text", style::text_colour),
+                     fmt::arg("tics", style::tic_scale), fmt::arg("guides", style::guide_scale),
+                     fmt::arg("contours", style::contour_scale));
 }
 
-std::string margins(std::size_t index, const Drawing& drawing) {
-  const double width = panel_width * static_cast<double>(drawing.panels.size());
-  const double height = height_of(drawing);
-  const double start = panel_width * static_cast<double>(index);
-  return fmt::format(
-      "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
-      "set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
-      (start + left_margin) / width, (start + panel_width - right_margin) / width,
-      bottom_of(drawing) / height, 1.0 - top_margin / height);
-}
-
-std::string key_commands(std::size_t index, const Drawing& drawing) {
-  const DrawnPanel& panel = drawing.panels[index];
-  if (panel.key == "none") return "unset key\n";
-  if (!key_is_below(panel)) return fmt::format("set key on inside vertical {}\n", panel.key);
-  const double middle =
-      panel_width * (static_cast<double>(index) + 0.5) + 0.5 * (left_margin - right_margin);
-  return fmt::format("set key on at screen {:.5f},screen {:.5f} center top horizontal maxcols 3\n",
-                     middle / (panel_width * static_cast<double>(drawing.panels.size())),
-                     static_cast<double>(key_height) / height_of(drawing));
-}
-
-std::string axis_commands(char name, const PlotAxis& axis) {
-  return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n", name,
-                     plot_text(axis.label), bound(axis.min), bound(axis.max),
-                     axis.log ? "set" : "unset");
-}
-
-std::string guide_commands(const std::vector<GuideLine>& guides) {
-  std::string out = "unset arrow\nunset label\n";
-  for (const GuideLine& guide : guides) {
-    out += fmt::format(
-        "set arrow from {0},graph 0 to {0},graph 1 nohead back linewidth 0.9 dashtype 3 "
-        "linecolor rgb \"{1}\"\n",
-        guide.x, guide_colour);
-    out +=
-        fmt::format("set label {} at {},graph 1.03 center font \",{}\" textcolor rgb \"#666666\"\n",
-                    plot_text(guide.label), guide.x, font_size - 4);
+std::string data_blocks(const Drawing& drawing) {
+  std::string out;
+  for (std::size_t p = 0; p < drawing.panels.size(); ++p) {
+    const DrawnPanel& panel = drawing.panels[p];
+    if (panel.shades) out += "\n" + map_data(map_name(p), panel);
+    for (std::size_t c = 0; c < panel.curves.size(); ++c) {
+      out += "\n" + curve_data(curve_name(p, c), panel.curves[c], panel.y.log);
+    }
   }
   return out;
 }
 
-std::string title_of(const Curve& curve) {
-  return curve.look.label.empty() ? std::string("notitle") : "title " + plot_text(curve.look.label);
-}
-
-bool has_errors(const Curve& curve) {
-  return std::any_of(curve.points.begin(), curve.points.end(),
-                     [](const Point& point) { return point.error > 0.0; });
-}
-
-void add_lines(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
-  const std::string_view colour = colour_of(curve.look);
-  if (has_errors(curve)) {
-    parts.push_back(fmt::format(
-        "{} using 1:($2-$3):($2+$3) with filledcurves linecolor rgb \"{}\" notitle", data, colour));
-  }
-  parts.push_back(
-      fmt::format("{} using 1:2 with lines linewidth 2 dashtype {} linecolor rgb \"{}\" {}", data,
-                  curve.look.style == LineStyle::dashed ? "(8,5)" : "1", colour, title_of(curve)));
-}
-
-void add_marks(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
-  const std::string_view colour = colour_of(curve.look);
-  if (curve.look.style == LineStyle::joined) {
-    parts.push_back(fmt::format("{} using 1:2 with lines linewidth 1 linecolor rgb \"{}\" notitle",
-                                data, colour));
-  }
-  // Errors smaller than a mark are still drawn; the script has them for who wants to look closer.
-  if (has_errors(curve)) {
-    parts.push_back(fmt::format(
-        "{} using 1:2:3 with yerrorbars pointtype 0 linewidth 1.2 linecolor rgb \"{}\" notitle",
-        data, colour));
-  }
-  parts.push_back(fmt::format(
-      "{} using 1:2 with points pointtype {} pointsize {} linewidth 1.1 linecolor rgb \"{}\" {}",
-      data, mark_of(curve.look, curve.hollow), curve.hollow ? 0.75 : 0.7, colour, title_of(curve)));
+std::string guide_command(const GuideLine& guide) {
+  const std::string at = fmt::format("{}", guide.at);
+  const std::string from = guide.horizontal ? "graph 0," + at : at + ",graph 0";
+  const std::string to = guide.horizontal ? "graph 1," + at : at + ",graph 1";
+  // The word stands above a vertical line, and on a horizontal one at its right end.
+  const std::string word = guide.horizontal ? fmt::format("graph 0.99,{} right offset 0,0.45", at)
+                                            : fmt::format("{},graph 1.03 center", at);
+  return fmt::format(
+      "set arrow from {} to {} nohead front linewidth 0.9 dashtype 3 linecolor rgb \"{}\"\n"
+      "set label {} at {} font guide_font textcolor rgb \"{}\"\n",
+      from, to, style::guide_colour, plot_text(guide.label), word, style::soft_text_colour);
 }
 
 std::string plot_command(std::size_t index, const DrawnPanel& panel) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-    const Curve& curve = panel.curves[i];
-    if (curve.points.empty()) continue;
-    const bool marks = curve.hollow || curve.look.style == LineStyle::points ||
-                       curve.look.style == LineStyle::joined;
-    (marks ? add_marks : add_lines)(parts, data_name(index, i), curve);
+  if (panel.shades) add_map(parts, map_name(index), *panel.shades);
+  for (std::size_t c = 0; c < panel.curves.size(); ++c) {
+    add_curve(parts, curve_name(index, c), panel.curves[c]);
   }
   // An empty panel keeps its frame: it says that nothing was found.
   if (parts.empty()) parts.emplace_back("1/0 notitle");
   return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
 }
 
-std::string panel_commands(std::size_t index, const Drawing& drawing) {
+std::string panel_commands(std::size_t index, const Drawing& drawing, const Layout& layout) {
   const DrawnPanel& panel = drawing.panels[index];
-  std::string out = fmt::format("\n# Panel {}\n", index + 1) + margins(index, drawing);
-  out += axis_commands('x', panel.x) + axis_commands('y', panel.y);
-  out += guide_commands(panel.guides);
+  const Box area = layout.plot_area(index);
+  std::string out = fmt::format(
+      "\n# Panel {}\nset lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
+      "set bmargin at screen {:.5f}\nset tmargin at screen {:.5f}\n",
+      index + 1, area.left, area.right, area.bottom, area.top);
+  out += axis_commands('x', panel) + axis_commands('y', panel);
+  out += "unset arrow\nunset label\n";
+  for (const GuideLine& guide : panel.guides) out += guide_command(guide);
   if (!panel.title.empty()) {
     out += fmt::format("set label {} at graph 0,graph 1.095 left textcolor rgb \"{}\"\n",
-                       plot_text(panel.title), text_colour);
+                       plot_text(panel.title), style::text_colour);
   }
-  out += key_commands(index, drawing);
+  if (panel.shades) out += map_commands(*panel.shades, layout.colour_bar(index));
+  out += layout.key_commands(index);
   return out + plot_command(index, panel);
 }
 
 }  // namespace
 
 std::string gnuplot_script(const Drawing& drawing) {
-  std::string out = header(drawing);
+  const Layout layout(drawing);
+  std::string out = header(drawing, layout) + data_blocks(drawing) + "\nset multiplot\n";
   for (std::size_t p = 0; p < drawing.panels.size(); ++p) {
-    const std::vector<Curve>& curves = drawing.panels[p].curves;
-    for (std::size_t c = 0; c < curves.size(); ++c) out += "\n" + data_block(p, c, curves[c]);
-  }
-  out += "\nset multiplot\n";
-  for (std::size_t p = 0; p < drawing.panels.size(); ++p) {
-    out += panel_commands(p, drawing);
+    out += panel_commands(p, drawing, layout);
   }
   return out + "\nunset multiplot\n";
 }

@@ -2,10 +2,13 @@
 
 import os
 import pathlib
+import signal
+import sqlite3
 import tempfile
+import time
 import unittest
 
-from onset_command import onset
+from onset_command import QUICK, onset, start
 
 BAD_KEY = """title = "A figure"
 [[run]]
@@ -25,6 +28,22 @@ y = {label = "Q"}
 run = "line"
 x = "alpha"
 y = "Q11"
+"""
+
+GOOD = """title = "A figure"
+[[run]]
+id = "line"
+command = "smi thresholds"
+fixed = {layers = 1, tol = 0.05}
+axes = {tokens = [2, 3, 4]}
+[[panel]]
+x = {label = "tokens"}
+y = {label = "alpha"}
+[[panel.series]]
+run = "line"
+x = "tokens"
+y = "alpha"
+group = "kind"
 """
 
 
@@ -69,10 +88,144 @@ class BadFiles(unittest.TestCase):
         message = self.refuse(BAD_KEY)
         self.assertIn("bad.toml:4:1: unknown key 'comand'; did you mean 'command'?", message)
 
-    def test_a_wrong_parameter_is_told_with_the_place_of_its_run(self):
+    def test_a_wrong_parameter_is_told_with_its_place(self):
         message = self.refuse(BAD_PARAMETER)
-        self.assertIn("bad.toml:2:1", message)
-        self.assertIn("alpha", message)
+        self.assertIn("bad.toml:5:22", message)
+        self.assertIn("did you mean 'alpha'?", message)
+
+    def test_an_unknown_run_is_told_with_the_nearest_one(self):
+        message = self.refuse(GOOD.replace('run = "line"', 'run = "lime"', 1))
+        self.assertIn("bad.toml:11:7: there is no run 'lime'; did you mean 'line'?", message)
+
+    def test_a_value_of_the_wrong_type_is_told_with_what_is_wanted(self):
+        message = self.refuse(GOOD.replace('label = "tokens"', "label = 3"))
+        self.assertIn("bad.toml:8:14: 'label' must be a string", message)
+
+    def test_an_unknown_kind_of_panel_is_told_with_those_there_are(self):
+        message = self.refuse(GOOD.replace("[[panel]]", '[[panel]]\nkind = "maps"'))
+        self.assertIn("bad.toml:8:8: 'kind' must be one of lines, map", message)
+
+    def test_an_axis_that_is_one_value_is_told_where_it_belongs(self):
+        message = self.refuse(GOOD.replace("tokens = [2, 3, 4]", "tokens = 2"))
+        self.assertIn("bad.toml:6:", message)
+        self.assertIn("[fixed]", message)
+
+
+class Drawn(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def write(self, text):
+        file = self.path / "own.toml"
+        file.write_text(text, encoding="utf-8")
+        return str(file)
+
+    def figure(self, text, out, **options):
+        return onset("figure", self.write(text), "--out", str(self.path / out), **options)
+
+    def test_a_users_own_file_is_drawn_as_svg_pdf_and_png(self):
+        run = self.figure(GOOD, "out")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        names = [pathlib.Path(line).name for line in run.stdout.splitlines()]
+        self.assertEqual(names, ["own.svg", "own.pdf", "own.png"])
+        for name in [*names, "own.gp", "own.db", "line.csv", "manifest.json"]:
+            self.assertGreater((self.path / "out" / name).stat().st_size, 0, name)
+        pdf = (self.path / "out" / "own.pdf").read_bytes()
+        self.assertIn(b"/FontFile", pdf)  # the font travels with it
+
+    def test_data_and_script_are_the_same_for_any_number_of_threads(self):
+        for out, threads in (("one", "1"), ("three", "3")):
+            run = onset("figure", self.write(GOOD), "--out", str(self.path / out),
+                        "--threads", threads)
+            self.assertEqual(run.returncode, 0, run.stderr)
+        for name in ("line.csv", "own.gp", "own.svg"):
+            self.assertEqual((self.path / "one" / name).read_bytes(),
+                             (self.path / "three" / name).read_bytes(), name)
+
+    def test_a_column_that_is_not_there_is_told_with_the_place_of_its_series(self):
+        run = self.figure(GOOD.replace('y = "alpha"', 'y = "alhpa"'), "out")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("own.toml:10:1: run 'line'", run.stderr)
+        self.assertIn("'alpha'", run.stderr)
+
+    def test_without_gnuplot_the_data_is_there_and_the_message_names_the_package(self):
+        run = self.figure(GOOD, "out", env={**os.environ, "PATH": "/nowhere"})
+        self.assertEqual(run.returncode, 4)
+        self.assertIn("gnuplot-nox", run.stderr)
+        self.assertTrue((self.path / "out" / "line.csv").exists())
+
+    def test_failed_points_are_said_and_the_others_drawn(self):
+        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [3, 4], layers = [1, 2]")
+        run = self.figure(text.replace("layers = 1, ", ""), "out")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("2 points, the first at tokens = 3, layers = 2: failed", run.stderr)
+        self.assertTrue((self.path / "out" / "own.png").exists())
+
+    def test_a_killed_figure_goes_on_where_it_was_and_ends_the_same(self):
+        text = GOOD.replace("[2, 3, 4]", '"2:14:1"')
+        whole = self.figure(text, "whole")
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        process = start("figure", self.write(text), "--out", str(self.path / "out"),
+                        "--threads", "1")
+        self.wait_for_a_point(process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kept = self.finished()
+        self.assertGreaterEqual(len(kept), 1)
+        again = self.figure(text, "out")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertLessEqual(kept.items(), self.finished().items())
+        for name in ("line.csv", "own.gp"):
+            self.assertEqual((self.path / "whole" / name).read_bytes(),
+                             (self.path / "out" / name).read_bytes())
+        done = self.finished()
+        self.assertEqual(self.figure(text, "out").returncode, 0)
+        self.assertEqual(self.finished(), done)  # nothing was computed again
+
+    def finished(self):
+        """When each point of the store was finished, by its key."""
+        file = self.path / "out" / "own.db"  # which must not be made here
+        store = sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True, timeout=10)
+        try:
+            return dict(store.execute("SELECT key, finished || seconds FROM points"))
+        finally:
+            store.close()
+
+    def wait_for_a_point(self, process):
+        end = time.monotonic() + 60
+        while time.monotonic() < end and process.poll() is None:
+            try:
+                if self.finished():
+                    return
+            except sqlite3.Error:
+                pass  # not there yet
+            time.sleep(0.01)
+
+
+class FigureOfAResult(unittest.TestCase):
+    CURVE = ["smi", "curve", "--layers", "1", "--alpha", "0.1,0.2", "--tol", "0.05", "--format", "csv"]
+
+    def test_a_verb_with_a_grid_draws_its_result_into_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*self.CURVE, "--out", folder)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            for name in ("result.csv", "figure.svg", "figure.pdf", "figure.png"):
+                self.assertTrue(pathlib.Path(folder, name).exists(), name)
+
+    def test_a_table_without_a_grid_has_no_figure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*QUICK, "--out", folder)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(sorted(os.listdir(folder)), ["manifest.json", "result.csv"])
+
+    def test_without_gnuplot_there_is_a_remark_and_everything_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = onset(*self.CURVE, "--out", folder, env={**os.environ, "PATH": "/nowhere"})
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("no figure: gnuplot: not found", run.stderr)
+            self.assertTrue(pathlib.Path(folder, "result.csv").exists())
 
 
 class DataFolder(unittest.TestCase):

@@ -29,7 +29,10 @@ MAY_INCLUDE = {
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VECTOR = re.compile(r"^(hwy/|(imm|xmm|emm|pmm|tmm|smm|nmm|wmm|zmm|avx\w*)intrin\.h|arm_neon\.h)")
-PRIVATE_LIBRARY = re.compile(r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/)")
+PRIVATE_LIBRARY = re.compile(
+    r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/"
+    r"|sqlite3\.h|mpi\.h)"
+)
 PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")
 
 
@@ -103,6 +106,7 @@ BAD_FILES = {
     "src/smi/model.cpp": ('#include "onset/io/csv.hpp"', "only verbs touches io"),
     "src/numerics/fast.cpp": ("#include <hwy/highway.h>", "belongs in numerics/simd"),
     "include/onset/io/json.hpp": ("#include <nlohmann/json.hpp>", "public header must not"),
+    "include/onset/study/base.hpp": ("#include <sqlite3.h>", "public header must not"),
     "src/io/loud.cpp": ("void f() { std::cout << 1; }", "never prints"),
     "src/odd/place.cpp": ("", "no known layer"),
     "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),

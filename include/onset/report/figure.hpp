@@ -19,9 +19,10 @@ namespace onset::report {
                                                 const std::vector<std::filesystem::path>& folders);
 
 struct FigureFiles {
-  std::vector<std::filesystem::path> pictures;  ///< ID.svg and ID.png; none when interrupted
-  std::vector<std::filesystem::path> data;      ///< one CSV file per run
-  std::vector<std::string> notes;               ///< remarks for people
+  std::vector<std::filesystem::path>
+      pictures;                             ///< ID.svg, ID.pdf and ID.png; none when interrupted
+  std::vector<std::filesystem::path> data;  ///< one CSV file per run
+  std::vector<std::string> notes;           ///< remarks for people
 };
 
 /// Where and with what a figure is drawn.
@@ -32,8 +33,11 @@ struct DrawOptions {
   std::string simd;               ///< instruction set, for the manifest
 };
 
-/// Writes the data (RUN.csv), the drawing (ID.gp, ID.svg, ID.png) and manifest.json. Data is
-/// written before anything is drawn, so that it is there when gnuplot is not. Throws IoError.
+/// The name of a figure's store, which lies beside its data so that an interrupted one resumes.
+[[nodiscard]] std::string store_name(const FigureSpec& spec);
+
+/// Writes the data (RUN.csv), the drawing (ID.gp, ID.svg, ID.pdf, ID.png) and manifest.json. Data
+/// is written before anything is drawn, so that it is there when gnuplot is not. Throws IoError.
 [[nodiscard]] FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
                                        const DrawOptions& options);
 

@@ -8,22 +8,25 @@
 #include "onset/core/context.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/report/figure_spec.hpp"
+#include "onset/study/store.hpp"
 
 namespace onset::report {
 
 struct FigureOptions {
   bool quick = false;     ///< the coarser parameters of the figure file
   std::int64_t seed = 1;  ///< of every run that does not fix its own
+  bool retry = false;     ///< compute again what failed, was refused or did not converge
 };
 
-/// The rows of one run of a figure: of all its calls, the axis value first.
+/// The rows of one run of a figure: of all its points, the axes first.
 struct RunData {
   std::string id;
-  std::vector<Parameters> calls;  ///< effective parameters, one per call of the verb
+  std::vector<Parameters> calls;  ///< effective parameters, one per point
   Table table;
-  ResultStatus status = ResultStatus::ok;  ///< the worst of its calls
-  std::string reason;
-  double seconds = 0.0;
+  ResultStatus status = ResultStatus::ok;  ///< interrupted when points are missing
+  std::string reason;                      ///< what is wrong with the first such point
+  std::size_t computed = 0;                ///< points that were not in the store before
+  double seconds = 0.0;                    ///< that the points took, whenever they were computed
 };
 
 struct FigureData {
@@ -40,11 +43,13 @@ struct FigureData {
 void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
                   const FigureOptions& options);
 
-/// Computes all the runs of a figure with `verbs` (usually catalog()). All parameters of all runs
-/// are checked before the first starts, and the columns that series name as soon as their run is
-/// done; throws InvalidArgument with the place in the figure file. When a stop is requested, the
-/// runs finished so far are returned and the last one has the status `interrupted`.
+/// Computes the runs of a figure with `verbs` (usually catalog()), each a study in `store`: what is
+/// there already is not computed again. All parameters of all runs are checked before the first
+/// starts, and the columns that series name as soon as their run is done; throws InvalidArgument
+/// with the place in the figure file. When a stop is requested, what is finished by then is
+/// returned and the last run has the status `interrupted`.
 [[nodiscard]] FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
-                                        const FigureOptions& options, const Context& context);
+                                        const FigureOptions& options, study::Store& store,
+                                        const Context& context);
 
 }  // namespace onset::report

@@ -9,28 +9,18 @@
 
 #include "onset/core/parameters.hpp"
 #include "onset/io/place.hpp"
+#include "onset/study/study.hpp"
 
 /// Figures: what to compute and how to draw it, as read from figures/ID.toml.
 namespace onset::report {
 
 using io::Place;
 
-/// One verb called once for each value of one of its parameters.
-struct RunAxis {
-  std::string parameter;
-  std::vector<double> values;
-  std::vector<double> quick_values;  ///< with --quick; empty means the same values
-};
-
-/// A computation: a verb with its parameters. Rows of all calls are put in one table.
+/// A computation: a study. The rows of all its points are put in one table, the axes first.
 struct FigureRun {
-  std::string id;  ///< series refer to it; also the name of its data file
-  std::string family;
-  std::string verb;
-  std::map<std::string, Value> fixed;
-  std::map<std::string, Value> quick;  ///< replace those in `fixed` with --quick
-  std::optional<RunAxis> axis;
-  Place place;
+  std::string id;      ///< series refer to it; also the name of its study and of its data file
+  study::Study study;  ///< what is computed
+  study::Study quick;  ///< the same with --quick: some values, axes or the seeds replaced
 };
 
 /// Rows whose columns have these values; an empty filter keeps all.
@@ -60,7 +50,28 @@ struct Series {
   std::string x;
   std::string y;
   Filter filter;
+  /// One curve for each combination of values of these columns, in colours that cycle; the label is
+  /// a template then: `{skip}` stands for the value of column `skip`.
+  std::vector<std::string> group;
   Look look;
+  Place place;
+};
+
+/// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for
+/// each word.
+struct Map {
+  std::string run;
+  std::string x;
+  std::string y;
+  std::string z;
+  Filter filter;
+  std::string label;  ///< beside the colour bar
+  std::optional<double> min;
+  std::optional<double> max;
+  bool log = false;
+  std::vector<double> contours;    ///< levels at which lines are drawn
+  int contour_count = 0;           ///< about so many at round levels, when no levels are given
+  std::vector<std::string> words;  ///< fixes order and colours; empty: as they come
   Place place;
 };
 
@@ -71,6 +82,13 @@ struct Guide {
   Filter filter;
   std::string label;
   Place place;
+};
+
+/// A thin dotted line at a fixed number: vertical at x or horizontal at y.
+struct FixedLine {
+  std::optional<double> x;
+  std::optional<double> y;
+  std::string label;
 };
 
 /// Numbers of somebody else, drawn as hollow marks when the user has the file.
@@ -91,12 +109,14 @@ struct PlotAxis {
 };
 
 struct Panel {
+  std::optional<Map> map;  ///< kind = "map"; series are drawn over it
   std::string title;
   PlotAxis x;
   PlotAxis y;
   std::string key = "below";  ///< under the panel, in a corner ("top left"), or "none"
   std::vector<Series> series;
   std::vector<Guide> guides;
+  std::vector<FixedLine> lines;
   std::vector<Overlay> overlays;
 };
 

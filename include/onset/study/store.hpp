@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onset/core/verb.hpp"
@@ -12,7 +14,7 @@
 
 namespace onset::study {
 
-/// How a point ended. An interrupted point is not kept: it is as if it had not begun.
+/// How a point ended, best first. An interrupted point is not kept: it is as if it had not begun.
 enum class PointStatus {
   ok,
   unconverged,
@@ -41,6 +43,11 @@ struct PointRecord {
   std::string host;
   std::string finished;  ///< UTC, ISO 8601
 };
+
+/// The record as one line of text, for sending it to another process; every bit comes back.
+[[nodiscard]] std::string to_wire(const PointRecord& record);
+/// Throws IoError when the text is not such a record.
+[[nodiscard]] PointRecord from_wire(std::string_view text);
 
 /// The points of a study, so that a store can be exported without its study file.
 struct StudyRecord {
@@ -91,13 +98,15 @@ class Store {
   [[nodiscard]] StudyRecord study(const std::string& name) const;
 
  private:
+  friend void merge(Store& into, const std::vector<std::filesystem::path>& from);
   class File;
   std::unique_ptr<File> file_;
 };
 
-/// Puts the points and studies of `from` into `into`, in one transaction for each store; points
-/// that are in both must have the same result, and where one has not converged or failed the better
-/// one stays. Throws IoError naming the point when two results differ, and changes nothing then.
+/// Puts the points and studies of all of `from` into `into`, in one transaction. Points that are in
+/// both must have the same result; where one has not converged or failed the better one stays. Of
+/// two studies with one name, one must have all the points of the other; the larger one stays.
+/// Throws IoError naming the point or study when two differ, and changes nothing then.
 void merge(Store& into, const std::vector<std::filesystem::path>& from);
 
 }  // namespace onset::study

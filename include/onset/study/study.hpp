@@ -19,17 +19,22 @@ struct Axis {
   std::string parameter;
   std::vector<Value> values;
   io::Place place;
+  std::vector<io::Place> value_places;  ///< one per value, or none
 };
 
 /// What is to be computed, as a study file or a run of a figure says it; nothing of how.
 struct Study {
-  std::string name;     ///< plain characters; the name of its file without .toml
-  std::string command;  ///< "family verb"
+  std::string name;         ///< the name of its file without .toml
+  std::string title;        ///< for people; may be empty
+  std::string description;  ///< likewise
+  std::string command;      ///< "family verb"
   std::map<std::string, Value> fixed;
   std::vector<Axis> axes;           ///< in the file's order: the first varies slowest
   std::vector<std::int64_t> seeds;  ///< the innermost axis; empty: the verb's own default
   std::string source;               ///< the text it was read from, kept in the store
   io::Place place;
+  /// Where `command`, `seeds` and the parameters of `fixed` stand, as far as known.
+  std::map<std::string, io::Place> places;
 };
 
 /// Reads a study from TOML text; `file` names it in messages and gives the name. Throws
@@ -53,15 +58,17 @@ struct Plan {
   std::vector<Point> points;      ///< in the order of the study; no two with one key
 };
 
-/// Largest number of points that a study may have.
-inline constexpr std::size_t max_points = 1'000'000;
+/// Largest number of points that a study may have: about 100 MB of plan.
+inline constexpr std::size_t max_points = 100'000;
 
 /// Throws InvalidArgument with the place in the study for an unknown command, parameters that the
-/// verb does not take or allow, an axis that is fixed as well, and studies that are too large.
+/// verb does not take or allow, an axis that is fixed as well, a value that an
+/// axis has twice, and studies that are too large. The verbs must outlive the plan.
 [[nodiscard]] Plan make_plan(const Study& study, std::span<const Verb> verbs);
 
-/// What makes two results the same result: a hash (hexadecimal) of the verb, its method number and
-/// all effective parameters, `seed` and `tol` among them; never of threads or output options.
+/// What makes two results the same result: a hash of the verb, its method number and all effective
+/// parameters, `seed` and `tol` among them; never of threads or output options. SHA-256 cut to 128
+/// bits, hexadecimal.
 [[nodiscard]] std::string identity(const Verb& verb, const Parameters& parameters);
 
 }  // namespace onset::study

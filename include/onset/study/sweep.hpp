@@ -40,13 +40,33 @@ struct SweepProgress {
   [[nodiscard]] std::size_t missing() const { return points - finished(); }
 };
 
+/// Shares the threads and the memory of one process among points: small points get one thread each
+/// (more when there are fewer points than threads) and their part of the memory, large ones all.
+class ThreadBudget {
+ public:
+  ThreadBudget(const Plan& plan, std::size_t points_to_do, int threads, std::size_t memory);
+
+  [[nodiscard]] bool has_room(std::size_t index) const;
+  [[nodiscard]] int threads_for(std::size_t index) const;
+  [[nodiscard]] std::size_t memory_for(int threads) const;
+  void take(std::size_t index) { busy_ += threads_for(index); }
+  void give_back(std::size_t index) { busy_ -= threads_for(index); }
+
+ private:
+  const Plan* plan_;
+  int threads_;
+  int small_threads_;
+  std::size_t memory_;
+  int busy_ = 0;
+};
+
 /// Computes points, some at a time: with threads of this process, or on other machines.
 class Workers {
  public:
   virtual ~Workers() = default;
-  /// How many points may be under way at once.
-  [[nodiscard]] virtual std::size_t capacity() const = 0;
-  /// Begins point `index` of the plan; called with fewer than capacity() under way.
+  /// Whether point `index` of the plan can begin beside those that are under way.
+  [[nodiscard]] virtual bool has_room(std::size_t index) const = 0;
+  /// Begins it; called only where there is room.
   virtual void start(std::size_t index) = 0;
   /// A finished point, or nothing when none finished within the time. A point that was stopped
   /// comes back without a record.
@@ -62,9 +82,9 @@ class Workers {
 [[nodiscard]] std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
                                                        const Context& context);
 
-/// Threads of this process. Small points run beside one another with one thread each, large ones
-/// one after the other with all the threads, so that no more than context.threads are ever busy and
-/// the points under way fit into context.memory_limit.
+/// Threads of this process: small points run beside one another, large ones one after the other, as
+/// a ThreadBudget of context.threads and context.memory_limit allows. The destructor gives up what
+/// is under way.
 [[nodiscard]] std::unique_ptr<Workers> local_workers(const Plan& plan, std::size_t points_to_do,
                                                      const Context& context);
 
@@ -72,16 +92,19 @@ class Workers {
 [[nodiscard]] SweepProgress sweep_status(const Plan& plan, const Store& store,
                                          const SweepOptions& options);
 
-/// Computes what is missing and files every point as soon as it is finished. On a stop request
-/// (context.stop) the points under way are given up, the rest is in the store. `report` is called
-/// whenever something changed, and a few times a second, from this thread.
+/// Computes what is missing, cheap points first, and files every point as soon as it is finished.
+/// On a stop request (context.stop) the points under way are given up, the rest is in the store.
+/// `report` is called whenever something changed, and a few times a second, from this thread.
 SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
                         const SweepOptions& options, const Context& context,
                         const std::function<void(const SweepProgress&)>& report = {});
 
-/// All rows of a study in one table: the axes first (those that are not columns already), then the
-/// columns of the verb, points in the order of the study. Points that are not there or have no rows
-/// have none. With `timing`, seconds, threads, host and finished are the last columns.
+/// All rows of a study in one table: the axes first, then the columns of the verb, points in the
+/// order of the study. An axis whose values a column of the same name repeats in every row (say
+/// alpha) is not shown twice; one whose name a column uses for something else is `axis_<name>`.
+/// Points that are not there or have no rows have none, and where the columns of points differ a
+/// row has no value in those of others. With `timing`, seconds, threads, host and finished are the
+/// last columns.
 [[nodiscard]] Table study_table(const StudyRecord& study, const Store& store, bool timing = false);
 
 }  // namespace onset::study

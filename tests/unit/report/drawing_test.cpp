@@ -7,32 +7,23 @@
 
 #include "onset/core/error.hpp"
 #include "report/gnuplot.hpp"
+#include "report/gnuplot_parts.hpp"
 #include "unit/report/toy_figure.hpp"
 
 namespace onset::report {
 namespace {
 
-class DrawingTest : public testing::Test {
+class DrawingTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] Drawing draw(const std::string& series, const std::string& more = "") const {
-    const std::string text = toy_figure("fixed = {alpha = '0:2:0.5'}", series + more);
-    const FigureSpec spec = parse_figure(text, "toy.toml");
-    const std::vector<Verb> verbs{toy_verb()};
-    return make_drawing(spec, compute_figure(spec, verbs, {}, {}), folder_);
+  [[nodiscard]] Drawing draw(const std::string& series, const std::string& more = "",
+                             const std::string& run = "fixed = {alpha = '0:2:0.5'}") const {
+    const FigureSpec spec = parse_figure(toy_figure(run, series + more), "toy.toml");
+    return make_drawing(spec, compute(spec), folder_);
   }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
   }
-
-  std::filesystem::path folder_;
 };
 
 const std::string all = "x = 'alpha'\ny = 'y'\n";
@@ -47,7 +38,7 @@ TEST_F(DrawingTest, TakesErrorsFromTheEstimates) {
 TEST_F(DrawingTest, KeepsOnlyTheRowsThatTheFilterNames) {
   EXPECT_EQ(draw(all + "filter = {kind = 'low'}\n").panels[0].curves[0].points.size(), 2U);
   EXPECT_EQ(draw(all + "filter = {alpha = 1}\n").panels[0].curves[0].points.size(), 1U);
-  EXPECT_TRUE(draw(all + "filter = {kind = 'none'}\n").panels[0].curves[0].points.empty());
+  EXPECT_TRUE(draw(all + "filter = {kind = 'none'}\n").panels[0].curves.empty());
 }
 
 TEST_F(DrawingTest, DrawsAnOverlayOnlyWhenItsFileIsThereAndSaysSoWhenItIsNot) {
@@ -80,7 +71,71 @@ TEST_F(DrawingTest, PutsAGuideAtEveryRowThatIsKept) {
       "[[panel.guide]]\nrun = 'line'\nx = 'alpha'\nfilter = {kind = 'low'}\nlabel = 'here'\n";
   const Drawing drawing = draw(all, guide);
   ASSERT_EQ(drawing.panels[0].guides.size(), 2U);
-  EXPECT_EQ(drawing.panels[0].guides[1].x, 0.5);
+  EXPECT_EQ(drawing.panels[0].guides[1].at, 0.5);
+}
+
+TEST_F(DrawingTest, PutsALineAtAFixedNumber) {
+  const Drawing drawing = draw(all, "[[panel.line]]\ny = 1.5\nlabel = 'chance'\n");
+  ASSERT_EQ(drawing.panels[0].guides.size(), 1U);
+  EXPECT_TRUE(drawing.panels[0].guides[0].horizontal);
+  EXPECT_EQ(drawing.panels[0].guides[0].at, 1.5);
+}
+
+const std::string two_slopes = "fixed = {alpha = '0:2:0.5'}\naxes = {slope = [1, 2]}";
+
+TEST_F(DrawingTest, DrawsOneCurveForEachValueOfTheGroupWithItsValueInTheLabel) {
+  const Drawing drawing =
+      draw(all + "group = 'slope'\nlabel = 'b = {slope}, Q_{1}'\n", "", two_slopes);
+  const std::vector<Curve>& curves = drawing.panels[0].curves;
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(curves[0].look.label, "b = 1, Q_{1}");
+  EXPECT_EQ(curves[1].look.label, "b = 2, Q_{1}");
+  EXPECT_NE(curves[0].look.colour, curves[1].look.colour);
+  EXPECT_EQ(curves[1].points.at(4).y, 4.0);
+}
+
+TEST_F(DrawingTest, LabelsTheCurvesOfAGroupOfSeveralColumnsByItself) {
+  const Drawing drawing = draw(all + "group = ['slope', 'kind']\n", "", two_slopes);
+  ASSERT_EQ(drawing.panels[0].curves.size(), 4U);
+  EXPECT_EQ(drawing.panels[0].curves[1].look.label, "slope 1, high");
+}
+
+const std::string map_figure =
+    "title = 'T'\n[[run]]\nid = 'line'\ncommand = 'toy line'\nfixed = {alpha = '0:2:0.5'}\n"
+    "axes = {slope = [2, 1, 4]}\n[[panel]]\nkind = 'map'\nx = {label = 'x'}\ny = {label = 'y'}\n"
+    "[panel.map]\nrun = 'line'\nx = 'alpha'\ny = 'slope'\n";
+
+TEST_F(DrawingTest, AMapHasTheValueOfEveryPairOfCoordinatesInAscendingOrder) {
+  const FigureSpec spec = parse_figure(map_figure + "z = 'y'\ncontours = [1, 2]\n", "toy.toml");
+  const Drawing drawing = make_drawing(spec, compute(spec), {});
+  ASSERT_TRUE(drawing.panels[0].shades.has_value());
+  const Shades& shades = *drawing.panels[0].shades;
+  EXPECT_EQ(shades.y, (std::vector<double>{1.0, 2.0, 4.0}));
+  EXPECT_EQ(shades.z.at(4 * 3 + 2), 8.0);
+  EXPECT_EQ(shades.contours.size(), 2U);
+  EXPECT_TRUE(shades.words.empty());
+}
+
+TEST_F(DrawingTest, AMapOfWordsNumbersThemAsTheyCome) {
+  const FigureSpec spec = parse_figure(map_figure + "z = 'kind'\n", "toy.toml");
+  const Drawing drawing = make_drawing(spec, compute(spec), {});
+  const Shades& shades = *drawing.panels[0].shades;
+  EXPECT_EQ(shades.words, (std::vector<std::string>{"low", "high"}));
+  EXPECT_EQ(shades.z.front(), 0.0);
+  EXPECT_EQ(shades.z.back(), 1.0);
+}
+
+TEST_F(DrawingTest, AMapRefusesTwoRowsAtOnePlace) {
+  std::string text = map_figure + "z = 'y'\n";
+  text.replace(text.find("y = 'slope'"), 11, "y = 'alpha'");
+  const FigureSpec spec = parse_figure(text, "toy.toml");
+  EXPECT_THROW((void)make_drawing(spec, compute(spec), {}), InvalidArgument);
+}
+
+TEST_F(DrawingTest, CellsMeetHalfwayBetweenUnevenValues) {
+  EXPECT_EQ(cell_edges({1.0, 2.0, 4.0}, false), (std::vector<double>{0.5, 1.5, 3.0, 5.0}));
+  const std::vector<double> logarithmic = cell_edges({1.0, 100.0}, true);
+  EXPECT_NEAR(logarithmic.at(1), 10.0, 1e-12);
 }
 
 TEST_F(DrawingTest, ScriptHoldsLabelsInQuotesThatCannotRunCommands) {

@@ -13,22 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FigureFilesTest : public testing::Test {
+class FigureFilesTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   [[nodiscard]] FigureFiles write_toy(const Context& context) const {
     const FigureSpec spec = parse_figure(
         toy_figure("fixed = {alpha = '0:2:0.5'}", "x = 'alpha'\ny = 'y'\n"), "toy.toml");
-    const std::vector<Verb> verbs{toy_verb()};
-    const FigureData data = compute_figure(spec, verbs, {}, context);
-    return write_figure(spec, data, {folder_ / "out", {}, {}, "none"});
+    return write_figure(spec, compute(spec, {}, context), {folder_ / "out", {}, {}, "none"});
   }
 
   void touch(const fs::path& name) const {
@@ -42,14 +32,13 @@ class FigureFilesTest : public testing::Test {
     text << in.rdbuf();
     return text.str();
   }
-
-  fs::path folder_;
 };
 
 TEST_F(FigureFilesTest, AFigureIsPicturesDataScriptAndManifest) {
   const FigureFiles files = write_toy({});
-  EXPECT_EQ(files.pictures.size(), 2U);
+  EXPECT_EQ(files.pictures.size(), 3U);
   EXPECT_NE(text_of("toy.svg").find("</svg>"), std::string::npos);
+  EXPECT_EQ(text_of("toy.pdf").substr(0, 5), "%PDF-");
   EXPECT_EQ(text_of("toy.png").substr(1, 3), "PNG");
   EXPECT_EQ(text_of("line.csv").substr(0, 18), "alpha,y,y_err,kind");
   EXPECT_NE(text_of("manifest.json").find("\"status\": \"ok\""), std::string::npos);

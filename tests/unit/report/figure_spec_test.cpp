@@ -15,9 +15,9 @@ caption = "A caption"
 [[run]]
 id = "line"
 command = "toy line"
-fixed = {slope = 2.0, alpha = "0:1:0.5", name = "x", on = true}
-quick = {alpha = "0:1:1"}
-axis = {parameter = "slope", values = "1:3:1", quick = [1, 3]}
+fixed = {noise = 2.0, alpha = "0:1:0.5", name = "x", on = true}
+quick = {alpha = "0:1:1", slope = [1, 3], seeds = [7]}
+axes = {slope = "1:3:1", branch = ["one", "two"]}
 
 [[panel]]
 title = "Left"
@@ -77,16 +77,26 @@ TEST(FigureSpec, ReadsRunsWithTheirValuesInTheirOwnKinds) {
   EXPECT_EQ(spec.title, "A title");
   ASSERT_EQ(spec.runs.size(), 1U);
   const FigureRun& run = spec.runs[0];
-  EXPECT_EQ(run.family, "toy");
-  EXPECT_EQ(run.verb, "line");
-  EXPECT_EQ(run.fixed.at("slope"), Value(2.0));
-  EXPECT_EQ(run.fixed.at("name"), Value(std::string("x")));
-  EXPECT_EQ(run.fixed.at("on"), Value(true));
-  EXPECT_EQ(run.quick.at("alpha"), Value(std::string("0:1:1")));
-  ASSERT_TRUE(run.axis.has_value());
-  EXPECT_EQ(run.axis->values, (std::vector<double>{1.0, 2.0, 3.0}));
-  EXPECT_EQ(run.axis->quick_values, (std::vector<double>{1.0, 3.0}));
-  EXPECT_EQ(run.place.line, 4U);
+  EXPECT_EQ(run.study.name, "line");
+  EXPECT_EQ(run.study.command, "toy line");
+  EXPECT_EQ(run.study.fixed.at("noise"), Value(2.0));
+  EXPECT_EQ(run.study.fixed.at("name"), Value(std::string("x")));
+  EXPECT_EQ(run.study.fixed.at("on"), Value(true));
+  ASSERT_EQ(run.study.axes.size(), 2U);
+  EXPECT_EQ(run.study.axes[0].parameter, "slope");
+  EXPECT_EQ(run.study.axes[0].values.size(), 3U);
+  EXPECT_EQ(run.study.axes[1].values[1], Value(std::string("two")));
+  EXPECT_EQ(run.study.place.line, 4U);
+}
+
+TEST(FigureSpec, QuickReplacesFixedValuesAxesAndSeeds) {
+  const FigureRun run = parse_figure(good, "fig.toml").runs.at(0);
+  EXPECT_EQ(run.quick.fixed.at("alpha"), Value(std::string("0:1:1")));
+  EXPECT_EQ(run.quick.fixed.at("noise"), Value(2.0));
+  EXPECT_EQ(run.quick.axes[0].values.size(), 2U);
+  EXPECT_EQ(run.quick.axes[1].values.size(), 2U);
+  EXPECT_EQ(run.quick.seeds, (std::vector<std::int64_t>{7}));
+  EXPECT_TRUE(run.study.seeds.empty());
 }
 
 TEST(FigureSpec, ReadsPanelsWithSeriesGuidesAndOverlays) {
@@ -136,8 +146,47 @@ TEST(FigureSpec, RefusesWhatIsMissingOrOfTheWrongKind) {
   expect_refusal(changed("title = \"A title\"\n", ""), "dir/fig.toml:1:1", "'title' is missing");
   expect_refusal(changed("min = 0", "min = \"0\""), "dir/fig.toml:13:29", "'min' must be a number");
   expect_refusal(changed("[[run]]", "[run]"), "dir/fig.toml:4:1", "[[run]]");
-  expect_refusal(changed("\"1:3:1\"", "\"1:3\""), "dir/fig.toml:9:39", "1:3");
+  expect_refusal(changed("\"1:3:1\"", "\"1:3\""), "dir/fig.toml:9:", "1:3");
   expect_refusal(changed("max = 1.5", "max = -1"), "dir/fig.toml:13:38", "above 'min'");
+}
+
+const std::string map_panel = R"(title = "T"
+[[run]]
+id = "line"
+command = "toy line"
+[[panel]]
+kind = "map"
+x = {label = "x"}
+y = {label = "y"}
+[panel.map]
+run = "line"
+x = "a"
+y = "b"
+z = "c"
+contours = 5
+)";
+
+TEST(FigureSpec, ReadsMaps) {
+  const FigureSpec spec = parse_figure(map_panel, "fig.toml");
+  ASSERT_TRUE(spec.panels[0].map.has_value());
+  EXPECT_EQ(spec.panels[0].map->label, "c");
+  EXPECT_EQ(spec.panels[0].map->contour_count, 5);
+}
+
+TEST(FigureSpec, RefusesPanelsThatAreNotOfTheirKind) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = map_panel;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  expect_refusal(with("\"map\"", "\"mpa\""), "dir/fig.toml:6:8", "did you mean 'map'?");
+  expect_refusal(with("kind = \"map\"\n", ""), "dir/fig.toml:8:1", "kind = \"map\"");
+  expect_refusal(changed("key = \"none\"", "kind = \"map\""), "dir/fig.toml:11:1", "[panel.map]");
+  expect_refusal(with("contours = 5", "contours = 0"), "dir/fig.toml:14:12", "1 to 50");
+}
+
+TEST(FigureSpec, RefusesAColourForAGroupAndALineWithoutAPlace) {
+  expect_refusal(changed("style = \"dashed\"", "group = \"kind\""), "dir/fig.toml:24:10", "group");
+  expect_refusal(good + "[[panel.line]]\nlabel = 'x'\n", "dir/fig.toml:", "vertical");
 }
 
 TEST(FigureSpec, RefusesIdsThatCouldNotBeFileNames) {

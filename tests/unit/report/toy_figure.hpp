@@ -1,12 +1,18 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <filesystem>
 #include <string>
 
+#include "onset/core/error.hpp"
 #include "onset/core/verb.hpp"
+#include "onset/report/figure_data.hpp"
 
 namespace onset::report {
 
 /// A verb `toy line`: rows alpha, y = slope * alpha with error 0.1, kind "low" below 1 else "high".
+/// A negative slope does not converge, and one above 100 fails.
 inline Verb toy_verb() {
   Verb verb;
   verb.family = "toy";
@@ -24,6 +30,8 @@ inline Verb toy_verb() {
   verb.default_tol = 1e-3;
   verb.run = [columns = verb.columns](const Parameters& parameters, const Context& context) {
     context.check();
+    if (parameters.real("slope") > 100.0)
+      throw InvalidArgument("slope", "<script>too steep</script>");
     Result result;
     result.table = Table(columns);
     for (const double x : parameters.reals("alpha")) {
@@ -46,5 +54,28 @@ inline std::string toy_figure(const std::string& run, const std::string& series)
          "[[panel.series]]\nrun = 'line'\n" +
          series;
 }
+
+/// An empty folder of the running test, gone with the fixture.
+class FolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// Computes a figure with the toy verb in a store of this folder.
+  [[nodiscard]] FigureData compute(const FigureSpec& spec, const FigureOptions& options = {},
+                                   const Context& context = {}) const {
+    study::Store store(folder_ / "toy.db", study::Store::Mode::write);
+    static const std::vector<Verb> verbs{toy_verb()};
+    return compute_figure(spec, verbs, options, store, context);
+  }
+
+  std::filesystem::path folder_;
+};
 
 }  // namespace onset::report

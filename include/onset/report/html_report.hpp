@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "onset/core/verb.hpp"
+#include "onset/study/store.hpp"
+
+namespace onset::report {
+
+struct HtmlOptions {
+  std::string study;             ///< name of the only study to show; empty: all of them
+  std::size_t max_rows = 2'000;  ///< of a table; browsers become slow beyond a few thousand
+};
+
+/// One page that needs nothing else, neither files nor a network: what was run, figures, tables
+/// that sort, the points that went wrong and why, versions and machines, and the commands that
+/// compute it all again. `verbs` (usually catalog()) say what columns mean and which matter most;
+/// studies of verbs that are not among them are shown too. Without gnuplot the page says that its
+/// figures are missing. Throws IoError, and InvalidArgument for a study that is not there.
+[[nodiscard]] std::string html_report(const study::Store& store, std::span<const Verb> verbs,
+                                      const HtmlOptions& options = {});
+
+}  // namespace onset::report

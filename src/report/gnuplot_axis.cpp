@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/gnuplot_parts.hpp"
+#include "report/plot_text.hpp"
+
+namespace onset::report {
+namespace {
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+/// From the axis where it says so, else from what is drawn.
+Range range_of(char name, const DrawnPanel& panel) {
+  const bool is_x = name == 'x';
+  const PlotAxis& axis = is_x ? panel.x : panel.y;
+  Range range;
+  for (const Curve& curve : panel.curves) {
+    for (const Point& point : curve.points) {
+      const double value = is_x ? point.x : point.y;
+      if (!axis.log || value > 0.0) range.take(value);
+    }
+  }
+  if (panel.shades) {
+    range = {};
+    const auto edges = cell_edges(is_x ? panel.shades->x : panel.shades->y, axis.log);
+    for (const double edge : edges) range.take(edge);
+  }
+  if (axis.min) range.low = *axis.min;
+  if (axis.max) range.high = *axis.max;
+  return range;
+}
+
+/// Powers of ten; where there are too few of them, twice and five times those as well.
+std::string log_tics(char name, const Range& range) {
+  if (!(range.low > 0.0) || !(range.low < range.high)) return {};
+  if (std::log10(range.high / range.low) >= 2.0) {
+    return fmt::format("set {0}tics autofreq\nset m{0}tics 10\nset format {0} '10^{{%T}}'\n", name);
+  }
+  std::string tics;
+  const int first = static_cast<int>(std::floor(std::log10(range.low)));
+  const int last = static_cast<int>(std::ceil(std::log10(range.high)));
+  for (int power = first; power <= last; ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double at = factor * std::pow(10.0, power);
+      if (at >= range.low / 1.001 && at <= range.high * 1.001) {
+        tics += fmt::format("{}{:.6g}", tics.empty() ? "" : ",", at);
+      }
+    }
+  }
+  return fmt::format("set {0}tics ({1})\nset format {0} '%g'\n", name, tics);
+}
+
+std::string plain_tics(char name) {
+  return fmt::format("set {0}tics autofreq\nset m{0}tics 2\nset format {0} '%g'\n", name);
+}
+
+std::string bound(const std::optional<double>& value, double otherwise) {
+  if (value) return fmt::format("{}", *value);
+  return std::isfinite(otherwise) ? fmt::format("{}", otherwise) : std::string("*");
+}
+
+/// The ends of an axis where nobody said them. A map ends where its areas do; a logarithmic axis
+/// gets some room on both sides, without which its ends would be powers of ten; for others gnuplot
+/// chooses round ones.
+Range ends(const DrawnPanel& panel, const PlotAxis& axis, Range range) {
+  if (panel.shades) return range;
+  if (!axis.log || !(range.low > 0.0) || !std::isfinite(range.high)) return {};
+  constexpr double share = 0.06;
+  const double room = range.high > range.low ? std::pow(range.high / range.low, share) : 2.0;
+  return {axis.min.value_or(range.low / room), axis.max.value_or(range.high * room)};
+}
+
+}  // namespace
+
+std::string axis_commands(char name, const DrawnPanel& panel) {
+  const PlotAxis& axis = name == 'x' ? panel.x : panel.y;
+  const Range range = range_of(name, panel);
+  const Range limits = ends(panel, axis, range);
+  return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n{5}", name,
+                     plot_text(axis.label), bound(axis.min, limits.low),
+                     bound(axis.max, limits.high), axis.log ? "set" : "unset",
+                     axis.log ? log_tics(name, limits) : plain_tics(name));
+}
+
+}  // namespace onset::report

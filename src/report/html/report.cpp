@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "onset/report/html_report.hpp"
+#include "onset/version.hpp"
+#include "report/html/page.hpp"
+#include "report/html/study_view.hpp"
+#include "report/html/text.hpp"
+
+namespace onset::report {
+namespace {
+
+std::string contents(const std::vector<study::StudyRecord>& studies) {
+  if (studies.size() < 2) return {};
+  std::string out = "<nav aria-label=\"Studies\"><ul>\n";
+  for (const study::StudyRecord& study : studies) {
+    out += fmt::format("<li><a href=\"#study-{}\">{}</a></li>\n", html::id_text(study.name),
+                       html::escape(study.name));
+  }
+  return out + "</ul></nav>\n";
+}
+
+std::string section(const html::StudyView& view, const html::PageFacts& facts) {
+  return fmt::format("<section class=\"study\" id=\"study-{}\">\n",
+                     html::id_text(view.study.name)) +
+         html::summary_part(view) + html::figures_part(view) + html::problems_part(view, facts) +
+         html::results_part(view, facts) + html::points_part(view, facts) +
+         html::manifest_part(view) + html::reproduce_part(view, facts) + "</section>\n";
+}
+
+}  // namespace
+
+std::string html_report(const study::Store& store, std::span<const Verb> verbs,
+                        const HtmlOptions& options) {
+  const std::vector<study::StudyRecord> studies =
+      options.study.empty() ? store.studies()
+                            : std::vector<study::StudyRecord>{store.study(options.study)};
+  const std::string file = store.path().filename().string();
+  const html::PageFacts facts{file, options.max_rows};
+  std::string out = fmt::format(
+      "<header class=\"top\">\n<h1>{}</h1>\n<p class=\"soft\">Onset report of {}</p>\n{}</header>\n"
+      "<main>\n",
+      html::escape(store.path().stem().string()), html::element("code", file), contents(studies));
+  if (studies.empty())
+    out += "<section class=\"study\"><p>The store has no studies.</p></section>\n";
+  for (const study::StudyRecord& study : studies) {
+    out += section(html::view_of(study, store, verbs), facts);
+  }
+  out += fmt::format(
+      "</main>\n<footer><p>Made by Onset {}. This page needs no network.</p></footer>\n",
+      html::escape(version()));
+  return html::page(store.path().stem().string() + " \u2013 Onset report", out);
+}
+
+}  // namespace onset::report

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "onset/core/error.hpp"
+#include "report/default_drawing.hpp"
+#include "report/gnuplot.hpp"
+#include "report/html/inline_svg.hpp"
+#include "report/html/study_view.hpp"
+#include "report/html/text.hpp"
+
+namespace onset::report::html {
+namespace {
+
+std::string one_figure(const Drawing& drawing, std::size_t index, const std::string& what) {
+  // Each panel is a picture of its own, so that they flow with the width of the page.
+  const Drawing alone{drawing.id, {drawing.panels[index]}, {}};
+  const std::string prefix = fmt::format("{}-{}-", drawing.id, index + 1);
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                     inline_svg(draw_svg(alone), prefix, what), escape(what));
+}
+
+std::string caption(const Drawing& drawing, std::size_t index, const std::string& command) {
+  const DrawnPanel& panel = drawing.panels[index];
+  const auto plain = [](std::string text) {  // without the marks that keep gnuplot from markup
+    std::erase(text, '\\');
+    return text;
+  };
+  if (panel.shades) {
+    return fmt::format("{}: {} over {} and {}.", command, plain(panel.shades->label),
+                       plain(panel.x.label), plain(panel.y.label));
+  }
+  return fmt::format("{}: {} against {}; bars and bands are one standard error.", command,
+                     plain(panel.y.label), plain(panel.x.label));
+}
+
+}  // namespace
+
+std::string figures_part(const StudyView& view) {
+  const Plottable plottable{&view.table, view.verb ? view.verb->primary : "", view.study.axes};
+  const auto drawing = default_drawing("figure-" + id_text(view.study.name), plottable);
+  if (!drawing) return {};
+  std::string out = "<h3>Figures</h3>\n<div class=\"figures\">\n";
+  try {
+    for (std::size_t i = 0; i < drawing->panels.size(); ++i) {
+      out += one_figure(*drawing, i, caption(*drawing, i, view.study.command));
+    }
+  } catch (const IoError& error) {
+    // The numbers are worth having without their pictures.
+    return fmt::format("<h3>Figures</h3>\n<p class=\"note\">Not drawn: {}</p>\n",
+                       escape(error.what()));
+  }
+  out += "</div>\n";
+  for (const std::string& note : drawing->notes) out += element("p", note, "note") + "\n";
+  return out;
+}
+
+}  // namespace onset::report::html

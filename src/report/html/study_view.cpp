@@ -1,0 +1,48 @@
+#include "report/html/study_view.hpp"
+
+#include <map>
+
+#include "onset/core/error.hpp"
+#include "onset/study/sweep.hpp"
+
+namespace onset::report::html {
+namespace {
+
+/// The file of a store made by another version may say things that this one does not know; the page
+/// then shows its text only.
+std::optional<study::Study> read_definition(const study::StudyRecord& record) {
+  try {
+    return study::parse_study(record.source, record.name + ".toml");
+  } catch (const InvalidArgument&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<StudyView::Count> StudyView::counts() const {
+  std::map<std::string_view, std::size_t> by_word;
+  for (const auto& record : records) {
+    ++by_word[record ? to_string(record->status) : std::string_view("missing")];
+  }
+  std::vector<Count> out;
+  for (const std::string_view word : {"ok", "unconverged", "refused", "failed", "missing"}) {
+    if (by_word.contains(word)) out.push_back({std::string(word), by_word[word]});
+  }
+  return out;
+}
+
+StudyView view_of(const study::StudyRecord& study, const study::Store& store,
+                  std::span<const Verb> verbs) {
+  StudyView view;
+  view.study = study;
+  for (const Verb& verb : verbs) {
+    if (verb.full_name() == study.command) view.verb = &verb;
+  }
+  view.definition = read_definition(study);
+  for (const auto& point : study.points) view.records.push_back(store.find(point.key));
+  view.table = study_table(study, store);
+  return view;
+}
+
+}  // namespace onset::report::html

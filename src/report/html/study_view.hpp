@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/study/store.hpp"
+#include "onset/study/study.hpp"
+
+namespace onset::report::html {
+
+/// Everything that a page says about a study, looked up once.
+struct StudyView {
+  study::StudyRecord study;
+  const Verb* verb = nullptr;              ///< null: this build does not know it
+  std::optional<study::Study> definition;  ///< from the study file's text, where it can be read
+  std::vector<std::optional<study::PointRecord>> records;  ///< one per point of the study
+  Table table;                                             ///< the rows of all points
+
+  /// Points of every status, and those that are not there.
+  struct Count {
+    std::string word;
+    std::size_t points = 0;
+  };
+  [[nodiscard]] std::vector<Count> counts() const;
+};
+
+[[nodiscard]] StudyView view_of(const study::StudyRecord& study, const study::Store& store,
+                                std::span<const Verb> verbs);
+
+/// What the page's parts have in common.
+struct PageFacts {
+  std::string store_file;  ///< as a command names it
+  std::size_t max_rows = 0;
+};
+
+// The parts of a study's section, in the order of the page.
+[[nodiscard]] std::string summary_part(const StudyView& view);
+[[nodiscard]] std::string figures_part(const StudyView& view);
+[[nodiscard]] std::string problems_part(const StudyView& view, const PageFacts& facts);
+[[nodiscard]] std::string results_part(const StudyView& view, const PageFacts& facts);
+[[nodiscard]] std::string points_part(const StudyView& view, const PageFacts& facts);
+[[nodiscard]] std::string manifest_part(const StudyView& view);
+[[nodiscard]] std::string reproduce_part(const StudyView& view, const PageFacts& facts);
+
+}  // namespace onset::report::html

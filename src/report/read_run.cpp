@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "report/figure_reader.hpp"
+#include "study/study_reader.hpp"
+
+namespace onset::report {
+namespace {
+
+/// Puts an entry of `quick` in the place of the axis or the fixed value of that name.
+void replace(study::Study& study, const io::TomlReader& quick, const std::string& name) {
+  const auto axis = std::find_if(study.axes.begin(), study.axes.end(),
+                                 [&](const study::Axis& a) { return a.parameter == name; });
+  if (axis != study.axes.end()) {
+    *axis = study::read_axis(quick, name);
+  } else {
+    study.fixed[name] = quick.value(name);
+    study.places[name] = quick.place_of(name);
+  }
+}
+
+study::Study quick_study(const io::TomlReader& run, study::Study study) {
+  const std::optional<io::TomlReader> quick = run.table("quick");
+  if (!quick) return study;
+  for (const std::string& name : quick->keys()) {
+    if (name == "seeds") {
+      study.seeds = study::read_seeds(*quick);
+      study.places[name] = quick->place_of(name);
+    } else {
+      replace(study, *quick, name);
+    }
+  }
+  return study;
+}
+
+}  // namespace
+
+bool is_plain_name(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), plain);
+}
+
+FigureRun read_run(const io::TomlReader& in) {
+  in.allow_only({"id", "command", "fixed", "axes", "seeds", "quick"});
+  FigureRun run;
+  run.id = in.text("id");
+  if (!is_plain_name(run.id)) {
+    io::complain(in.place_of("id"), "an id has letters, digits, '-' and '_' only");
+  }
+  run.study = study::read_study_keys(in);
+  run.study.name = run.id;
+  run.quick = quick_study(in, run.study);
+  return run;
+}
+
+}  // namespace onset::report

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "onset/study/store.hpp"
+
+/// JSON that brings every value back with its kind and all its bits: whole numbers, reals (always
+/// with a point or exponent), {"real": "nan"} for what JSON has no number for, [value, error] for
+/// estimates. Decoders throw nlohmann's exceptions, which callers turn into IoError.
+namespace onset::study::codec {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json encode(const Cell& cell);
+[[nodiscard]] Json encode(const Value& value);
+[[nodiscard]] Json encode(const Parameters& parameters);
+[[nodiscard]] Json encode(const Table& table);
+[[nodiscard]] Json encode(const std::vector<std::pair<std::string, Cell>>& summary);
+
+[[nodiscard]] Cell decode_cell(const Json& json);
+[[nodiscard]] Value decode_value(const Json& json);
+[[nodiscard]] Parameters decode_parameters(const Json& json);
+[[nodiscard]] Table decode_table(const Json& json);
+[[nodiscard]] std::vector<std::pair<std::string, Cell>> decode_summary(const Json& json);
+
+[[nodiscard]] PointStatus decode_status(const std::string& word);
+
+/// One line; bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string dump(const Json& json);
+
+}  // namespace onset::study::codec

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
+#include "onset/study/study.hpp"
+
+namespace onset::study {
+
+using io::complain;
+
+namespace {
+
+const Verb& find_command(const Study& study, std::span<const Verb> verbs, const io::Place& place) {
+  std::vector<std::string> known;
+  for (const Verb& verb : verbs) {
+    if (verb.full_name() == study.command) return verb;
+    known.push_back(verb.full_name());
+  }
+  const std::string nearest = suggestion(study.command, known);
+  complain(place,
+           fmt::format(
+               "there is no command '{}'{}", study.command,
+               nearest.empty() ? fmt::format("; known are {}", fmt::join(known, ", ")) : nearest));
+}
+
+/// The message of a bad value without the hyphens of the command line.
+std::string message_of(const InvalidArgument& error) {
+  const std::string text = error.what();
+  return text.starts_with("--") ? text.substr(2) : text;
+}
+
+/// Builds the plan of one study; every check knows the place that it speaks of.
+class Planner {
+ public:
+  Planner(const Study& study, std::span<const Verb> verbs)
+      : study_(study),
+        verb_(find_command(study, verbs, place_of("command"))),
+        parameters_(effective_parameters(verb_)) {}
+
+  Plan plan() {
+    read_fixed();
+    read_axes();
+    Plan plan;
+    plan.study = study_;
+    plan.verb = &verb_;
+    for (const Axis& axis : axes_) plan.axes.push_back(axis.parameter);
+    plan.points = points();
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] const io::Place& place_of(const std::string& entry) const {
+    const auto found = study_.places.find(entry);
+    return found == study_.places.end() ? study_.place : found->second;
+  }
+
+  static const io::Place& place_of(const Axis& axis, std::size_t value) {
+    return axis.value_places.empty() ? axis.place : axis.value_places[value];
+  }
+
+  [[nodiscard]] const Parameter& find(const std::string& name, const io::Place& place) const {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : parameters_) {
+      if (parameter.name == name) return parameter;
+      names.push_back(parameter.name);
+    }
+    const std::string nearest = suggestion(name, names);
+    complain(place, fmt::format("'{}' has no parameter '{}'{}", study_.command, name,
+                                nearest.empty() ? fmt::format("; it has {}", fmt::join(names, ", "))
+                                                : nearest));
+  }
+
+  /// The value as the verb will see it.
+  [[nodiscard]] Value checked(const std::string& name, const Value& value,
+                              const io::Place& place) const {
+    const Parameter& parameter = find(name, place);
+    try {
+      return complete({&parameter, 1}, {{name, value}}).values().at(name);
+    } catch (const InvalidArgument& error) {
+      complain(place, message_of(error));
+    }
+  }
+
+  void read_fixed() {
+    for (const auto& [name, value] : study_.fixed) {
+      fixed_[name] = checked(name, value, place_of(name));
+    }
+  }
+
+  void read_axes() {
+    for (const Axis& axis : study_.axes) add_axis(axis);
+    if (study_.seeds.empty()) return;
+    Axis seeds{"seed", {}, place_of("seeds"), {}};
+    seeds.values.assign(study_.seeds.begin(), study_.seeds.end());
+    add_axis(seeds);
+  }
+
+  void add_axis(Axis axis) {
+    if (axis.values.empty()) {
+      complain(axis.place, fmt::format("the axis '{}' is empty", axis.parameter));
+    }
+    (void)find(axis.parameter, axis.place);
+    if (fixed_.contains(axis.parameter)) {
+      complain(axis.place, fmt::format("'{}' is in [fixed] as well", axis.parameter));
+    }
+    for (const Axis& other : axes_) {
+      if (other.parameter == axis.parameter) {
+        complain(axis.place, fmt::format("a second axis '{}'", axis.parameter));
+      }
+    }
+    std::set<Value> seen;  // a value given twice would make two points with one key
+    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+      axis.values[i] = checked(axis.parameter, axis.values[i], place_of(axis, i));
+      if (!seen.insert(axis.values[i]).second) {
+        complain(place_of(axis, i), fmt::format("the axis '{}' has the value {} twice",
+                                                axis.parameter, to_text(axis.values[i])));
+      }
+    }
+    axes_.push_back(std::move(axis));
+  }
+
+  [[nodiscard]] std::size_t point_count() const {
+    std::size_t count = 1;
+    for (const Axis& axis : axes_) {
+      if (axis.values.size() > max_points / count) {
+        complain(study_.place, fmt::format("the study has more than {} points", max_points));
+      }
+      count *= axis.values.size();
+    }
+    return count;
+  }
+
+  /// What all points have in common, with the first values of the axes.
+  [[nodiscard]] Parameters common() const {
+    std::map<std::string, Value> given = fixed_;
+    for (const Axis& axis : axes_) given[axis.parameter] = axis.values.front();
+    try {
+      return complete(parameters_, given);
+    } catch (const InvalidArgument& error) {
+      complain(study_.place, message_of(error));
+    }
+  }
+
+  [[nodiscard]] std::vector<Point> points() const {
+    const std::size_t count = point_count();
+    const Parameters base = common();
+    std::vector<Point> out;
+    out.reserve(count);
+    for (std::size_t position = 0; position < count; ++position) {
+      out.push_back(point_at(position, base));
+    }
+    return out;
+  }
+
+  [[nodiscard]] Point point_at(std::size_t position, const Parameters& base) const {
+    Point point;
+    point.parameters = base;
+    point.axis_values.resize(axes_.size());
+    for (std::size_t i = axes_.size(); i-- > 0;) {  // the last axis varies fastest
+      const std::vector<Value>& values = axes_[i].values;
+      point.axis_values[i] = values[position % values.size()];
+      position /= values.size();
+      point.parameters.set(axes_[i].parameter, point.axis_values[i]);
+    }
+    point.key = identity(verb_, point.parameters);
+    return point;
+  }
+
+  const Study& study_;
+  const Verb& verb_;
+  std::vector<Parameter> parameters_;
+  std::map<std::string, Value> fixed_;
+  std::vector<Axis> axes_;
+};
+
+}  // namespace
+
+Plan make_plan(const Study& study, std::span<const Verb> verbs) {
+  return Planner(study, verbs).plan();
+}
+
+}  // namespace onset::study

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// The little of SQLite that the store needs, with its error codes turned into IoError.
+namespace onset::study::sqlite {
+
+class Database;
+
+/// One SQL statement with its values: `Statement(db, "...?").bind(1, x).run()`.
+class Statement {
+ public:
+  Statement(Database& database, std::string_view sql);
+
+  Statement& bind(int index, std::string_view text);
+  Statement& bind(int index, std::int64_t whole);
+  Statement& bind(int index, double real);
+
+  /// The next row; false when there is none.
+  bool step();
+  /// For statements without rows; the values may be bound anew afterwards.
+  void run();
+
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::int64_t whole(int column) const;
+  [[nodiscard]] double real(int column) const;
+
+ private:
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  Database& database_;
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+};
+
+class Database {
+ public:
+  enum class Mode { read, write, create };
+
+  /// Throws IoError when the file cannot be opened.
+  Database(std::filesystem::path path, Mode mode);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+
+  void execute(const char* sql);
+  /// Throws IoError with what SQLite says about the last call.
+  [[noreturn]] void fail(int code) const;
+
+ private:
+  struct Closer {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<sqlite3, Closer> handle_;
+};
+
+/// All or nothing: rolled back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace onset::study::sqlite

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/toml_reader.hpp"
+#include "onset/study/study.hpp"
+
+/// Parts of study files, which runs of figures have too. All complain with the place of what is
+/// wrong.
+namespace onset::study {
+
+/// The keys `command`, `fixed`, `axes` and `seeds` of a table; others are not looked at.
+[[nodiscard]] Study read_study_keys(const io::TomlReader& in);
+/// The axis of that name, a list or a grid.
+[[nodiscard]] Axis read_axis(const io::TomlReader& in, const std::string& parameter);
+/// The key `seeds`; empty when absent.
+[[nodiscard]] std::vector<std::int64_t> read_seeds(const io::TomlReader& in);
+
+}  // namespace onset::study

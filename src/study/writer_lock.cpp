@@ -1,0 +1,76 @@
+#include "study/writer_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "onset/core/error.hpp"
+#include "study/host.hpp"
+
+namespace onset::study {
+namespace {
+
+/// "process 123 on node7", as the holder wrote it.
+std::string holder(int descriptor) {
+  std::string text(256, '\0');
+  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text.empty() ? "another process" : text;
+}
+
+bool is_still_there(int descriptor, const std::filesystem::path& path) {
+  struct stat opened = {};
+  struct stat named = {};
+  return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+WriterLock::WriterLock(const std::filesystem::path& store) : path_(store.string() + ".lock") {
+  while (!try_lock(store)) {
+  }
+  // For the message of a second writer only, so a failure is of no consequence.
+  const std::string text = fmt::format("process {} on {}", getpid(), host_name());
+  if (ftruncate(descriptor_, 0) == 0) {
+    [[maybe_unused]] const ssize_t ignored = pwrite(descriptor_, text.data(), text.size(), 0);
+  }
+}
+
+/// False when the file was removed by its last holder while we waited for it.
+bool WriterLock::try_lock(const std::filesystem::path& store) {
+  const int descriptor = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw IoError(store.string(),
+                  "cannot write in its folder: " + std::generic_category().message(errno));
+  }
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    const std::string who = holder(descriptor);
+    close(descriptor);
+    throw IoError(store.string(),
+                  error == EWOULDBLOCK
+                      ? "is being written by " + who
+                      : "cannot be locked: " + std::generic_category().message(error));
+  }
+  if (!is_still_there(descriptor, path_)) {
+    close(descriptor);
+    return false;
+  }
+  descriptor_ = descriptor;
+  return true;
+}
+
+WriterLock::~WriterLock() {
+  if (descriptor_ < 0) return;
+  unlink(path_.c_str());  // while the lock is held: who opened it before tries again
+  close(descriptor_);
+}
+
+}  // namespace onset::study

@@ -1,0 +1,106 @@
+"""mpirun -n K onset sweep: the same bits, and a dead rank costs only the points in flight."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from onset_command import COMMAND, one_object
+from study_files import FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase, stored_points
+
+LAUNCH = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
+RANKS = 3
+LONGER_STUDY = QUICK_STUDY.replace("[1, 2]", "10")
+LONGER_POINTS = 60
+# Open MPI keeps some memory until the end, which is no leak of ours.
+ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def children(pid):
+    """Processes whose parent is `pid`."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    if int(file.read().rpartition(")")[2].split()[1]) == pid:
+                        found.append(int(name))
+            except OSError:  # it has ended meanwhile
+                pass
+    return found
+
+
+def rank_of(pid):
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        for entry in file.read().split(b"\0"):
+            if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                return int(entry.partition(b"=")[2])
+    return None
+
+
+@unittest.skipUnless(shutil.which("mpirun") and os.environ.get("ONSET_HAS_MPI") == "TRUE",
+                     "built without MPI")
+class Mpi(StudyCase):
+    def launch(self, ranks, study, store, *options):
+        return subprocess.Popen(
+            [*LAUNCH, str(ranks), COMMAND, "sweep", study, "--store", store, "--format", "json",
+             *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+    def finish(self, process):
+        out, err = process.communicate(timeout=120)
+        return process.returncode, one_object(out)["rows"][0], err
+
+    def test_ranks_do_not_change_a_byte(self):
+        study = self.study(QUICK_STUDY)
+        self.sweep(study, self.path("alone.db"))
+        for ranks in (1, 2, RANKS):
+            store = self.path(f"{ranks}.db")
+            code, row, err = self.finish(self.launch(ranks, study, store))
+            self.assertEqual((code, row["ok"]), (0, QUICK_POINTS), err)
+            self.assertEqual(self.export(store), self.export(self.path("alone.db")))
+
+    def test_a_killed_rank_costs_only_the_points_in_flight(self):
+        study, store = self.study(LONGER_STUDY), self.path("s.db")
+        process = self.launch(RANKS, study, store, "--threads", "1")
+        while stored_points(store) < LONGER_POINTS // 4:
+            time.sleep(0.01)
+        worker = next(pid for pid in children(process.pid) if rank_of(pid) == RANKS - 1)
+        os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=60)
+        stored = stored_points(store)
+        self.assertGreaterEqual(stored, LONGER_POINTS // 4)
+        self.assertLess(stored, LONGER_POINTS)
+        code, row, err = self.finish(self.launch(RANKS, study, store))
+        self.assertEqual((code, row["computed"]), (0, LONGER_POINTS - stored), err)
+        self.sweep(study, self.path("alone.db"))
+        self.assertEqual(self.export(store), self.export(self.path("alone.db")))
+
+    def test_errors_are_said_once_and_end_all_ranks(self):
+        process = self.launch(RANKS, self.study("command = 'smi nothing'"), self.path("s.db"))
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(err.count("there is no command 'smi nothing'"), 1, err)
+        process = self.launch(RANKS, self.study(QUICK_STUDY), "/proc/s.db")
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 4)
+
+    def test_failed_points_come_back_with_their_reasons(self):
+        code, row, err = self.finish(
+            self.launch(RANKS, self.study(FAILING_STUDY), self.path("s.db")))
+        self.assertEqual((code, row["failed"], row["ok"]), (3, 1, 1))
+        self.assertIn("not available", err)
+
+    def test_the_time_limit_reaches_all_ranks(self):
+        study = self.study(QUICK_STUDY.replace("layers = 1", "layers = 2\ntol = 1e-9")
+                           .replace("[2, 3, 5]", "[2]"))
+        began = time.monotonic()
+        code, row, err = self.finish(
+            self.launch(RANKS, study, self.path("s.db"), "--max-hours", "3e-4"))
+        self.assertEqual((code, row["missing"]), (3, 4), err)
+        self.assertLess(time.monotonic() - began, 10.0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+"""Studies and stores for the tests of sweep, export and merge."""
+
+import json
+import os
+import pathlib
+import sqlite3
+import tempfile
+import unittest
+
+from onset_command import one_object, onset
+
+# One layer: some hundredths of a second a point.
+QUICK_STUDY = """
+command = "smi thresholds"
+seeds = [1, 2]
+[fixed]
+layers = 1
+[axes]
+tokens = [2, 3, 5]
+beta = [1, 0.5]
+"""
+QUICK_POINTS = 12
+
+# A point that ends by itself (two layers with three tokens are not available) beside good ones.
+FAILING_STUDY = """
+command = "smi thresholds"
+[axes]
+layers = [1, 2]
+tokens = [3]
+"""
+
+# The first point takes a moment, the others go on until they are stopped.
+ENDLESS_STUDY = """
+command = "smi thresholds"
+[fixed]
+tol = 1e-9
+tokens = 2
+[axes]
+layers = [1, 2]
+beta = [1, 2, 3]
+"""
+
+
+class StudyCase(unittest.TestCase):
+    """Each test in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def study(self, text, name="study.toml"):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def sweep(self, study, store, *options, **run_options):
+        """Runs a sweep; returns the process and its row of counts (None when it printed none)."""
+        done = onset("sweep", study, "--store", store, "--format", "json", *options, **run_options)
+        row = one_object(done.stdout)["rows"][0] if done.stdout else None
+        return done, row
+
+    def export(self, store, *options):
+        done = onset("export", store, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def assert_complaint(self, done, code, *words):
+        """One line on stderr that says all of it."""
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+
+def stored_points(store):
+    """How many points a store has, as any reader may ask at any moment."""
+    if not os.path.exists(store):
+        return 0
+    connection = sqlite3.connect(f"file:{store}?mode=rw", uri=True, timeout=30)
+    try:
+        return connection.execute("SELECT count(*) FROM points").fetchone()[0]
+    finally:
+        connection.close()
+
+
+def edit(store, sql, *values):
+    """Changes a store behind Onset's back."""
+    connection = sqlite3.connect(store)
+    with connection:
+        connection.execute(sql, values)
+    connection.close()
+
+
+def change_first_alpha(store, value):
+    connection = sqlite3.connect(store)
+    key, result = connection.execute("SELECT key, result FROM points ORDER BY key").fetchone()
+    table = json.loads(result)
+    column = [c["name"] for c in table["columns"]].index("alpha")
+    table["rows"][0][column] = [value, 0.0]
+    with connection:
+        connection.execute("UPDATE points SET result = ? WHERE key = ?", (json.dumps(table), key))
+    connection.close()

@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "unit/study/toy_study.hpp"
+
+namespace onset::study {
+namespace {
+
+std::string complaint(const std::string& text) {
+  try {
+    (void)ToyPlan(text);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::vector<std::string> values_of(const Plan& plan, std::size_t axis) {
+  std::vector<std::string> out;
+  for (const Point& point : plan.points) out.push_back(to_text(point.axis_values[axis]));
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(StudyFile, AxesVaryInTheOrderOfTheFileAndSeedsFastest) {
+  const ToyPlan plan("seeds = 2\n[axes]\nslope = [3, 1]\ncount = '1:2:1'\n");
+  EXPECT_EQ(plan->axes, (Texts{"slope", "count", "seed"}));
+  EXPECT_EQ(values_of(*plan, 0), (Texts{"3", "3", "3", "3", "1", "1", "1", "1"}));
+  EXPECT_EQ(values_of(*plan, 1), (Texts{"1", "1", "2", "2", "1", "1", "2", "2"}));
+  EXPECT_EQ(values_of(*plan, 2), (Texts{"1", "2", "1", "2", "1", "2", "1", "2"}));
+  EXPECT_EQ(plan->points[3].parameters.integer("seed"), 2);
+  EXPECT_EQ(plan->points[3].parameters.real("tol"), 1e-3);
+}
+
+TEST(StudyFile, AxesTakeListsOfNumbersWordsFlagsListsAndGrids) {
+  EXPECT_EQ(values_of(*ToyPlan("[axes]\nskip = [[1, 0.5], [1, 1], 2]"), 0),
+            (Texts{"1,0.5", "1,1", "2"}));
+  EXPECT_EQ(values_of(*ToyPlan("[axes]\nmode = ['slow', 'fast']"), 0), (Texts{"slow", "fast"}));
+  EXPECT_EQ(values_of(*ToyPlan("[axes]\nloud = [true, false]"), 0), (Texts{"true", "false"}));
+  EXPECT_EQ(values_of(*ToyPlan("[axes]\nslope = 'log:1:100:3'"), 0), (Texts{"1", "10", "100"}));
+  EXPECT_EQ(values_of(*ToyPlan("[axes]\nslope = '0.1,0.2'"), 0), (Texts{"0.1", "0.2"}));
+  EXPECT_EQ(values_of(*ToyPlan("seeds = '5:7:1'"), 0), (Texts{"5", "6", "7"}));
+  EXPECT_EQ(values_of(*ToyPlan("seeds = [9, 4]"), 0), (Texts{"9", "4"}));
+}
+
+TEST(StudyFile, WithoutAxesIsOnePoint) {
+  const ToyPlan plan("title = 'One'\ndescription = 'point'\n[fixed]\nslope = 2");
+  ASSERT_EQ(plan->points.size(), 1U);
+  EXPECT_EQ(plan->points[0].parameters.real("slope"), 2.0);
+  EXPECT_EQ(plan->study.name, "toy");
+  EXPECT_EQ(plan->study.title, "One");
+}
+
+TEST(StudyFile, MistakesAreToldWithTheirPlace) {
+  // The command is line 1.
+  EXPECT_EQ(complaint("sedes = 2"), "toy.toml:2:1: unknown key 'sedes'; did you mean 'seeds'?");
+  EXPECT_EQ(complaint("[fixed]\nslop = 2"),
+            "toy.toml:3:1: 'toy line' has no parameter 'slop'; did you mean 'slope'?");
+  EXPECT_EQ(complaint("[axes]\n  slop = [2]"),
+            "toy.toml:3:3: 'toy line' has no parameter 'slop'; did you mean 'slope'?");
+  EXPECT_EQ(complaint("[axes]\ncount = [1,\n  2000]"),
+            "toy.toml:4:3: count: 2000 is out of range; allowed: a whole number <= 1000");
+  EXPECT_EQ(
+      complaint("[axes]\nmode = ['fast', 'slwo']"),
+      "toy.toml:3:17: mode: 'slwo' is not known; allowed: slow or fast; did you mean 'slow'?");
+  EXPECT_EQ(complaint("[axes]\nslope = 3"),
+            "toy.toml:3:1: the axis 'slope' must be a list or a grid such as \"0.1:0.5:0.1\"; one "
+            "value belongs in [fixed]");
+  EXPECT_EQ(complaint("[axes]\nslope = []"), "toy.toml:3:1: the axis 'slope' is empty");
+  EXPECT_EQ(complaint("[axes]\nslope = [1, 2, 1.0]"),
+            "toy.toml:3:16: the axis 'slope' has the value 1 twice");
+  EXPECT_EQ(complaint("[fixed]\nslope = 1\n[axes]\nslope = [1]"),
+            "toy.toml:5:1: 'slope' is in [fixed] as well");
+  EXPECT_EQ(complaint("seeds = 3\n[fixed]\nseed = 1"),
+            "toy.toml:2:1: 'seed' is in [fixed] as well");
+  EXPECT_EQ(complaint("seeds = 3\n[axes]\nseed = [1]"), "toy.toml:2:1: a second axis 'seed'");
+  EXPECT_NE(complaint("seeds = 0").find("toy.toml:2:9: 'seeds' must be"), std::string::npos);
+  EXPECT_NE(complaint("seeds = [1.5]").find("toy.toml:2:9: 'seeds' must be"), std::string::npos);
+  EXPECT_NE(complaint("seeds = [-1]").find("seed: -1 is out of range"), std::string::npos);
+  EXPECT_NE(complaint("[axes]\nslope = '1:2'").find("is not start:stop:step"), std::string::npos);
+  EXPECT_NE(complaint("slope == 1").find("toy.toml:2:8"), std::string::npos);
+}
+
+TEST(StudyFile, TooManyPointsAreRefusedBeforeTheyAreMade) {
+  EXPECT_NE(complaint("seeds = 1000\n[axes]\nslope = '1:1000:1'").find("more than 100000 points"),
+            std::string::npos);
+}
+
+TEST(StudyFile, AnUnknownCommandIsToldWithTheNearest) {
+  const std::vector<Verb> verbs{toy_verb()};
+  try {
+    (void)make_plan(parse_study("title = 'x'\ncommand = 'toy lime'", "a.toml"), verbs);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "a.toml:2:1: there is no command 'toy lime'; did you mean 'toy line'?");
+  }
+}
+
+TEST(StudyFile, ThatIsNotThereIsAFileError) {
+  EXPECT_THROW((void)read_study("/no/such/study.toml"), IoError);
+}
+
+}  // namespace
+}  // namespace onset::study

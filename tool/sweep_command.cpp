@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "tool/commands.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/help.hpp"
+#include "tool/mpi_workers.hpp"
+#include "tool/output.hpp"
+#include "tool/run_context.hpp"
+#include "tool/sweep_options.hpp"
+#include "tool/sweep_report.hpp"
+
+namespace onset::tool {
+namespace {
+
+std::optional<study::Store> open_if_there(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  return study::Store(path, study::Store::Mode::read);
+}
+
+int show_points(const study::Plan& plan, const SweepRequest& request) {
+  const std::optional<study::Store> store = open_if_there(request.store);
+  write_stdout(
+      render(list_points(plan, request, store ? &*store : nullptr), request.common.format));
+  return exit_ok;
+}
+
+int show_status(const study::Plan& plan, const SweepRequest& request) {
+  const std::optional<study::Store> store = open_if_there(request.store);
+  SweepOutcome outcome;
+  if (store) {
+    outcome.progress = study::sweep_status(plan, *store, request.sweep);
+  } else {
+    outcome.progress.points = plan_size(plan, request.sweep.shard);
+  }
+  write_stdout(render(sweep_record(plan, request, outcome), request.common.format));
+  if (store && !request.common.quiet) say_troubles(plan, request, *store);
+  return exit_ok;
+}
+
+SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store,
+                     MpiSession* session, MpiCrew* crew) {
+  const int asked = request.threads_given ? request.common.threads : 0;
+  CommonOptions options = request.common;
+  if (session) options.threads = rank_threads(*session, asked);
+  const RunContext run(options);
+  const Context& context = run.context();
+  const auto show = [&context](const study::SweepProgress& now) {
+    context.report(fraction_done(now), progress_line(now));
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t missing = study::sweep_status(plan, store, request.sweep).missing();
+  const auto workers = crew ? crew->workers(plan, missing, asked, context)
+                            : study::local_workers(plan, missing, context);
+  SweepOutcome outcome;
+  outcome.progress = study::run_sweep(plan, store, *workers, request.sweep, context, show);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.cause = run.stop_cause();
+  return outcome;
+}
+
+int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
+  const SweepRequest request = read_sweep_request(arguments);
+  const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
+  if (request.dry_run) return show_points(plan, request);
+  if (request.status) return show_status(plan, request);
+
+  study::Store store(request.store, study::Store::Mode::write);
+  store.put(study::record_of(plan));
+  const SweepOutcome outcome = compute(plan, request, store, session, crew);
+  const io::RunRecord record = sweep_record(plan, request, outcome);
+  write_stdout(render(record, request.common.format));
+  if (!request.common.quiet) {
+    say_troubles(plan, request, store);
+    if (record.result.status != ResultStatus::ok && request.common.format != Format::table) {
+      say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
+    }
+  }
+  return exit_code(record.result.status, outcome.cause);
+}
+
+}  // namespace
+
+int sweep_command(Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));
+    return exit_ok;
+  }
+  const std::unique_ptr<MpiSession> session = MpiSession::join();
+  if (!session) return sweep(arguments, nullptr, nullptr);
+  if (session->rank() > 0) return serve(*session);
+  MpiCrew crew(*session);
+  return sweep(arguments, session.get(), &crew);
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "onset/study/sweep.hpp"
+#include "tool/arguments.hpp"
+#include "tool/common_options.hpp"
+
+namespace onset::tool {
+
+/// What `onset sweep` was asked to do.
+struct SweepRequest {
+  std::filesystem::path study;
+  std::filesystem::path store;
+  study::SweepOptions sweep;
+  bool dry_run = false;
+  bool status = false;
+  bool threads_given = false;  ///< else CommonOptions::threads is what this machine offers
+  std::optional<double> max_hours;
+  CommonOptions common;
+};
+
+/// Throws InvalidArgument.
+[[nodiscard]] SweepRequest read_sweep_request(Arguments arguments);
+
+}  // namespace onset::tool
