@@ -61,7 +61,13 @@ std::vector<Parameter> effective_parameters(const Verb& verb) {
 
 Parameters complete(const Verb& verb, const std::map<std::string, Value>& given) {
   Parameters all = complete(effective_parameters(verb), given);
-  if (verb.tol_for && !given.contains("tol")) all.set("tol", verb.tol_for(all));
+  if (!verb.tol_for || given.contains("tol")) return all;
+  try {
+    all.set("tol", verb.tol_for(all));
+  } catch (const InvalidArgument&) {
+    // What does not go together is said by the run itself.
+  } catch (const Refused&) {
+  }
   return all;
 }
 
