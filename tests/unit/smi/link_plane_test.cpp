@@ -37,6 +37,8 @@ Moments product_by_quadrature(double y, double omega_1, double omega_2, double v
                                peak + by * deviation});
     }
   }
+  // For small products z_1 ranges over decades, down to where z_2 is far out.
+  for (double x = 0.03 * std::fabs(y); x < 30.0; x *= 1.5) ends.insert(ends.end(), {x, -x});
   std::erase_if(ends, [](double x) { return !std::isfinite(x); });  // omega_2 = 0
   std::sort(ends.begin(), ends.end());
   const auto energy = [&](double x) {
