@@ -138,6 +138,58 @@ TEST(CheckModel, SaysWhenStateEvolutionDoesNotClose) {
   }
 }
 
+// Two layers of attention: a posterior from importance sampling, with two independent halves.
+class TwoLayers final : public smi::SequenceModel {
+ public:
+  explicit TwoLayers(double spoil = 1.0) : spoil_(spoil) {}
+  [[nodiscard]] const FieldShape& shape() const override { return shape_; }
+  [[nodiscard]] int label_size() const override { return 2; }
+  [[nodiscard]] int constraints() const override { return 2; }
+  void label(In fields, In /*noise*/, Out label) const override {
+    smi::label_field(model_, fields, label);
+  }
+  [[nodiscard]] int prediction_size() const override { return 4; }
+  void prediction(In fields, Out out) const override { smi::attention_matrix(model_, fields, out); }
+  [[nodiscard]] std::unique_ptr<smi::Posterior> posterior(
+      const smi::PosteriorOptions& options) const override {
+    return std::make_unique<Scaled>(smi::attention_posterior(model_, options), spoil_);
+  }
+
+ private:
+  // Second moments times a factor.
+  class Scaled final : public smi::Posterior {
+   public:
+    Scaled(std::unique_ptr<smi::Posterior> good, double factor)
+        : good_(std::move(good)), factor_(factor) {}
+    void moments(const smi::PosteriorQuery& query, smi::PosteriorMoments& out) const override {
+      good_->moments(query, out);
+      for (auto& half : out.half) {
+        for (double& x : half.second) x *= factor_;
+      }
+    }
+    [[nodiscard]] bool exact() const override { return good_->exact(); }
+
+   private:
+    std::unique_ptr<smi::Posterior> good_;
+    double factor_;
+  };
+
+  smi::DeepAttention model_;
+  FieldShape shape_ = model_.shape();
+  double spoil_;
+};
+
+TEST(CheckModel, PassesAPosteriorWithInnerErrorsAndCatchesOneThatIsFivePerCentOff) {
+  ModelCheckOptions options = quick();
+  options.variances = {1.0, 0.3};
+  const ModelReport report = check_model(TwoLayers{}, options);
+  EXPECT_TRUE(report.passed) << report.findings.front();
+  ASSERT_EQ(report.blocks.size(), 2U);
+  EXPECT_TRUE(report.blocks[0].sign_symmetric);
+  EXPECT_TRUE(report.blocks[1].sign_symmetric);
+  EXPECT_TRUE(mentions(check_model(TwoLayers{1.05}, options), "(Nishimori)"));
+}
+
 TEST(CheckModel, RefusesOptionsThatMakeNoSense) {
   const auto model = smi::make_model(smi::LinearLink{});
   ModelCheckOptions options;
