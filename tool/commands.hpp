@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "onset/core/verb.hpp"
 #include "tool/arguments.hpp"
@@ -9,11 +10,16 @@
 namespace onset::tool {
 
 /// A command beside the families, say `onset list`. The function gets the words after its name and
-/// returns the exit code; it may throw as verbs do.
+/// returns the exit code; it may throw as verbs do. Completion and the man page are made from the
+/// rest of it.
 struct Command {
   std::string name;
   std::string summary;
   int (*run)(Arguments arguments);
+  std::vector<Parameter> (*options)() = nullptr;  ///< none: only --help
+  /// What stands between the name and the options: alternatives such as "ID|FILE.toml|list". Those
+  /// in lower case are meant to the letter, ID is what `onset <name> list` lists, and FILE a file.
+  std::string words = {};
 };
 
 /// All of them, in the order of the help text. A new one is a line in commands.cpp.
@@ -22,6 +28,8 @@ struct Command {
 int list_command(Arguments arguments);
 int figure_command(Arguments arguments);
 int doctor_command(Arguments arguments);
+int completion_command(Arguments arguments);
+int man_command(Arguments arguments);
 
 /// Runs a verb of the catalogue with the words after its name.
 int run_verb(const Verb& verb, Arguments arguments);

@@ -2,18 +2,10 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
+#include "tool/option.hpp"
 
 namespace onset::tool {
 namespace {
-
-Parameter make(std::string name, ParameterKind kind, Value fallback, std::string text) {
-  Parameter parameter;
-  parameter.name = std::move(name);
-  parameter.kind = kind;
-  parameter.fallback = std::move(fallback);
-  parameter.text = std::move(text);
-  return parameter;
-}
 
 Format to_format(const std::string& word) {
   if (word == "json") return Format::json;
@@ -21,17 +13,17 @@ Format to_format(const std::string& word) {
 }
 
 Parameter format_parameter() {
-  Parameter format = make("format", ParameterKind::word, std::string("table"),
-                          "How stdout looks: for people, for programs, for spreadsheets.");
+  Parameter format = option("format", ParameterKind::word, std::string("table"),
+                            "How stdout looks: for people, for programs, for spreadsheets.");
   format.words = {"table", "json", "csv"};
   return format;
 }
 
-Parameter help_parameter() {
-  return make("help", ParameterKind::flag, false, "This text.");
-}
-
 }  // namespace
+
+Parameter help_parameter() {
+  return option("help", ParameterKind::flag, false, "This text.");
+}
 
 std::vector<Parameter> show_parameters() {
   return {format_parameter(), help_parameter()};
@@ -39,21 +31,22 @@ std::vector<Parameter> show_parameters() {
 
 std::vector<Parameter> common_parameters() {
   Parameter threads =
-      make("threads", ParameterKind::integer, static_cast<std::int64_t>(available_threads()),
-           "Worker threads; the numbers are the same for any value.");
+      option("threads", ParameterKind::integer, static_cast<std::int64_t>(available_threads()),
+             "Worker threads; the numbers are the same for any value.");
   threads.min = 1;
   threads.max = 4096;
-  Parameter max_seconds = make("max-seconds", ParameterKind::real, {},
-                               "Stop after this time with the rows finished so far (exit code 3).");
+  Parameter max_seconds =
+      option("max-seconds", ParameterKind::real, {},
+             "Stop after this time with the rows finished so far (exit code 3).");
   max_seconds.min = 0.0;
   max_seconds.open_min = true;
   return {std::move(threads),
           std::move(max_seconds),
-          make("explain", ParameterKind::flag, false,
-               "Say the method and the estimated cost; run nothing."),
+          option("explain", ParameterKind::flag, false,
+                 "Say the method and the estimated cost; run nothing."),
           format_parameter(),
-          make("out", ParameterKind::text, {}, "Folder for result.csv and manifest.json."),
-          make("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
+          option("out", ParameterKind::text, {}, "Folder for result.csv and manifest.json."),
+          option("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
           help_parameter()};
 }
 

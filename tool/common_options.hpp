@@ -25,6 +25,7 @@ struct CommonOptions {
 
 /// --threads, --max-seconds, --explain, --format, --out, --quiet, --help.
 [[nodiscard]] std::vector<Parameter> common_parameters();
+[[nodiscard]] Parameter help_parameter();
 /// --format and --help, for commands that only show something.
 [[nodiscard]] std::vector<Parameter> show_parameters();
 

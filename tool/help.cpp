@@ -53,47 +53,10 @@ std::string paragraph(std::string_view text) {
   return text.empty() ? std::string{} : wrapped(text, 0, 0) + "\n\n";
 }
 
-std::string placeholder(const Parameter& parameter) {
-  switch (parameter.kind) {
-    case ParameterKind::flag: return "";
-    case ParameterKind::integer: return " N";
-    case ParameterKind::real: return " X";
-    case ParameterKind::reals: return " X[,X..]";
-    case ParameterKind::grid: return " GRID";
-    case ParameterKind::word: return " WORD";
-    case ParameterKind::text: return parameter.name == "out" ? " DIR" : " TEXT";
-  }
-  return "";
-}
-
 std::string option_entry(const Parameter& parameter) {
-  std::string text = parameter.text;
-  // For free text and flags the sentence says it all.
-  if (parameter.kind != ParameterKind::flag && parameter.kind != ParameterKind::text) {
-    text += " Allowed: " + parameter.allowed() + ".";
-  }
-  if (parameter.required) text += " Required.";
-  const bool has_default = parameter.kind != ParameterKind::flag && !parameter.required &&
-                           !std::holds_alternative<std::monostate>(parameter.fallback);
-  if (has_default) text += " Default: " + to_text(parameter.fallback) + ".";
-  return entry("--" + parameter.name + placeholder(parameter), text, option_indent);
-}
-
-std::string column_entry(const Column& column, std::size_t indent) {
-  std::string text = column.meaning;
-  if (!column.unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", column.unit);
-  if (column.estimate) {
-    text += fmt::format("{}with its standard error", text.empty() ? "" : ", ");
-  }
-  return entry(column.name, text, indent);
-}
-
-std::string required_usage(const Verb& verb) {
-  std::string out;
-  for (const Parameter& parameter : verb.parameters) {
-    if (parameter.required) out += " --" + parameter.name + placeholder(parameter);
-  }
-  return out;
+  std::string name = "--" + parameter.name;
+  if (parameter.kind != ParameterKind::flag) name += ' ' + placeholder(parameter);
+  return entry(name, option_text(parameter), option_indent);
 }
 
 std::string verbs_of(std::string_view family) {
@@ -105,6 +68,82 @@ std::string verbs_of(std::string_view family) {
 }
 
 }  // namespace
+
+std::string placeholder(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case ParameterKind::flag: return "";
+    case ParameterKind::integer: return "N";
+    case ParameterKind::real: return "X";
+    case ParameterKind::reals: return "X[,X..]";
+    case ParameterKind::grid: return "GRID";
+    case ParameterKind::word: return "WORD";
+    case ParameterKind::text: return parameter.name == "out" ? "DIR" : "TEXT";
+  }
+  return "";
+}
+
+std::string option_text(const Parameter& parameter) {
+  std::string text = parameter.text;
+  // For free text and flags the sentence says it all.
+  if (parameter.kind != ParameterKind::flag && parameter.kind != ParameterKind::text) {
+    text += " Allowed: " + parameter.allowed() + ".";
+  }
+  if (parameter.required) text += " Required.";
+  const bool has_default = parameter.kind != ParameterKind::flag && !parameter.required &&
+                           !std::holds_alternative<std::monostate>(parameter.fallback);
+  if (has_default) text += " Default: " + to_text(parameter.fallback) + ".";
+  return text;
+}
+
+std::string column_text(const Column& column) {
+  std::string text = column.meaning;
+  if (!column.unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", column.unit);
+  if (column.estimate) {
+    text += fmt::format("{}with its standard error", text.empty() ? "" : ", ");
+  }
+  return text;
+}
+
+std::string required_usage(const Verb& verb) {
+  std::string out;
+  for (const Parameter& parameter : verb.parameters) {
+    if (parameter.required) out += " --" + parameter.name + ' ' + placeholder(parameter);
+  }
+  return out;
+}
+
+std::vector<Parameter> all_options(const Verb& verb) {
+  std::vector<Parameter> all = effective_parameters(verb);
+  for (Parameter& parameter : common_parameters()) all.push_back(std::move(parameter));
+  return all;
+}
+
+std::vector<Parameter> all_options(const Command& command) {
+  return command.options ? command.options() : std::vector{help_parameter()};
+}
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : catalog()) {
+    if (std::find(names.begin(), names.end(), verb.family) == names.end()) {
+      names.push_back(verb.family);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> verb_names(std::string_view family) {
+  std::vector<std::string> names;
+  for (const Verb& verb : catalog()) {
+    if (verb.family == family) names.push_back(verb.name);
+  }
+  return names;
+}
+
+std::string_view exit_code_summary() {
+  return "0 ok; 2 usage; 3 not converged, refused or out of time; 4 files; 130 interrupted; 1 a "
+         "fault of ours.";
+}
 
 std::string main_help() {
   std::string out =
@@ -120,9 +159,7 @@ std::string main_help() {
   }
   out += entry("--version", "The version", option_indent);
   out += entry("--help", "This text; after a family, a verb or a command, its own", option_indent);
-  out +=
-      "\nExit codes: 0 ok; 2 usage; 3 not converged, refused or out of time; 4 files;\n"
-      "130 interrupted; 1 a fault of ours.\n";
+  out += '\n' + wrapped(fmt::format("Exit codes: {}", exit_code_summary()), 0, 0) + '\n';
   if (!catalog().empty() && !catalog().front().examples.empty()) {
     out += "\nTry: onset " + catalog().front().examples.front() + "\n";
   }
@@ -145,18 +182,17 @@ std::string verb_help(const Verb& verb) {
   for (const Parameter& parameter : verb.parameters) out += option_entry(parameter);
 
   out += "\nOptions of every verb\n";
-  const std::vector<Parameter> effective = effective_parameters(verb);
-  for (std::size_t i = verb.parameters.size(); i < effective.size(); ++i) {
-    out += option_entry(effective[i]);
-  }
-  for (const Parameter& parameter : common_parameters()) out += option_entry(parameter);
+  const std::vector<Parameter> all = all_options(verb);
+  for (std::size_t i = verb.parameters.size(); i < all.size(); ++i) out += option_entry(all[i]);
 
   if (!verb.columns.empty()) {
     out += "\nColumns\n";
     std::size_t longest = 0;
     for (const Column& column : verb.columns) longest = std::max(longest, column.name.size());
     const std::size_t indent = std::min(longest + 4, option_indent);
-    for (const Column& column : verb.columns) out += column_entry(column, indent);
+    for (const Column& column : verb.columns) {
+      out += entry(column.name, column_text(column), indent);
+    }
   }
   if (!verb.examples.empty()) {
     out += "\nExamples\n";

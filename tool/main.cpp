@@ -18,24 +18,6 @@
 namespace onset::tool {
 namespace {
 
-std::vector<std::string> family_names() {
-  std::vector<std::string> names;
-  for (const Verb& verb : catalog()) {
-    if (std::find(names.begin(), names.end(), verb.family) == names.end()) {
-      names.push_back(verb.family);
-    }
-  }
-  return names;
-}
-
-std::vector<std::string> verb_names(const std::string& family) {
-  std::vector<std::string> names;
-  for (const Verb& verb : catalog()) {
-    if (verb.family == family) names.push_back(verb.name);
-  }
-  return names;
-}
-
 int show(const std::string& text) {
   write_stdout(text);
   return exit_ok;

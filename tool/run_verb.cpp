@@ -11,8 +11,7 @@
 #include "tool/exit_codes.hpp"
 #include "tool/help.hpp"
 #include "tool/output.hpp"
-#include "tool/progress_bar.hpp"
-#include "tool/stop_watch.hpp"
+#include "tool/run_context.hpp"
 
 namespace onset::tool {
 namespace {
@@ -63,32 +62,15 @@ std::string stop_reason(StopCause cause, const CommonOptions& options) {
   return "stopped on request; rows finished by then are given";
 }
 
-int exit_code(ResultStatus status, StopCause cause) {
-  switch (status) {
-    case ResultStatus::ok: return exit_ok;
-    case ResultStatus::unconverged:
-    case ResultStatus::refused: return exit_unresolved;
-    case ResultStatus::interrupted:
-      return cause == StopCause::time_limit ? exit_unresolved : exit_interrupted;
-  }
-  return exit_internal;
-}
-
 StopCause run_and_time(const Verb& verb, const CommonOptions& options, io::RunRecord& record) {
-  ProgressBar bar(options.quiet);
-  StopWatch watch(options.max_seconds);
-  Context context;
-  context.threads = options.threads;
-  context.stop = watch.token();
-  context.memory_limit = available_memory();
-  context.progress = [&bar](double fraction, std::string_view what) { bar.show(fraction, what); };
+  const RunContext run(options);
   const auto start = std::chrono::steady_clock::now();
-  record.result = run_to_result(verb, record.parameters, context);
+  record.result = run_to_result(verb, record.parameters, run.context());
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (record.result.status == ResultStatus::interrupted) {
-    record.result.reason = stop_reason(watch.cause(), options);
+    record.result.reason = stop_reason(run.stop_cause(), options);
   }
-  return watch.cause();
+  return run.stop_cause();
 }
 
 }  // namespace
@@ -98,20 +80,18 @@ int run_verb(const Verb& verb, Arguments arguments) {
     write_stdout(verb_help(verb));
     return exit_ok;
   }
-  const std::vector<Parameter> own = effective_parameters(verb);
-  std::vector<Parameter> known = own;
-  for (Parameter& parameter : common_parameters()) known.push_back(std::move(parameter));
-  auto given = read_options(arguments, known);
+  auto given = read_options(arguments, all_options(verb));
   const CommonOptions options = take_common_options(given);
 
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
-  record.parameters = complete(own, given);
+  record.parameters = complete(verb, given);
   if (options.explain) {
     write_stdout(explain(verb, record, options.format));
     return exit_ok;
   }
+  require_memory(verb, record.parameters, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
 
   const StopCause cause = run_and_time(verb, options, record);

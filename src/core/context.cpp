@@ -1,6 +1,7 @@
 #include "onset/core/context.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +63,10 @@ std::size_t available_memory() {
     bytes = static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_size);
   }
   if (const auto limit = detail::cgroup_memory_limit()) bytes = std::min(bytes, *limit);
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min(bytes, static_cast<std::size_t>(address_space.rlim_cur));
+  }
   return bytes;
 }
 

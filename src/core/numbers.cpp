@@ -39,6 +39,25 @@ double snap(double x, double scale) {
   return std::abs(rounded - x) <= noise * scale ? rounded + 0.0 : x;
 }
 
+/// All of the text as one number, but for spaces around it and a leading plus.
+template <class Number>
+Number read_strictly(const Parameter& parameter, std::string_view text, std::string_view noun,
+                     std::string_view too_large) {
+  std::string_view digits = trim(text);
+  if (digits.empty()) reject(parameter, fmt::format("{} is missing", noun));
+  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
+  Number value{};
+  const char* end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, value);
+  if (error == std::errc::result_out_of_range && rest == end) {
+    reject(parameter, fmt::format("{} {}", quoted(text), too_large));
+  }
+  if (error != std::errc{} || rest != end) {
+    reject(parameter, fmt::format("{} is not {}", quoted(text), noun));
+  }
+  return value;
+}
+
 void check_count(const Parameter& parameter, std::string_view text, double count) {
   if (count > static_cast<double>(max_grid_points)) {
     reject(parameter, fmt::format("{} has more than {} points", quoted(text), max_grid_points));
@@ -118,20 +137,14 @@ void reject(const Parameter& parameter, const std::string& problem, const std::s
 }
 
 double parse_number(const Parameter& parameter, std::string_view text) {
-  std::string_view digits = trim(text);
-  if (digits.empty()) reject(parameter, "a number is missing");
-  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-  double value = 0.0;
-  const char* end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, value);
-  if (error == std::errc::result_out_of_range && rest == end) {
-    reject(parameter, fmt::format("{} is beyond the range of a double", quoted(text)));
-  }
-  if (error != std::errc{} || rest != end) {
-    reject(parameter, fmt::format("{} is not a number", quoted(text)));
-  }
+  const auto value =
+      read_strictly<double>(parameter, text, "a number", "is beyond the range of a double");
   if (!std::isfinite(value)) reject(parameter, fmt::format("{} is not finite", quoted(text)));
   return value;
+}
+
+std::int64_t parse_integer(const Parameter& parameter, std::string_view text) {
+  return read_strictly<std::int64_t>(parameter, text, "a whole number", "does not fit in 64 bits");
 }
 
 std::vector<double> parse_list(const Parameter& parameter, std::string_view text) {

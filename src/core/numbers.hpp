@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace onset::detail {
 
 /// A finite number from text, strictly; throws InvalidArgument in the name of `parameter`.
 [[nodiscard]] double parse_number(const Parameter& parameter, std::string_view text);
+/// A whole number of 64 bits from text, likewise.
+[[nodiscard]] std::int64_t parse_integer(const Parameter& parameter, std::string_view text);
 /// The points of a grid or comma list; throws InvalidArgument likewise.
 [[nodiscard]] std::vector<double> parse_list(const Parameter& parameter, std::string_view text);
 [[nodiscard]] std::vector<double> parse_grid(const Parameter& parameter, std::string_view text);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/numbers.hpp"
@@ -13,6 +12,7 @@
 namespace onset {
 namespace {
 
+using detail::parse_integer;
 using detail::quoted;
 using detail::reject;
 
@@ -37,22 +37,6 @@ bool in_range(const Parameter& parameter, double x) {
 void check_number(const Parameter& parameter, double x) {
   if (!std::isfinite(x)) reject(parameter, fmt::format("{} is not finite", x));
   if (!in_range(parameter, x)) reject(parameter, fmt::format("{} is out of range", x));
-}
-
-std::int64_t parse_integer(const Parameter& parameter, std::string_view text) {
-  std::string_view digits = detail::trim(text);
-  if (digits.empty()) reject(parameter, "a whole number is missing");
-  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
-  std::int64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [rest, error] = std::from_chars(digits.data(), end, value);
-  if (error == std::errc::result_out_of_range && rest == end) {
-    reject(parameter, fmt::format("{} does not fit in 64 bits", quoted(text)));
-  }
-  if (error != std::errc{} || rest != end) {
-    reject(parameter, fmt::format("{} is not a whole number", quoted(text)));
-  }
-  return value;
 }
 
 void check_word(const Parameter& parameter, const std::string& word) {

@@ -1,8 +1,30 @@
 #include "onset/core/verb.hpp"
 
-#include <limits>
+#include <cstdio>
+#include <iterator>
+#include <string>
+
+#include "onset/core/error.hpp"
 
 namespace onset {
+namespace {
+
+/// Two digits, say "1.5 GiB" or "61 MiB"; an estimate of memory is good for no more.
+std::string in_binary_units(double bytes) {
+  const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  constexpr double step = 1024.0;
+  const std::size_t largest = std::size(units) - 1;
+  std::size_t unit = 0;
+  while (bytes >= 1000.0 && unit < largest) {
+    bytes /= step;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < 10.0 ? "%.1f" : "%.0f", bytes);
+  return std::string(text) + " " + units[unit];
+}
+
+}  // namespace
 
 std::string_view to_string(ResultStatus status) {
   switch (status) {
@@ -35,6 +57,22 @@ std::vector<Parameter> effective_parameters(const Verb& verb) {
                                   : "Target standard error (absolute) of " + verb.primary + ".";
   all.push_back(std::move(tol));
   return all;
+}
+
+Parameters complete(const Verb& verb, const std::map<std::string, Value>& given) {
+  Parameters all = complete(effective_parameters(verb), given);
+  if (verb.tol_for && !given.contains("tol")) all.set("tol", verb.tol_for(all));
+  return all;
+}
+
+void require_memory(const Verb& verb, const Parameters& parameters, std::size_t limit) {
+  if (!verb.cost) return;
+  const double needed = verb.cost(parameters).memory_bytes;
+  if (needed <= static_cast<double>(limit)) return;
+  throw InvalidArgument(verb.full_name(), "needs about " + in_binary_units(needed) +
+                                              " of memory with these parameters; allowed: " +
+                                              in_binary_units(static_cast<double>(limit)) +
+                                              " here");
 }
 
 }  // namespace onset

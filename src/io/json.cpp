@@ -14,14 +14,19 @@ Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json(nullptr);
 }
 
+/// What the values of tables and of parameters have in common.
+struct ScalarWriter {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(bool truth) const { return truth; }
+  Json operator()(std::int64_t whole) const { return whole; }
+  Json operator()(double real) const { return number(real); }
+  Json operator()(const std::string& text) const { return text; }
+};
+
 Json cell_value(const Cell& cell) {
-  struct Writer {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool truth) const { return truth; }
-    Json operator()(std::int64_t whole) const { return whole; }
-    Json operator()(double real) const { return number(real); }
+  struct Writer : ScalarWriter {
+    using ScalarWriter::operator();
     Json operator()(const Estimate& estimate) const { return number(estimate.value); }
-    Json operator()(const std::string& text) const { return text; }
   };
   return std::visit(Writer{}, cell);
 }
@@ -52,17 +57,13 @@ Json rows(const Table& table) {
 }  // namespace
 
 Json value_json(const Value& value) {
-  struct Writer {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool flag) const { return flag; }
-    Json operator()(std::int64_t whole) const { return whole; }
-    Json operator()(double real) const { return number(real); }
+  struct Writer : ScalarWriter {
+    using ScalarWriter::operator();
     Json operator()(const std::vector<double>& list) const {
       Json out = Json::array();
       for (const double x : list) out.push_back(number(x));
       return out;
     }
-    Json operator()(const std::string& text) const { return text; }
   };
   return std::visit(Writer{}, value);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "numerics/point_range.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
@@ -34,14 +35,7 @@ class ShiftedLattice final : public PointSet {
   [[nodiscard]] int dimensions() const override { return static_cast<int>(shifts_.size()); }
 
   void points(std::size_t first, std::size_t count, std::span<double> out) const override {
-    if (count > size_ || first > size_ - count) {
-      throw InvalidArgument("count", "points " + std::to_string(first) + " + " +
-                                         std::to_string(count) + " go beyond the lattice of " +
-                                         std::to_string(size_));
-    }
-    if (out.size() != count * shifts_.size()) {
-      throw InvalidArgument("out", "must have count * dimensions elements");
-    }
+    detail::check_point_range(first, count, size_, shifts_.size(), out);
     for (std::size_t d = 0; d < shifts_.size(); ++d) {
       coordinate(d, first, out.subspan(d * count, count));
     }

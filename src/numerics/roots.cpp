@@ -42,6 +42,14 @@ double next_point(const Evaluation& a, const Evaluation& b, double low, double h
   return inside ? std::clamp(secant, low + margin, high - margin) : 0.5 * (low + high);
 }
 
+/// Largest factor between the slope of a replicate and their mean. Beyond it the difference of two
+/// near points is noise: a slope of almost 0 would throw the replicate's root anywhere.
+constexpr double max_slope_ratio = 2.0;
+
+double trusted_slope(double own, double mean) {
+  return mean * std::clamp(own / mean, 1.0 / max_slope_ratio, max_slope_ratio);
+}
+
 }  // namespace
 
 void RootOptions::validate() const {
@@ -106,7 +114,7 @@ ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double h
   }
   for (std::size_t r = 0; r < replicates; ++r) {
     const double own_slope = (b.rows[0][r] - a.rows[0][r]) / (b.x - a.x);
-    const double x = b.x - b.rows[0][r] / own_slope;
+    const double x = b.x - b.rows[0][r] / trusted_slope(own_slope, result.slope);
     const double step = (x - b.x) / (b.x - a.x);
     result.x.push_back(x);
     for (std::size_t row = 0; row < result.rows.size(); ++row) {

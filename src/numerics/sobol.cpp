@@ -6,6 +6,7 @@
 #include <boost/random/sobol.hpp>
 #include <string>
 
+#include "numerics/point_range.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/random.hpp"
@@ -83,13 +84,7 @@ class ScrambledSobol final : public PointSet {
   [[nodiscard]] int dimensions() const override { return static_cast<int>(directions_.size()); }
 
   void points(std::size_t first, std::size_t count, std::span<double> out) const override {
-    if (count > size_ || first > size_ - count) {
-      throw InvalidArgument("count",
-                            "Sobol points are numbered from 0 to " + std::to_string(size_ - 1));
-    }
-    if (out.size() != count * directions_.size()) {
-      throw InvalidArgument("out", "must have count * dimensions elements");
-    }
+    detail::check_point_range(first, count, size_, directions_.size(), out);
     for (std::size_t d = 0; d < directions_.size(); ++d) {
       coordinate(d, first, out.subspan(d * count, count));
     }

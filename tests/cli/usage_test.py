@@ -1,5 +1,8 @@
 """What was wrong, what is allowed, the nearest valid word, exit code 2, nothing on stdout."""
 
+import os
+import resource
+import tempfile
 import unittest
 
 from onset_command import onset
@@ -90,6 +93,22 @@ class Usage(unittest.TestCase):
                 self.assertEqual(done.stderr.count("\n"), 1, "one line")
                 for word in words + ["allowed"]:
                     self.assertIn(word, done.stderr)
+
+
+class Memory(unittest.TestCase):
+    def test_a_run_that_does_not_fit_is_refused_before_it_starts(self):
+        small = 55_000_000  # bytes; enough to load the program, less than its verbs say they need
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (small, small))
+        if onset("--version", preexec_fn=limit).returncode != 0:
+            self.skipTest("this build needs more address space to start (sanitizers do)")
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "run")
+            done = onset(*THRESHOLDS, "--out", out, preexec_fn=limit)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, r"smi thresholds: needs about \d+ MiB of memory .*"
+                                          r"allowed: 52 MiB here")
+            self.assertFalse(os.path.exists(out))
 
 
 class Help(unittest.TestCase):

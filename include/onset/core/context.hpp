@@ -26,7 +26,7 @@ struct Context {
 
 /// Threads that the affinity mask, the cgroup quota and SLURM_CPUS_PER_TASK allow; at least 1.
 [[nodiscard]] int available_threads();
-/// Bytes of memory that the machine and the cgroup allow.
+/// Bytes of memory that the machine, the cgroup and `ulimit -v` allow.
 [[nodiscard]] std::size_t available_memory();
 
 }  // namespace onset

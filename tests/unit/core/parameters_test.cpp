@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "onset/core/error.hpp"
+#include "support/complaint.hpp"
 
 namespace onset {
 namespace {
@@ -47,13 +48,9 @@ std::vector<double> grid(std::string_view text) {
 }
 
 std::string complaint(const Parameter& parameter, std::string_view text) {
-  try {
-    (void)parse_value(parameter, text);
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.field(), "--" + parameter.name);
-    return error.what();
-  }
-  return "no complaint";
+  const auto call = [&] { (void)parse_value(parameter, text); };
+  EXPECT_EQ(testing::wrong_field(call), "--" + parameter.name);
+  return testing::complaint(call);
 }
 
 TEST(ParseValue, ComplaintsNameTheFieldTheTextAndWhatIsAllowed) {
@@ -199,13 +196,10 @@ TEST(Complete, FillsDefaultsAndKeepsWhatIsMissingWithoutOne) {
 
 TEST(Complete, UnknownNamesGetTheNearestOne) {
   const std::vector<Parameter> all = {layers(), skip()};
-  try {
-    (void)complete(all, {{"layres", std::int64_t{1}}});
-    FAIL() << "accepted";
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "--layres: no such option; allowed: --layers, --skip; did you mean '--layers'?");
-  }
+  EXPECT_EQ(testing::complaint([&] {
+              (void)complete(all, {{"layres", std::int64_t{1}}});
+            }),
+            "--layres: no such option; allowed: --layers, --skip; did you mean '--layers'?");
 }
 
 TEST(Complete, AsksForWhatIsRequired) {

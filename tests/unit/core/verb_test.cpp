@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/complaint.hpp"
+
 namespace onset {
 namespace {
 
@@ -31,6 +33,35 @@ TEST(Verb, StatusesHaveTheNamesOfTheContract) {
   EXPECT_EQ(to_string(ResultStatus::unconverged), "unconverged");
   EXPECT_EQ(to_string(ResultStatus::refused), "refused");
   EXPECT_EQ(to_string(ResultStatus::interrupted), "interrupted");
+}
+
+/// Eight bytes for every one of `items`.
+Verb hungry() {
+  Verb verb;
+  verb.family = "toy";
+  verb.name = "hoard";
+  verb.cost = [](const Parameters& p) { return Cost{"", 0.0, 8.0 * p.real("items")}; };
+  return verb;
+}
+
+std::string memory_complaint(double items, std::size_t limit) {
+  Parameters parameters;
+  parameters.set("items", items);
+  return testing::complaint([&] { require_memory(hungry(), parameters, limit); });
+}
+
+TEST(Verb, ARunThatNeedsMoreMemoryThanThereIsSaysItsNeedAndTheLimit) {
+  constexpr std::size_t gibibyte = std::size_t{1} << 30;
+  EXPECT_EQ(memory_complaint(1e10, 4 * gibibyte),
+            "toy hoard: needs about 75 GiB of memory with these parameters; allowed: 4.0 GiB here");
+  EXPECT_EQ(memory_complaint(1e6, 512),
+            "toy hoard: needs about 7.6 MiB of memory with these parameters; allowed: 512 bytes "
+            "here");
+}
+
+TEST(Verb, ARunThatFitsOrHasNoEstimateMayStart) {
+  EXPECT_EQ(memory_complaint(128.0, 1024), "none");
+  EXPECT_NO_THROW(require_memory(Verb{}, Parameters{}, 1));
 }
 
 }  // namespace

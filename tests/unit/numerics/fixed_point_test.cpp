@@ -8,9 +8,12 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "support/complaint.hpp"
 
 namespace onset::numerics {
 namespace {
+
+using testing::wrong_option;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -157,16 +160,7 @@ TEST(FixedPoint, StopsWhenAskedTo) {
 }
 
 TEST(FixedPoint, NamesTheOptionThatIsWrong) {
-  const auto field = [](auto change) {
-    FixedPointOptions options;
-    change(options);
-    try {
-      options.validate();
-    } catch (const InvalidArgument& error) {
-      return error.field();
-    }
-    return std::string("none");
-  };
+  const auto field = [](auto change) { return wrong_option<FixedPointOptions>(change); };
   EXPECT_EQ(field([](auto&) {}), "none");
   EXPECT_EQ(field([](auto& o) { o.tolerance = 0.0; }), "tolerance");
   EXPECT_EQ(field([](auto& o) { o.max_iterations = 0; }), "max_iterations");

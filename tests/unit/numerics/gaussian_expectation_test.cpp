@@ -8,9 +8,14 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
+#include "support/complaint.hpp"
+#include "support/contexts.hpp"
 
 namespace onset::numerics {
 namespace {
+
+using testing::with_threads;
+using testing::wrong_option;
 
 ExpectationOptions options_for(int dimensions, int outputs, std::size_t points = 1024) {
   ExpectationOptions options;
@@ -18,12 +23,6 @@ ExpectationOptions options_for(int dimensions, int outputs, std::size_t points =
   options.outputs = outputs;
   options.points = points;
   return options;
-}
-
-Context with_threads(int threads) {
-  Context context;
-  context.threads = threads;
-  return context;
 }
 
 // x^2, x y, exp(x + y), cos(x) of a pair (x, y): expectations 1, 0, e, exp(-1/2).
@@ -145,16 +144,7 @@ TEST(GaussianExpectation, ThrowsInterruptedWhenAskedToStop) {
 }
 
 TEST(ExpectationOptions, NameTheFieldThatIsWrong) {
-  const auto field = [](auto change) {
-    ExpectationOptions options;
-    change(options);
-    try {
-      options.validate();
-    } catch (const InvalidArgument& error) {
-      return error.field();
-    }
-    return std::string("none");
-  };
+  const auto field = [](auto change) { return wrong_option<ExpectationOptions>(change); };
   EXPECT_EQ(field([](auto&) {}), "none");
   EXPECT_EQ(field([](auto& o) { o.dimensions = 0; }), "dimensions");
   EXPECT_EQ(field([](auto& o) { o.dimensions = 193; }), "dimensions");

@@ -8,15 +8,12 @@
 #include <vector>
 
 #include "onset/core/error.hpp"
+#include "support/contexts.hpp"
 
 namespace onset::numerics {
 namespace {
 
-Context with_threads(int threads) {
-  Context context;
-  context.threads = threads;
-  return context;
-}
+using testing::with_threads;
 
 TEST(ParallelFor, RunsEveryIndexOnce) {
   for (const int threads : {-1, 0, 1, 2, 3, 8, 64}) {

@@ -8,19 +8,12 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "support/complaint.hpp"
 
 namespace onset::numerics {
 namespace {
 
-template <class Call>
-std::string wrong_field(Call call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.field();
-  }
-  return "none";
-}
+using testing::wrong_field;
 
 TEST(BracketedRoot, FindsTheRootsOfKnownFunctions) {
   struct Case {
@@ -246,6 +239,18 @@ TEST(ReplicatedRoot, RefusesABracketWithoutASignChangeOfTheMean) {
               (void)replicated_root(std::ref(f), -1.0, 0.0, {1e-6, 20});
             }),
             "bracket");
+}
+
+TEST(ReplicatedRoot, AReplicateWhoseSlopeIsLostInNoiseStaysNearTheOthers) {
+  // Noise has made the residual of the last replicate flat: its own secant would end at infinity.
+  const ReplicatedFunction f = [](double x) {
+    return std::vector<Replicates>{{x - 1.0, x - 1.1, x - 0.9, 0.05}};
+  };
+  const ReplicatedRoot root = replicated_root(f, 0.0, 2.2, RootOptions{1e-3, 20});
+  ASSERT_EQ(root.x.size(), 4u);
+  EXPECT_NEAR(root.x[1], 1.1, 1e-12);
+  // 0.05 from 0, and the mean slope is 3/4, of which half is the least that is trusted.
+  EXPECT_LE(std::abs(root.x[3] - root.x[0]), 0.2);
 }
 
 }  // namespace

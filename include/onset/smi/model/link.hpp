@@ -94,8 +94,7 @@ class LinkModel final : public SequenceModel {
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override { return link_.label_size(); }
-  /// SequenceModel counts whole constraints: a fraction is rounded down.
-  [[nodiscard]] int constraints() const override { return static_cast<int>(link_.constraints()); }
+  [[nodiscard]] double constraints() const override { return link_.constraints(); }
   void label(std::span<const double> fields, std::span<const double> /*noise*/,
              std::span<double> label) const override {
     link_.label(fields, label);

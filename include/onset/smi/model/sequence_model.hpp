@@ -25,9 +25,13 @@ class SequenceModel {
   [[nodiscard]] virtual int label_size() const = 0;
   /// Standard normals that a label takes besides the fields (output noise).
   [[nodiscard]] virtual int noise_size() const { return 0; }
-  /// Independent real numbers that a label fixes exactly, kappa of [smi 21]; 0 when labels are
-  /// discrete or noisy.
-  [[nodiscard]] virtual int constraints() const = 0;
+  /// Independent real numbers that a label fixes exactly, on average: kappa of [smi 21]; 0 when
+  /// labels are discrete or noisy.
+  [[nodiscard]] virtual double constraints() const = 0;
+  /// Whether the label stays the same when all fields of a block change sign: then a label says
+  /// nothing about their mean while the block is not learned. Said where integrals know it only
+  /// nearly; a model with an exact posterior need not.
+  [[nodiscard]] virtual bool even(std::size_t /*block*/) const { return false; }
   /// The label of one sample.
   virtual void label(std::span<const double> fields, std::span<const double> noise,
                      std::span<double> label) const = 0;

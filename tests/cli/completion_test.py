@@ -1,0 +1,102 @@
+"""Completion for shells: the scripts are well-formed, and propose what the command would accept."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from onset_command import COMMAND, onset
+
+ASK = """
+source "$1"; shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_onset
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+class Bash(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.script = os.path.join(cls.folder.name, "onset.bash")
+        with open(cls.script, "w", encoding="ascii") as file:
+            file.write(onset("completion", "bash").stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def proposed(self, *words):
+        """What the Tab key offers at the end of the last word, in an empty folder."""
+        run = subprocess.run(["bash", "-c", ASK, "ask", self.script, COMMAND, *words],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+                             cwd=self.folder.name)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout.split()
+
+    def test_the_script_has_no_syntax_errors(self):
+        run = subprocess.run(["bash", "-n", self.script], stderr=subprocess.PIPE, text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_the_first_word_is_a_family_or_a_command(self):
+        self.assertLessEqual({"smi", "list", "figure", "completion", "man"},
+                             set(self.proposed("")))
+
+    def test_a_family_is_followed_by_its_verbs(self):
+        self.assertEqual(self.proposed("smi", "thr"), ["thresholds"])
+
+    def test_every_option_of_the_help_is_proposed(self):
+        text = onset("smi", "curve", "--help").stdout
+        options = {line.split()[0] for line in text.splitlines() if line.startswith("  --")}
+        self.assertIn("--alpha", options)
+        self.assertEqual(set(self.proposed("smi", "curve", "--")), options)
+
+    def test_an_option_that_was_given_is_not_proposed_again(self):
+        self.assertEqual(self.proposed("smi", "curve", "--layers", "1", "--layer"), [])
+
+    def test_words_are_proposed_for_an_option_that_takes_one(self):
+        self.assertEqual(self.proposed("smi", "curve", "--branch", ""),
+                         ["uninformed", "informed", "optimal"])
+        self.assertEqual(self.proposed("smi", "curve", "--format", "=", "j"), ["json"])
+
+    def test_nothing_is_proposed_for_a_number(self):
+        self.assertEqual(self.proposed("smi", "curve", "--layers", ""), [])
+
+    def test_folders_are_proposed_for_a_folder(self):
+        os.mkdir(os.path.join(self.folder.name, "runs"))
+        self.assertEqual(self.proposed("smi", "curve", "--out", ""), ["runs"])
+
+    def test_figures_are_proposed_by_name(self):
+        self.assertIn("smi-1", self.proposed("figure", "smi"))
+
+
+class Zsh(unittest.TestCase):
+    def test_the_script_names_every_option_of_a_verb(self):
+        script = onset("completion", "zsh").stdout
+        self.assertTrue(script.startswith("#compdef onset\n"))
+        for word in ["'--alpha=[", "(uninformed informed optimal)", "'--quiet[", "_files -/"]:
+            self.assertIn(word, script)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_the_script_has_no_syntax_errors(self):
+        run = subprocess.run(["zsh", "-n"], input=onset("completion", "zsh").stdout,
+                             stderr=subprocess.PIPE, text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+
+class Misuse(unittest.TestCase):
+    def test_the_shell_must_be_named_and_known(self):
+        for arguments, words in [(["completion"], ["bash or zsh"]),
+                                 (["completion", "bsh"], ["did you mean 'bash'"]),
+                                 (["completion", "bash", "zsh"], ["zsh", "allowed"])]:
+            run = onset(*arguments)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+            for word in words:
+                self.assertIn(word, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+#include "tool/run_context.hpp"
+
+#include "tool/exit_codes.hpp"
+
+namespace onset::tool {
+
+RunContext::RunContext(const CommonOptions& options)
+    : bar_(options.quiet), watch_(options.max_seconds) {
+  context_.threads = options.threads;
+  context_.stop = watch_.token();
+  context_.memory_limit = available_memory();
+  context_.progress = [this](double fraction, std::string_view what) { bar_.show(fraction, what); };
+}
+
+int exit_code(ResultStatus status, StopCause cause) {
+  switch (status) {
+    case ResultStatus::ok: return exit_ok;
+    case ResultStatus::unconverged:
+    case ResultStatus::refused: return exit_unresolved;
+    case ResultStatus::interrupted:
+      return cause == StopCause::time_limit ? exit_unresolved : exit_interrupted;
+  }
+  return exit_internal;
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "onset/core/context.hpp"
+#include "onset/core/verb.hpp"
+#include "tool/common_options.hpp"
+#include "tool/progress_bar.hpp"
+#include "tool/stop_watch.hpp"
+
+namespace onset::tool {
+
+/// What the command does around a computation: while it lives there is a progress bar, and Ctrl-C
+/// and the time limit request a stop. One at a time; not to be kept for the output, since a signal
+/// then should end the process.
+class RunContext {
+ public:
+  explicit RunContext(const CommonOptions& options);
+
+  [[nodiscard]] const Context& context() const { return context_; }
+  /// What asked the run to stop; none when nothing did.
+  [[nodiscard]] StopCause stop_cause() const { return watch_.cause(); }
+
+ private:
+  ProgressBar bar_;
+  StopWatch watch_;
+  Context context_;
+};
+
+/// What the shell is told about a run that ended like this.
+[[nodiscard]] int exit_code(ResultStatus status, StopCause cause);
+
+}  // namespace onset::tool
