@@ -144,7 +144,8 @@ class TwoLayers final : public smi::SequenceModel {
   explicit TwoLayers(double spoil = 1.0) : spoil_(spoil) {}
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override { return 2; }
-  [[nodiscard]] int constraints() const override { return 2; }
+  [[nodiscard]] double constraints() const override { return 2.0; }
+  [[nodiscard]] bool even(std::size_t /*block*/) const override { return true; }
   void label(In fields, In /*noise*/, Out label) const override {
     smi::label_field(model_, fields, label);
   }
@@ -188,6 +189,29 @@ TEST(CheckModel, PassesAPosteriorWithInnerErrorsAndCatchesOneThatIsFivePerCentOf
   EXPECT_TRUE(report.blocks[0].sign_symmetric);
   EXPECT_TRUE(report.blocks[1].sign_symmetric);
   EXPECT_TRUE(mentions(check_model(TwoLayers{1.05}, options), "(Nishimori)"));
+}
+
+// sign(z), which claims that a label does not show the sign of its field.
+class FalselyEven final : public smi::SequenceModel {
+ public:
+  [[nodiscard]] const FieldShape& shape() const override { return good_->shape(); }
+  [[nodiscard]] int label_size() const override { return good_->label_size(); }
+  [[nodiscard]] double constraints() const override { return good_->constraints(); }
+  [[nodiscard]] bool even(std::size_t /*block*/) const override { return true; }
+  void label(In fields, In noise, Out label) const override { good_->label(fields, noise, label); }
+  [[nodiscard]] int prediction_size() const override { return good_->prediction_size(); }
+  void prediction(In fields, Out out) const override { good_->prediction(fields, out); }
+  [[nodiscard]] std::unique_ptr<smi::Posterior> posterior(
+      const smi::PosteriorOptions& options) const override {
+    return good_->posterior(options);
+  }
+
+ private:
+  std::unique_ptr<smi::SequenceModel> good_ = smi::make_model(smi::SignProductLink{1});
+};
+
+TEST(CheckModel, CatchesABlockThatIsCalledEvenButIsNot) {
+  EXPECT_TRUE(mentions(check_model(FalselyEven{}, quick()), "called even"));
 }
 
 TEST(CheckModel, RefusesOptionsThatMakeNoSense) {
