@@ -55,7 +55,8 @@ struct ModelReport {
 ///  - that means are derivatives of log Z in omega, and covariances those of the means;
 ///  - the Nishimori identities E <zeta>.zeta* = E |<zeta>|^2 and E <zeta zeta^T> = I [smi 15];
 ///  - that state evolution closes with one overlap per block: E <zeta><zeta>^T is a multiple of the
-///    identity in every block and zero between blocks.
+///    identity in every block and zero between blocks;
+///  - that blocks called even() are.
 /// A posterior that is not exact is tested across its two halves, without derivatives, and with
 /// options.inner_bias as allowance.
 /// Costs replicates * points posteriors per setting. Throws InvalidArgument for wrong options.

@@ -37,6 +37,9 @@ Moments product_by_quadrature(double y, double omega_1, double omega_2, double v
                                peak + by * deviation});
     }
   }
+  // For small products z_1 ranges over decades, down to where z_2 is far out.
+  for (double x = 0.03 * std::fabs(y); x < 30.0; x *= 1.5) ends.insert(ends.end(), {x, -x});
+  std::erase_if(ends, [](double x) { return !std::isfinite(x); });  // omega_2 = 0
   std::sort(ends.begin(), ends.end());
   const auto energy = [&](double x) {
     const double a = (x - omega_1) / deviation;
@@ -55,7 +58,7 @@ Moments product_by_quadrature(double y, double omega_1, double omega_2, double v
                  std::pow((x - omega_1) / deviation, i) *
                  std::pow((y / x - omega_2) / deviation, j);
         },
-        ends);
+        ends, 2);
   };
   const double z = moment(0, 0);
   return {std::log(z / (2.0 * std::numbers::pi * v)) - lowest,
@@ -179,7 +182,7 @@ Moments committee_by_quadrature(double y, double omega_a, double omega_b, double
   std::erase_if(ends, [](double x) { return std::fabs(x) > 12.0; });
   std::sort(ends.begin(), ends.end());
   const auto over_b = [&](auto&& f) {
-    return integral([&](double zeta) { return density(zeta) * f(zeta, slices(zeta)); }, ends);
+    return integral([&](double zeta) { return density(zeta) * f(zeta, slices(zeta)); }, ends, 1);
   };
   const double z = over_b([](double, const Slice& s) { return s.mass; });
   return {std::log(z),

@@ -16,7 +16,7 @@ struct ProductLink {
   [[nodiscard]] static int label_size() { return 1; }
   [[nodiscard]] static double constraints() { return 1.0; }
   static void label(std::span<const double> z, std::span<double> y) { y[0] = z[0] * z[1]; }
-  /// Relative accuracy about 1e-12 for V >= 1e-6, 1e-10 for V >= 1e-10, wherever omega is.
+  /// Accurate to rounding, that is to about 1e-15 / sqrt(V) relative to one: 1e-10 at V = 1e-10.
   [[nodiscard]] static double posterior(std::span<const double> label,
                                         std::span<const double> omega,
                                         std::span<const double> variance, std::span<double> mean,

@@ -36,6 +36,7 @@ class Rays {
     const double nearest = std::clamp(0.0, first, last);
     const bool approaches = std::fabs(nearest) < 0.5 * pi;
     nearest_ = distance * (approaches ? std::fabs(std::sin(nearest)) : 1.0);
+    at_apex_ = std::exp(-0.5 * (distance - nearest_) * (distance + nearest_));
   }
 
   // The smallest exponent, taken out of the sums: half the squared distance to the origin.
@@ -59,8 +60,7 @@ class Rays {
     const double s = distance_ * std::sin(angle);
     const std::array<double, 2> u = {std::cos(to_origin_ + angle), std::sin(to_origin_ + angle)};
     const std::array<double, 2> n = {-u[1], u[0]};
-    const double at_apex =
-        weight * std::exp(-0.5 * (distance_ - nearest_) * (distance_ + nearest_));
+    const double at_apex = weight * at_apex_;
     double w0;  // integrals of 1, w, w^2
     double w1;
     double w2;
@@ -115,6 +115,7 @@ class Rays {
   double first_;
   double last_;
   double nearest_;
+  double at_apex_;
 };
 
 }  // namespace
