@@ -40,6 +40,16 @@ TEST(Sweep, EveryWayAPointCanEndIsKeptWithItsReason) {
   }
 }
 
+TEST(Sweep, APointThatNeedsMoreMemoryThanThereIsFailsBeforeItStarts) {
+  const ToyPlan plan("");
+  Context context;
+  context.memory_limit = 10;
+  const std::optional<PointRecord> record = compute_point(*plan, 0, context);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, PointStatus::failed);
+  EXPECT_NE(record->reason.find("of memory"), std::string::npos) << record->reason;
+}
+
 TEST(Sweep, ComputesWhatIsMissingAndRetriesOnlyWhenAsked) {
   const ScratchFolder folder;
   const ToyPlan plan("[axes]\nslope = [1, 2, -1, -3]");
@@ -73,7 +83,7 @@ TEST(Sweep, ThreadsDoNotChangeTheTable) {
   std::vector<std::string> tables;
   for (const int threads : {1, 2, 8}) {
     const ScratchFolder folder;
-    const ToyPlan plan("seeds = 5\n[axes]\nslope = [1, 100, -100]");
+    const ToyPlan plan("seeds = 5\n[axes]\nslope = [1, 100, 7]");
     Store store(folder / "s.db", Store::Mode::write);
     EXPECT_EQ(sweep(*plan, store, threads).ok, 15U);
     tables.push_back(io::to_csv(study_table(record_of(*plan), store)));
