@@ -197,6 +197,16 @@ class Drafter {
     }
   }
 
+  /// "Q11, Q22": of the columns that are drawn already and of this one.
+  static std::string column_names(const DrawnPanel& panel, const std::string& last) {
+    constexpr std::size_t most = 4;
+    std::string out;
+    for (std::size_t i = 0; i < panel.curves.size() && i < most; ++i) {
+      out += panel.curves[i].look.label + ", ";
+    }
+    return out + (panel.curves.size() < most ? literal_text(last) : "..");
+  }
+
   void add_column(DrawnPanel& panel, const std::string& x, const std::string& y,
                   const std::vector<std::string>& group, LineStyle style) {
     Series series{"", x, y, {}, group, {}, {}};
@@ -210,7 +220,11 @@ class Drafter {
       series.look.colour = curve_colour(panel.curves.size());
       series.look.mark = curve_mark(panel.curves.size());
       const std::string& unit = column(y).unit;
-      panel.y.label = panel.curves.empty() ? axis_label(y) : literal_text(unit);
+      if (panel.curves.empty()) {
+        panel.y.label = axis_label(y);
+      } else {
+        panel.y.label = unit.empty() ? column_names(panel, y) : literal_text(unit);
+      }
     }
     std::vector<Curve> curves = pick_curves(series, table_);
     if (curves.size() > most_curves) {

@@ -40,30 +40,6 @@ Range range_of(char name, const DrawnPanel& panel) {
   return range;
 }
 
-/// Powers of ten; where there are too few of them, twice and five times those as well.
-std::string log_tics(char name, const Range& range) {
-  if (!(range.low > 0.0) || !(range.low < range.high)) return {};
-  if (std::log10(range.high / range.low) >= 2.0) {
-    return fmt::format("set {0}tics autofreq\nset m{0}tics 10\nset format {0} '10^{{%T}}'\n", name);
-  }
-  std::string tics;
-  const int first = static_cast<int>(std::floor(std::log10(range.low)));
-  const int last = static_cast<int>(std::ceil(std::log10(range.high)));
-  for (int power = first; power <= last; ++power) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double at = factor * std::pow(10.0, power);
-      if (at >= range.low / 1.001 && at <= range.high * 1.001) {
-        tics += fmt::format("{}{:.6g}", tics.empty() ? "" : ",", at);
-      }
-    }
-  }
-  return fmt::format("set {0}tics ({1})\nset format {0} '%g'\n", name, tics);
-}
-
-std::string plain_tics(char name) {
-  return fmt::format("set {0}tics autofreq\nset m{0}tics 2\nset format {0} '%g'\n", name);
-}
-
 std::string bound(const std::optional<double>& value, double otherwise) {
   if (value) return fmt::format("{}", *value);
   return std::isfinite(otherwise) ? fmt::format("{}", otherwise) : std::string("*");
@@ -82,14 +58,39 @@ Range ends(const DrawnPanel& panel, const PlotAxis& axis, Range range) {
 
 }  // namespace
 
+std::string linear_tics(std::string_view name) {
+  return fmt::format("set {0}tics autofreq\nset m{0}tics 2\nset format {0} '%g'\n", name);
+}
+
+std::string log_tics(std::string_view name, double low, double high) {
+  if (!(low > 0.0) || !(low < high)) return linear_tics(name);
+  if (std::log10(high / low) >= 2.0) {
+    return fmt::format("set {0}tics autofreq\nset m{0}tics 10\nset format {0} '10^{{%T}}'\n", name);
+  }
+  constexpr double rounding = 1.001;  // an end of the axis may be meant to be a tic
+  std::string tics;
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  for (int power = first; power <= last; ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double at = factor * std::pow(10.0, power);
+      if (at >= low / rounding && at <= high * rounding) {
+        tics += fmt::format("{}{:.6g}", tics.empty() ? "" : ",", at);
+      }
+    }
+  }
+  return fmt::format("set {0}tics ({1})\nset format {0} '%g'\n", name, tics);
+}
+
 std::string axis_commands(char name, const DrawnPanel& panel) {
   const PlotAxis& axis = name == 'x' ? panel.x : panel.y;
   const Range range = range_of(name, panel);
   const Range limits = ends(panel, axis, range);
+  const std::string letter(1, name);
   return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n{5}", name,
                      plot_text(axis.label), bound(axis.min, limits.low),
                      bound(axis.max, limits.high), axis.log ? "set" : "unset",
-                     axis.log ? log_tics(name, limits) : plain_tics(name));
+                     axis.log ? log_tics(letter, limits.low, limits.high) : linear_tics(letter));
 }
 
 }  // namespace onset::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "report/gnuplot_parts.hpp"
 #include "report/gnuplot_style.hpp"
@@ -23,18 +24,28 @@ unsigned long colour_number(std::string_view colour) {
   return std::stoul(std::string(colour.substr(1)), nullptr, 16);
 }
 
+struct Span {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+/// From the least to the greatest value that can be shown.
+Span span_of(const Shades& shades) {
+  Span span;
+  for (const double z : shades.z) {
+    if (!std::isfinite(z) || (shades.log && z <= 0.0)) continue;
+    span.low = std::min(span.low, z);
+    span.high = std::max(span.high, z);
+  }
+  return span;
+}
+
 /// Lines need a square of four values and something that changes between them.
 bool has_contours(const Shades& shades) {
   if (shades.contours.empty() && shades.contour_count == 0) return false;
   if (!shades.words.empty() || shades.x.size() < 2 || shades.y.size() < 2) return false;
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const double z : shades.z) {
-    if (!std::isfinite(z)) continue;
-    low = std::min(low, z);
-    high = std::max(high, z);
-  }
-  return low < high;
+  const Span span = span_of(shades);
+  return span.low < span.high;
 }
 
 /// Corners and value of every area.
@@ -78,16 +89,18 @@ std::string contour_data(const std::string& name, const Shades& shades) {
                    levels, contour_name(name), name);
 }
 
-void add_contours(std::vector<std::string>& parts, const std::string& name) {
+void add_contours(std::vector<std::string>& parts, const std::string& name, const Shades& shades) {
   const std::string lines = contour_name(name);
   // Light on dark, so that they are seen on every shade.
   parts.push_back(lines + " using 1:2 with lines linewidth 2 linecolor rgb \"#333333\" notitle");
   parts.push_back(lines + " using 1:2 with lines linewidth 1 linecolor rgb \"#ffffff\" notitle");
-  // One word on each piece, a few points from its beginning.
+  // One word on each piece, away from its beginning, which mostly lies at the edge.
+  const std::size_t point =
+      std::clamp<std::size_t>(std::min(shades.x.size(), shades.y.size()) / 4, 1, 12);
   parts.push_back(
-      fmt::format("{} using 1:2:(sprintf(\"%g\",$3)) every 100000::4 with labels boxed font "
+      fmt::format("{} using 1:2:(sprintf(\"%g\",$3)) every 100000::{} with labels boxed font "
                   "contour_font notitle",
-                  lines));
+                  lines, point));
 }
 
 }  // namespace
@@ -124,7 +137,7 @@ void add_map(std::vector<std::string>& parts, const std::string& name, const Sha
         "keyentry with boxes fillstyle solid 1.0 noborder linecolor rgb \"{}\" title {}",
         area_colour(w), plot_text(literal_text(shades.words[w]))));
   }
-  if (has_contours(shades)) add_contours(parts, name);
+  if (has_contours(shades)) add_contours(parts, name, shades);
 }
 
 std::string map_commands(const Shades& shades, const Box& bar) {
@@ -136,11 +149,15 @@ std::string map_commands(const Shades& shades, const Box& bar) {
   const auto bound = [](const std::optional<double>& value) {
     return value ? fmt::format("{}", *value) : std::string("*");
   };
+  const Span span = span_of(shades);
+  const std::string tics =
+      shades.log ? log_tics("cb", shades.min.value_or(span.low), shades.max.value_or(span.high))
+                 : linear_tics("cb");
   return fmt::format(
-      "set palette defined ({})\nset cbrange [{}:{}]\n{} logscale cb\nset cblabel {}\n"
+      "set palette defined ({})\nset cbrange [{}:{}]\n{} logscale cb\n{}set cblabel {}\n"
       "set colorbox user origin screen {:.5f},screen {:.5f} size screen {:.5f},screen {:.5f} "
-      "noborder\nset style textbox opaque fillcolor rgb \"#ffffff\" noborder margins 0.4,0.2\n",
-      palette, bound(shades.min), bound(shades.max), shades.log ? "set" : "unset",
+      "noborder\n",
+      palette, bound(shades.min), bound(shades.max), shades.log ? "set" : "unset", tics,
       plot_text(shades.label), bar.left, bar.bottom, bar.right - bar.left, bar.top - bar.bottom);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/drawing.hpp"
@@ -27,6 +28,11 @@ struct Box {
 
 /// Range, label and tics of one axis, named 'x' or 'y'. A map fills its panel.
 [[nodiscard]] std::string axis_commands(char name, const DrawnPanel& panel);
+
+/// Tics of an axis or a colour bar ("x", "y", "cb"). Logarithmic ones are powers of ten and, where
+/// there are too few of those between the ends, twice and five times them as well.
+[[nodiscard]] std::string linear_tics(std::string_view name);
+[[nodiscard]] std::string log_tics(std::string_view name, double low, double high);
 
 /// Where the areas around ascending values begin and end: halfway to their neighbours, on a
 /// logarithmic axis in the logarithm.

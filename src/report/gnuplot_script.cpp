@@ -64,6 +64,7 @@ set cblabel textcolor rgb "{text}" offset 0.6,0
 set cbtics textcolor rgb "{text}" font tic_font nomirror scale 0.5
 set key textcolor rgb "{text}" samplen 1.6 spacing 1.15 width -1 Left reverse
 set errorbars small
+set style textbox opaque fillcolor rgb "#ffffff" noborder margins 0.4,0.2
 )",
                      fmt::arg("id", drawing.id), fmt::arg("terminals", terminals(layout)),
                      fmt::arg("axis", style::axis_colour), fmt::arg("text", style::text_colour),
@@ -83,17 +84,22 @@ std::string data_blocks(const Drawing& drawing) {
   return out;
 }
 
-std::string guide_command(const GuideLine& guide) {
+std::string guide_command(const GuideLine& guide, bool on_map) {
   const std::string at = fmt::format("{}", guide.at);
-  const std::string from = guide.horizontal ? "graph 0," + at : at + ",graph 0";
-  const std::string to = guide.horizontal ? "graph 1," + at : at + ",graph 1";
+  const std::string from = guide.horizontal ? "graph 0,first " + at : at + ",graph 0";
+  const std::string to = guide.horizontal ? "graph 1,first " + at : at + ",graph 1";
+  std::string out = fmt::format(
+      "set arrow from {} to {} nohead front linewidth {} dashtype 3 linecolor rgb \"{}\"\n", from,
+      to, on_map ? 1.4 : 0.9, on_map ? style::map_guide_colour : style::guide_colour);
+  if (guide.label.empty()) return out;
   // The word stands above a vertical line, and on a horizontal one at its right end.
-  const std::string word = guide.horizontal ? fmt::format("graph 0.99,{} right offset 0,0.45", at)
-                                            : fmt::format("{},graph 1.03 center", at);
-  return fmt::format(
-      "set arrow from {} to {} nohead front linewidth 0.9 dashtype 3 linecolor rgb \"{}\"\n"
-      "set label {} at {} font guide_font textcolor rgb \"{}\"\n",
-      from, to, style::guide_colour, plot_text(guide.label), word, style::soft_text_colour);
+  const std::string word = guide.horizontal
+                               ? fmt::format("graph 0.98,first {} right offset 0,0.45", at)
+                               : fmt::format("{},graph 1.03 center", at);
+  const bool boxed = on_map && guide.horizontal;
+  return out + fmt::format("set label {} at {} front {} font guide_font textcolor rgb \"{}\"\n",
+                           plot_text(guide.label), word, boxed ? "boxed" : "",
+                           style::soft_text_colour);
 }
 
 std::string plot_command(std::size_t index, const DrawnPanel& panel) {
@@ -116,7 +122,9 @@ std::string panel_commands(std::size_t index, const Drawing& drawing, const Layo
       index + 1, area.left, area.right, area.bottom, area.top);
   out += axis_commands('x', panel) + axis_commands('y', panel);
   out += "unset arrow\nunset label\n";
-  for (const GuideLine& guide : panel.guides) out += guide_command(guide);
+  for (const GuideLine& guide : panel.guides) {
+    out += guide_command(guide, panel.shades.has_value());
+  }
   if (!panel.title.empty()) {
     out += fmt::format("set label {} at graph 0,graph 1.095 left textcolor rgb \"{}\"\n",
                        plot_text(panel.title), style::text_colour);

@@ -37,6 +37,7 @@ inline constexpr std::string_view axis_colour = "#8a8a8a";
 inline constexpr std::string_view text_colour = "#222222";
 inline constexpr std::string_view soft_text_colour = "#666666";
 inline constexpr std::string_view guide_colour = "#a0a0a0";
+inline constexpr std::string_view map_guide_colour = "#f2f2f2";
 inline constexpr double band_opacity = 0.25;
 
 /// In the order of Colour: Okabe and Ito.

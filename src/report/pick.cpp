@@ -24,7 +24,8 @@ std::string default_label(const Series& series, const std::vector<std::string>& 
   std::string label;
   for (std::size_t g = 0; g < series.group.size(); ++g) {
     if (!label.empty()) label += ", ";
-    const bool word = !values[g].empty() && std::isalpha(static_cast<unsigned char>(values[g][0]));
+    const bool word =
+        !values[g].empty() && std::isalpha(static_cast<unsigned char>(values[g][0])) != 0;
     if (!word) label += literal_text(series.group[g]) + " ";
     label += literal_text(values[g]);
   }

@@ -184,6 +184,21 @@ class Drawn(unittest.TestCase):
         self.assertEqual(self.figure(text, "out").returncode, 0)
         self.assertEqual(self.finished(), done)  # nothing was computed again
 
+    def test_an_interrupted_figure_ends_with_130_and_draws_nothing(self):
+        text = GOOD.replace("layers = 1, tol = 0.05", "layers = 2, tol = 1e-9")
+        text = text.replace("tokens = [2, 3, 4]", "tokens = [2]")
+        process = start("figure", self.write(text), "--out", str(self.path / "out"))
+        while process.poll() is None and not (self.path / "out" / "own.db").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)  # into the computation
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("interrupted: run 'line': 0 of 1 points are done", errors)
+        self.assertFalse((self.path / "out" / "own.svg").exists())
+        manifest = (self.path / "out" / "manifest.json").read_text(encoding="utf-8")
+        self.assertIn('"status": "interrupted"', manifest)
+
     def finished(self):
         """When each point of the store was finished, by its key."""
         file = self.path / "out" / "own.db"  # which must not be made here

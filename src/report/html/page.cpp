@@ -78,7 +78,8 @@ th[aria-sort=descending] button::after { content: " \2193"; opacity: 1; }
 td { max-width: 44ch; padding: 5px 12px; border-top: 1px solid var(--line); vertical-align: top; }
 td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td .words { display: block; min-width: 28ch; }
-td:has(code) { max-width: none; }
+td:has(code, .line) { max-width: none; }
+td .line { white-space: nowrap; }
 td code { white-space: nowrap; user-select: all; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 footer { color: var(--soft); font-size: 0.85rem; padding-bottom: 40px; }
@@ -94,7 +95,7 @@ footer { color: var(--soft); font-size: 0.85rem; padding-bottom: 40px; }
   .scroll { max-height: none; overflow: visible; border: 0; }
   th { position: static; }
   th button::after { content: ""; }
-  td code, pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  td code, td .line, pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   figure, tr { break-inside: avoid; }
   figure svg { filter: none; }
 }

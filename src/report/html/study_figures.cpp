@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "onset/core/error.hpp"
 #include "report/default_drawing.hpp"
 #include "report/gnuplot.hpp"
@@ -32,10 +34,24 @@ std::string caption(const Drawing& drawing, std::size_t index, const std::string
                      plain(panel.y.label), plain(panel.x.label));
 }
 
+/// The axes as the table of rows calls them: study_table() gives an axis another name where the
+/// verb has a column of that name which means something else.
+std::vector<std::string> axis_columns(const StudyView& view) {
+  std::vector<std::string> out;
+  for (const std::string& axis : view.study.axes) {
+    const std::string other = "axis_" + axis;
+    const auto& columns = view.table.columns();
+    const bool renamed = std::any_of(columns.begin(), columns.end(),
+                                     [&](const Column& column) { return column.name == other; });
+    out.push_back(renamed ? other : axis);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string figures_part(const StudyView& view) {
-  const Plottable plottable{&view.table, view.verb ? view.verb->primary : "", view.study.axes};
+  const Plottable plottable{&view.table, view.verb ? view.verb->primary : "", axis_columns(view)};
   const auto drawing = default_drawing("figure-" + id_text(view.study.name), plottable);
   if (!drawing) return {};
   std::string out = "<h3>Figures</h3>\n<div class=\"figures\">\n";

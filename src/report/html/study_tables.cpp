@@ -109,8 +109,8 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
                                         {"threads", ""},
                                         {"host", ""},
                                         {"finished", "UTC"},
-                                        {"remarks", "of the verb"},
-                                        {"command", "computes this point alone"}}) {
+                                        {"command", "computes this point alone"},
+                                        {"remarks", "of the verb"}}) {
     table.heads.push_back(head);
   }
   const std::size_t shown = std::min(facts.max_rows, view.records.size());
@@ -125,8 +125,8 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
       row.push_back(number_cell(record->threads));
       row.push_back(text_cell(record->host));
       row.push_back(text_cell(record->finished));
-      row.push_back(words_cell(fmt::format("{}", fmt::join(record->notes, " "))));
       row.push_back(code_cell(command_of(view, *record)));
+      row.push_back(line_cell(fmt::format("{}", fmt::join(record->notes, " "))));
     }
     row.resize(table.heads.size());
     table.rows.push_back(std::move(row));

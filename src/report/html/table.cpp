@@ -19,6 +19,10 @@ TableCell words_cell(const std::string& text) {
   return {text.empty() ? text : element("span", text, "words"), std::nullopt};
 }
 
+TableCell line_cell(const std::string& text) {
+  return {text.empty() ? text : element("span", text, "line"), std::nullopt};
+}
+
 TableCell code_cell(const std::string& text) {
   return {element("code", text), std::nullopt};
 }

@@ -31,6 +31,8 @@ struct SortableTable {
 [[nodiscard]] TableCell text_cell(const std::string& text);
 /// Sentences, which get some width also on a phone.
 [[nodiscard]] TableCell words_cell(const std::string& text);
+/// Sentences on one line, so that rows stay low; for the last column.
+[[nodiscard]] TableCell line_cell(const std::string& text);
 [[nodiscard]] TableCell code_cell(const std::string& text);
 [[nodiscard]] TableCell number_cell(double value);
 

@@ -26,6 +26,7 @@ TEST(DefaultDrawing, DrawsColumnsOfOneUnitTogetherAgainstTheGridThePrimaryFirst)
   ASSERT_EQ(drawing->panels.size(), 2U);
   EXPECT_EQ(drawing->panels[0].x.label, "alpha: sample ratio");
   ASSERT_EQ(drawing->panels[0].curves.size(), 2U);
+  EXPECT_EQ(drawing->panels[0].y.label, "Q22, Q11");
   EXPECT_EQ(drawing->panels[0].curves[0].look.label, "Q22");
   EXPECT_EQ(drawing->panels[0].curves[0].points.at(2).error, 0.1);
   EXPECT_EQ(drawing->panels[1].y.label, "error");

@@ -79,6 +79,8 @@ TEST_F(DrawingTest, PutsALineAtAFixedNumber) {
   ASSERT_EQ(drawing.panels[0].guides.size(), 1U);
   EXPECT_TRUE(drawing.panels[0].guides[0].horizontal);
   EXPECT_EQ(drawing.panels[0].guides[0].at, 1.5);
+  // Without `first` the number would be a fraction of the panel, as the one before it is.
+  EXPECT_NE(gnuplot_script(drawing).find("from graph 0,first 1.5 to"), std::string::npos);
 }
 
 const std::string two_slopes = "fixed = {alpha = '0:2:0.5'}\naxes = {slope = [1, 2]}";

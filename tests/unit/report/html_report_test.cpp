@@ -73,6 +73,25 @@ TEST_F(HtmlReportTest, HasASectionForEveryStudyOrOnlyForTheOneAskedFor) {
   EXPECT_THROW((void)page({.study = "secnod"}), InvalidArgument);
 }
 
+TEST_F(HtmlReportTest, TellsAnAxisFromAColumnOfTheSameName) {
+  std::vector<Verb> verbs_with_word{toy_verb()};
+  Parameter kind;  // the verb has a column `kind` too, with other values
+  kind.name = "kind";
+  kind.kind = ParameterKind::text;
+  kind.required = true;
+  verbs_with_word[0].parameters.push_back(kind);
+  study::Store store(folder_ / "toy.db", study::Store::Mode::write);
+  const study::Study study = study::parse_study(
+      "command = 'toy line'\nfixed = {alpha = '0,0.5'}\naxes = {kind = ['one', 'two']}\n",
+      "toy.toml");
+  const study::Plan plan = make_plan(study, verbs_with_word);
+  store.put(record_of(plan));
+  const auto workers = local_workers(plan, plan.points.size(), {});
+  (void)run_sweep(plan, store, *workers, {}, {});
+  const std::string text = html_report(store, verbs_with_word);
+  EXPECT_TRUE(has(text, "<tspan font-family=\"Helvetica\" >two</tspan>")) << text;
+}
+
 TEST_F(HtmlReportTest, CutsLongTablesAndSaysSo) {
   sweep(some_fail, "toy");
   const std::string text = page({.study = "", .max_rows = 3});
