@@ -161,16 +161,21 @@ class Builder {
 
   // ---- where nothing is learned yet ------------------------------------------------------------
 
-  /// By the deterministic rule, where there is one.
-  [[nodiscard]] std::optional<Beginning> deterministic_beginning(std::size_t nodes) const {
-    if (attention_ == nullptr || !has_uninformed_rule(*attention_)) return {};
+  [[nodiscard]] bool has_rule() const {
+    return attention_ != nullptr && has_uninformed_rule(*attention_);
+  }
+
+  [[nodiscard]] Beginning deterministic_beginning(std::size_t nodes) const {
     UninformedOptions rule;
     rule.seed = options_.seed;
     rule.nodes = nodes;
     Uninformed channel = uninformed_channel(*attention_, rule, context_);
-    const Replicates none(channel.log_evidence.size(), 0.0);
-    return Beginning{std::move(channel.growth), std::vector<Replicates>(blocks_, none),
-                     std::move(channel.log_evidence), std::move(channel.grid_error)};
+    Beginning out;
+    out.pull.assign(blocks_, Replicates(channel.log_evidence.size(), 0.0));
+    out.growth = std::move(channel.growth);
+    out.log_evidence = std::move(channel.log_evidence);
+    out.relative_bias = std::move(channel.grid_error);
+    return out;
   }
 
   [[nodiscard]] Beginning sampled_beginning(std::size_t points) const {
@@ -189,10 +194,10 @@ class Builder {
   std::optional<NextStage> first_stage() {
     std::size_t nodes = first_lattice;
     std::size_t points = first_points;
+    const bool deterministic = has_rule();
     for (;;) {
-      std::optional<Beginning> exact = deterministic_beginning(nodes);
-      const bool deterministic = exact.has_value();
-      const Beginning beginning = exact ? std::move(*exact) : sampled_beginning(points);
+      const Beginning beginning =
+          deterministic ? deterministic_beginning(nodes) : sampled_beginning(points);
       std::optional<NextStage> stage = stage_at(beginning);
       result_.log_evidence = beginning.log_evidence;
       if (!stage || stage->trivial) return stage;
