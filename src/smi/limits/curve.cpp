@@ -77,14 +77,19 @@ bool only_perfect(const Staircase& stairs, double alpha) {
 
 /// The stable fixed points of a replicate from the least to the most learned.
 std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase& stairs,
-                                       std::size_t r, double alpha) {
+                                       const std::vector<double>& held, std::size_t r,
+                                       double alpha) {
   const std::size_t blocks = shape.blocks();
   if (only_perfect(stairs, alpha)) return {perfect_recovery(blocks)};
   const double log_alpha = std::log(alpha);
   std::vector<Solution> found;
   const StageStart* first = stairs.steps.empty() ? nullptr : &stairs.steps.front().start;
   if (first == nullptr || (!first->from_nothing && log_alpha < first->log_alpha[r])) {
-    found.push_back({std::vector<double>(blocks, 1.0), alpha * stairs.log_evidence[r]});
+    Branch::Point start{std::vector<double>(blocks, 0.0), stairs.log_evidence[r]};
+    for (std::size_t b = 0; b < held.size(); ++b) {
+      if (held[b] > 0.0) start.depth[b] = -std::log1p(-held[b]);
+    }
+    found.push_back(solution(shape, start, alpha));
   }
   for (std::size_t k = 0; k < stairs.steps.size(); ++k) {
     const Branch& branch = stairs.steps[k].branch;
@@ -136,12 +141,13 @@ struct Ensemble {
   }
 };
 
-Ensemble solve(const FieldShape& shape, const Staircase& stairs, double alpha,
-               BranchChoice choice) {
+Ensemble solve(const FieldShape& shape, const Staircase& stairs, const CurveOptions& options,
+               double alpha) {
   const std::size_t replicates = stairs.log_evidence.size();
   Ensemble e{std::vector<Replicates>(shape.blocks()), {}};
   for (std::size_t r = 0; r < replicates; ++r) {
-    const Solution s = choose(stable_solutions(shape, stairs, r, alpha), choice);
+    const Solution s =
+        choose(stable_solutions(shape, stairs, options.held, r, alpha), options.choice);
     for (std::size_t l = 0; l < s.variance.size(); ++l) e.variance[l].push_back(s.variance[l]);
     e.free_entropy.push_back(s.free_entropy);
   }
@@ -187,6 +193,9 @@ std::string_view to_string(BranchChoice choice) {
 
 void CurveOptions::validate() const {
   if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
+  for (const double q : held) {
+    if (!(q < 1.0)) throw InvalidArgument("held", "allowed: overlaps below 1");
+  }
   if (max_points < least_points) throw InvalidArgument("max_points", "allowed: 512 or more");
 }
 
@@ -211,6 +220,7 @@ class CurveSolver {
       s.trace_spacing = is_cheap() ? exact_trace_spacing : trace_spacing;
       s.alpha_end = *std::max_element(alphas.begin(), alphas.end());
       s.seed = options_.seed;
+      for (const double q : options_.held) s.held.push_back(q < 0.0 ? -1.0 : -std::log1p(-q));
       stairs_ = make_stairs_(s);
       double scatter = 0.0;  // both in units of what is allowed
       double total = 0.0;
@@ -277,7 +287,7 @@ class CurveSolver {
   }
 
   [[nodiscard]] Ensemble solved(double alpha) const {
-    return solve(model_.shape(), stairs_, alpha, options_.choice);
+    return solve(model_.shape(), stairs_, options_, alpha);
   }
 
   [[nodiscard]] std::size_t first_points() const {
@@ -314,6 +324,7 @@ class CurveSolver {
     const ChannelInformation info = channel_->at(start, context_);
     status.iterations = 1;
     for (std::size_t l = 0; l < start.size(); ++l) {
+      if (!options_.held.empty() && options_.held[l] >= 0.0) continue;
       const Replicates& values = start[l] < 1.0 ? info.gain[l] : info.growth[l];
       const Estimate value = numerics::reduce(values);
       if (start[l] == 1.0) {

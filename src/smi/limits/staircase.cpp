@@ -113,9 +113,11 @@ class Builder {
   Staircase build() {
     int directions = 0;
     for (const int rank : model_.shape().rank) directions += rank;
-    if (model_.constraints() > 0) {
+    if (model_.constraints() > 0.0 && options_.held.empty()) {
       result_.perfect = static_cast<double>(directions) / model_.constraints();
     }
+    for (std::size_t b = 0; b < options_.held.size(); ++b)
+      recovered_.at(b) = options_.held[b] >= 0.0;
     context_.report(0.0, "first threshold");
     std::optional<NextStage> now = first_stage();
     while (now) {
@@ -162,7 +164,7 @@ class Builder {
   // ---- where nothing is learned yet ------------------------------------------------------------
 
   [[nodiscard]] bool has_rule() const {
-    return attention_ != nullptr && has_uninformed_rule(*attention_);
+    return attention_ != nullptr && options_.held.empty() && has_uninformed_rule(*attention_);
   }
 
   [[nodiscard]] Beginning deterministic_beginning(std::size_t nodes) const {
@@ -180,10 +182,15 @@ class Builder {
 
   [[nodiscard]] Beginning sampled_beginning(std::size_t points) const {
     const Channel channel(model_, channel_options(points, growth_nodes));
-    const std::vector<double> ones(blocks_, 1.0);
-    ChannelInformation info = channel.at(ones, context_);
+    std::vector<double> variance(blocks_, 1.0);
+    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
+    ChannelInformation info = channel.at(variance, context_);
     Beginning out{std::move(info.growth), std::move(info.gain), std::move(info.log_evidence), {}};
     for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) {
+        out.relative_bias.push_back(0.0);
+        continue;
+      }
       const double rate = std::max(std::abs(numerics::mean(out.growth[b])), least_rate);
       out.relative_bias.push_back(info.growth_bias[b] / rate);
     }
@@ -216,14 +223,44 @@ class Builder {
     }
   }
 
+  [[nodiscard]] double held_depth(std::size_t b) const {
+    return options_.held.empty() ? 0.0 : std::max(0.0, options_.held[b]);
+  }
+
+  /// The open block of largest growth rate, if any grows at all.
+  [[nodiscard]] std::optional<std::size_t> fastest_open(
+      const std::vector<Replicates>& growth) const {
+    std::optional<std::size_t> fastest;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b) || !is_positive(growth[b])) continue;
+      if (!fastest || numerics::mean(growth[b]) > numerics::mean(growth[*fastest])) fastest = b;
+    }
+    return fastest;
+  }
+
+  /// The open blocks whose growth rates agree with the fastest one within errors.
+  [[nodiscard]] Blocks as_fast(const std::vector<Replicates>& growth, std::size_t fastest) const {
+    Blocks blocks;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) continue;
+      Replicates behind = growth[fastest];
+      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= growth[b][r];
+      const Estimate e = numerics::reduce(behind);
+      if (e.value <= significance * e.error) blocks.push_back(b);
+    }
+    return blocks;
+  }
+
   [[nodiscard]] std::optional<NextStage> stage_at(const Beginning& beginning) const {
     NextStage stage;
     stage.start.log_evidence = beginning.log_evidence;
-    stage.start.depth.assign(blocks_, Replicates(beginning.log_evidence.size(), 0.0));
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      stage.start.depth.emplace_back(beginning.log_evidence.size(), held_depth(b));
+    }
     stage.start.depth_scale = first_depth_scale;
     Replicates pull(beginning.log_evidence.size(), 0.0);
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_positive(beginning.pull[b])) continue;
+      if (!is_open(b) || !is_positive(beginning.pull[b])) continue;
       stage.blocks.push_back(b);
       for (std::size_t r = 0; r < pull.size(); ++r) pull[r] += beginning.pull[b][r];
     }
@@ -232,18 +269,10 @@ class Builder {
       stage.start.log_alpha = numerics::map(pull, [](double p) { return -std::log(p); });
       return stage;
     }
-    std::size_t fastest = 0;
-    for (std::size_t b = 1; b < blocks_; ++b) {
-      if (numerics::mean(beginning.growth[b]) > numerics::mean(beginning.growth[fastest]))
-        fastest = b;
-    }
-    if (!is_positive(beginning.growth[fastest])) return {};
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      Replicates behind = beginning.growth[fastest];
-      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= beginning.growth[b][r];
-      const Estimate e = numerics::reduce(behind);
-      if (e.value <= significance * e.error) stage.blocks.push_back(b);
-    }
+    const std::optional<std::size_t> best = fastest_open(beginning.growth);
+    if (!best) return {};
+    const std::size_t fastest = *best;
+    stage.blocks = as_fast(beginning.growth, fastest);
     stage.start.log_alpha =
         numerics::map(beginning.growth[fastest], [](double f) { return -std::log(f); });
     stage.start.relative_bias = beginning.relative_bias[fastest];
@@ -382,25 +411,12 @@ class Builder {
   /// and growth rates stay what they are at its deep end: the next threshold is 1 / F there.
   std::optional<NextStage> stage_after_recovery(const std::vector<FixedPointNode>& nodes) {
     const FixedPointNode& deepest = nodes.back();
-    std::optional<std::size_t> fastest;
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_open(b) || !is_positive(deepest.growth[b])) continue;
-      if (!fastest ||
-          numerics::mean(deepest.growth[b]) > numerics::mean(deepest.growth[*fastest])) {
-        fastest = b;
-      }
-    }
+    const std::optional<std::size_t> fastest = fastest_open(deepest.growth);
     const double settling =
         numerics::mean(deepest.log_alpha) - numerics::mean(shallower(nodes).log_alpha);
     if (!fastest || std::abs(settling) > settled) return {};
     NextStage next;
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_open(b)) continue;
-      Replicates behind = deepest.growth[*fastest];
-      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= deepest.growth[b][r];
-      const Estimate e = numerics::reduce(behind);
-      if (e.value <= significance * e.error) next.blocks.push_back(b);
-    }
+    next.blocks = as_fast(deepest.growth, *fastest);
     next.start.log_alpha =
         numerics::map(deepest.growth[*fastest], [](double f) { return -std::log(f); });
     // V is not yet 0: what is left of it is a bias, as large as the last steps towards it.
@@ -586,6 +602,9 @@ class Builder {
 void StaircaseOptions::validate() const {
   if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
   if (!(first_tolerance > 0.0)) throw InvalidArgument("first_tolerance", "allowed: above 0");
+  for (const double depth : held) {
+    if (!std::isfinite(depth)) throw InvalidArgument("held", "allowed: finite numbers");
+  }
   if (!(trace_spacing > 0.0 && trace_spacing <= 0.5)) {
     throw InvalidArgument("trace_spacing", "allowed: a number in (0, 0.5]");
   }

@@ -73,10 +73,24 @@ std::vector<std::size_t> read_unlearned(const Parameters& p, std::size_t blocks)
   return list;
 }
 
+std::vector<double> read_held(const Parameters& p, std::size_t blocks) {
+  const auto layer = static_cast<std::size_t>(p.integer("hold-layer"));
+  if (layer == 0) return {};
+  if (layer > blocks) {
+    throw InvalidArgument("--hold-layer", std::to_string(layer) +
+                                              " is not a layer; allowed: 1 to " +
+                                              std::to_string(blocks) + ", or 0 for none");
+  }
+  std::vector<double> held(blocks, -1.0);
+  held[layer - 1] = p.real("hold-overlap");
+  return held;
+}
+
 CurveOptions curve_options(const NamedModel& named, const Parameters& p) {
   CurveOptions options;
   options.max_points = named.affordable_points(curve_nodes);
   options.unlearned = read_unlearned(p, named.model->shape().blocks());
+  options.held = read_held(p, named.model->shape().blocks());
   const std::string& branch = p.text("branch");
   for (const auto choice : {BranchChoice::informed, BranchChoice::optimal}) {
     if (branch == to_string(choice)) options.choice = choice;
@@ -177,6 +191,22 @@ Verb curve_verb() {
   unlearned.text =
       "Layers whose overlaps are set to 0 in the errors: what the other layers are worth alone.";
   verb.parameters.push_back(unlearned);
+  Parameter layer;
+  layer.name = "hold-layer";
+  layer.kind = ParameterKind::integer;
+  layer.fallback = std::int64_t{0};
+  layer.min = 0;
+  layer.max = max_layers;
+  layer.text = "A layer that is held at --hold-overlap instead of being learned; 0: none.";
+  verb.parameters.push_back(layer);
+  Parameter held;
+  held.name = "hold-overlap";
+  held.kind = ParameterKind::real;
+  held.fallback = 0.0;
+  held.min = 0.0;
+  held.max = 0.999999;
+  held.text = "The overlap of that layer.";
+  verb.parameters.push_back(held);
   verb.primary = "Q11";
   verb.default_tol = cheap_tolerance;
   verb.tol_for = [](const Parameters& p) {

@@ -49,25 +49,39 @@ Parameter number(std::string name, ParameterKind kind, Value fallback, double mi
 }
 
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
-  throw InvalidArgument("--token-correlation",
-                        "'" + text + "' " + why +
-                            "; allowed: ar1:R or equi:R with a number R that leaves the covariance "
-                            "positive definite, or a file with a symmetric matrix, one row per "
-                            "line, ones on its diagonal");
+  throw InvalidArgument(
+      "--token-correlation",
+      "'" + text + "' " + why +
+          "; allowed: none, R or equi:R (between any two tokens), ar1:R (R^|i-j|) with a number "
+          "R that leaves the covariance "
+          "positive definite, or a file with a symmetric matrix, one row per "
+          "line, ones on its diagonal");
 }
 
-/// One correlation R after "ar1:" or "equi:".
-double read_strength(const std::string& text, std::size_t colon) {
+Parameter correlation_parameter() {
   Parameter strength;
   strength.name = "token-correlation";
   strength.kind = ParameterKind::real;
   strength.min = -1.0;
   strength.max = 1.0;
+  return strength;
+}
+
+bool is_number(const std::string& text) {
   try {
-    return std::get<double>(parse_value(strength, text.substr(colon + 1)));
+    (void)parse_value(correlation_parameter(), text);
+    return true;
   } catch (const InvalidArgument&) {
-    wrong_correlation(text, "has no correlation from -1 to 1 after its colon");
+    return false;
   }
+}
+
+/// The correlation R of "ar1:R", "equi:R" or a plain "R".
+double read_strength(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string word = colon == std::string::npos ? text : text.substr(colon + 1);
+  if (!is_number(word)) wrong_correlation(text, "has no correlation from -1 to 1 after its colon");
+  return std::get<double>(parse_value(correlation_parameter(), word));
 }
 
 std::vector<double> read_matrix(const std::string& path, std::size_t tokens) {
@@ -93,9 +107,9 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
   if (text == "none") return {};
   const auto m = static_cast<std::size_t>(tokens);
   const bool ar1 = text.starts_with("ar1:");
-  const bool equi = text.starts_with("equi:");
+  const bool equi = text.starts_with("equi:") || is_number(text);
   if (!ar1 && !equi) return read_matrix(text, m);
-  const double strength = read_strength(text, text.find(':'));
+  const double strength = read_strength(text);
   std::vector<double> matrix(m * m);
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j < m; ++j) {
@@ -165,8 +179,8 @@ std::vector<Parameter> model_parameters() {
   correlation.kind = ParameterKind::text;
   correlation.fallback = std::string("none");
   correlation.text =
-      "Covariance of the tokens: none, ar1:R (R^|i-j|), equi:R (R between any two), or a file with "
-      "the matrix.";
+      "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
+      "with the matrix.";
   list.push_back(correlation);
   Parameter link;
   link.name = "link";

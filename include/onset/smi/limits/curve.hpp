@@ -28,6 +28,9 @@ struct CurveOptions {
   /// Blocks whose overlaps are set to 0 in the prediction errors and in the result: what the others
   /// are worth alone [smi 25].
   std::vector<std::size_t> unlearned = {};
+  /// Overlaps at which blocks are held instead of being learned, one per block, in [0, 1); below 0:
+  /// not held. Empty: none is.
+  std::vector<double> held = {};
   std::uint64_t seed = 1;
   void validate() const;
 };

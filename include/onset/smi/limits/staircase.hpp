@@ -21,6 +21,9 @@ struct StaircaseOptions {
   double trace_spacing = 0.125;  ///< of fixed points on a branch; see trace_branch()
   /// How far the last branch must reach where there is no perfect recovery.
   double alpha_end = 0.0;
+  /// Depths -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not held.
+  /// Empty: none is.
+  std::vector<double> held = {};
   std::uint64_t seed = 1;
   void validate() const;
 };
