@@ -98,7 +98,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
-  record.parameters = complete(effective_parameters(verb), given);
+  record.parameters = complete(verb, given);
   if (options.explain) {
     write_stdout(explain(verb, record, options.format));
     return exit_ok;

@@ -12,7 +12,7 @@ void two_layers(benchmark::State& state) {
   const double label[] = {0.8, -0.3};
   const double omega[] = {0.1, 0.2, 0.5, -0.4};
   const double variance[] = {1.0, 0.03};
-  onset::smi::PosteriorMoments moments(2, 2, 1);
+  onset::smi::PosteriorMoments moments({2, {1, 1}}, 1);
   for (auto _ : state) {
     posterior->moments({1, label, omega, variance, 0, 0}, moments);
     benchmark::DoNotOptimize(moments.half[0].log_z.data());

@@ -59,6 +59,18 @@ std::vector<Parameter> effective_parameters(const Verb& verb) {
   return all;
 }
 
+Parameters complete(const Verb& verb, const std::map<std::string, Value>& given) {
+  Parameters all = complete(effective_parameters(verb), given);
+  if (!verb.tol_for || given.contains("tol")) return all;
+  try {
+    all.set("tol", verb.tol_for(all));
+  } catch (const InvalidArgument&) {
+    // What does not go together is said by the run itself.
+  } catch (const Refused&) {
+  }
+  return all;
+}
+
 void require_memory(const Verb& verb, const Parameters& parameters, std::size_t limit) {
   if (!verb.cost) return;
   const double needed = verb.cost(parameters).memory_bytes;

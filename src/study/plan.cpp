@@ -137,7 +137,7 @@ class Planner {
     std::map<std::string, Value> given = fixed_;
     for (const Axis& axis : axes_) given[axis.parameter] = axis.values.front();
     try {
-      return complete(parameters_, given);
+      return complete(verb_, given);
     } catch (const InvalidArgument& error) {
       complain(study_.place, message_of(error));
     }

@@ -1,6 +1,7 @@
 """Checks what the compiler cannot: which part of Onset may include which.
 
 core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- tool
+                          {smi, aim, ssi, mha} <- testing (public checks of models)
 
 Usage: check_layers.py SOURCE_ROOT | --self-test
 """
@@ -22,6 +23,7 @@ MAY_INCLUDE = {
     "catalog": BASE | FAMILIES,
     "study": BASE | FAMILIES | {"catalog"},
     "report": BASE | FAMILIES | {"catalog", "study"},
+    "testing": BASE | FAMILIES,
     "tool": BASE | FAMILIES | {"catalog", "study", "report"},
 }
 

@@ -163,8 +163,9 @@ std::vector<Estimate> two_layer_numbers(std::uint64_t seed) {
   StaircaseOptions options;  // as coarse as it can be: the test is about errors, not about numbers
   options.tolerance = 0.1;
   options.first_tolerance = 1e-3;
+  options.root_points = 256;
   options.trace_points = 128;
-  options.trace_nodes = 12;
+  options.trace_spacing = 0.2;
   options.seed = seed;
   const Staircase stairs = staircase(DeepAttention(), options, with_threads(2));
   return {stairs.steps[1].alpha, overlap_at(0.4, stairs.steps[0], 1),

@@ -124,7 +124,7 @@ TEST(LongSmiPublished, TheSecondThresholdAtSkipOneIsNotThePublishedOne) {
   StaircaseOptions options;
   options.tolerance = 5e-3;
   options.trace_points = 64;  // the branches do not matter here
-  options.trace_nodes = 8;
+  options.trace_spacing = 0.25;
   const Estimate ours = staircase(two_layers(1.0), options, with_threads(2)).steps[1].alpha;
   EXPECT_LE(ours.error, options.tolerance);
   EXPECT_NEAR(ours.value, 0.719, std::hypot(5.0 * 2e-3, far_out * ours.error));

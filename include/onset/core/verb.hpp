@@ -48,6 +48,8 @@ struct Verb {
   std::vector<Column> columns;        ///< the columns that are always there
   std::string primary;                ///< the column that `tol` speaks of
   double default_tol = 0.0;
+  /// The default tolerance where it depends on the other parameters; may be empty.
+  std::function<double(const Parameters&)> tol_for;
   int method = 1;                     ///< raised whenever the verb's numbers change
   std::vector<std::string> examples;  ///< arguments after `onset`, ready to paste
   std::function<Cost(const Parameters&)> cost;
@@ -58,6 +60,9 @@ struct Verb {
 
 /// The verb's own parameters followed by `seed` and `tol`.
 [[nodiscard]] std::vector<Parameter> effective_parameters(const Verb& verb);
+
+/// complete() for a verb: all its effective parameters, with the default tolerance that suits them.
+[[nodiscard]] Parameters complete(const Verb& verb, const std::map<std::string, Value>& given);
 
 /// Throws InvalidArgument naming the verb when a run would need more than `limit` bytes by the
 /// verb's own estimate; called before a run, so that it does not die in the middle.

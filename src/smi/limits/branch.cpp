@@ -10,6 +10,9 @@ namespace {
 
 using numerics::Interpolant;
 
+/// Depth below which a branch that starts from nothing is not looked at.
+constexpr double least_depth = 1e-12;
+
 /// Steps of the midpoint rule for the evidence along a branch.
 constexpr int evidence_steps = 128;
 
@@ -67,26 +70,51 @@ double StageStart::position(std::size_t replicate) const {
   return sum_at(depth, replicate);
 }
 
+namespace {
+
+/// What log alpha has on top of a smooth function of the depth since the stage's start.
+double singular_part(bool from_nothing, double depth) {
+  return from_nothing ? std::log(-std::expm1(-std::max(depth, least_depth))) : 0.0;
+}
+
+}  // namespace
+
+double Branch::Curve::log_alpha(double at) const {
+  return smooth_log_alpha(at) + singular_part(from_nothing, depth_scale * std::expm1(at));
+}
+
 Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<FixedPointNode>& nodes,
                                  std::size_t r) {
   const double origin = start.position(r);
   std::vector<double> x{0.0};
-  std::vector<double> log_alpha{start.log_alpha[r]};
+  std::vector<double> smooth{start.log_alpha[r]};
   std::vector<std::vector<double>> depth(start.depth.size());
   for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(start.depth[l][r]);
   for (const FixedPointNode& node : nodes) {
     if (node.position < origin + least_distance) continue;
     x.push_back(coordinate(node.position - origin, start.depth_scale));
-    log_alpha.push_back(node.log_alpha[r]);
+    smooth.push_back(node.log_alpha[r] - singular_part(start.from_nothing, node.position - origin));
     for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(node.depth[l][r]);
   }
-  Curve curve{origin,           x, log_alpha, Interpolant(x, log_alpha), {}, start.log_evidence[r],
-              start.depth_scale};
+  Curve curve{origin,
+              x,
+              {},
+              Interpolant(x, smooth),
+              {},
+              start.log_evidence[r],
+              start.depth_scale,
+              start.from_nothing};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    curve.log_alpha_nodes.push_back(
+        smooth[i] + singular_part(start.from_nothing, start.depth_scale * std::expm1(x[i])));
+  }
   for (auto& values : depth) curve.depth.emplace_back(x, std::move(values));
   return curve;
 }
 
-Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes) {
+Branch::Branch(const std::vector<int>& rank, const StageStart& start,
+               const std::vector<FixedPointNode>& nodes)
+    : rank_(rank) {
   // The mean over replicates tells interpolation from noise.
   double origin = 0.0;
   for (const auto& depth : start.depth) origin += numerics::mean(depth);
@@ -95,19 +123,39 @@ Branch::Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes
   relative_bias_ = start.relative_bias;
   for (const auto& node : nodes) {
     x.push_back(coordinate(node.position - origin, start.depth_scale));
-    log_alpha.push_back(numerics::mean(node.log_alpha));
+    log_alpha.push_back(numerics::mean(node.log_alpha) -
+                        singular_part(start.from_nothing, node.position - origin));
     relative_bias_ = std::max(relative_bias_, node.relative_bias);
+    positions_.push_back(node.position);
+    layer_bias_.push_back(*std::max_element(node.gain_bias.begin(), node.gain_bias.end()));
   }
-  relative_bias_ += interpolation_error(x, log_alpha);
+  interpolation_error_ = interpolation_error(x, log_alpha);
+  relative_bias_ += interpolation_error_;
   for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
     curves_.push_back(make_curve(start, nodes, r));
   }
 }
 
-/// dPsi = (1/2) sum_l (Q_l / alpha) da_l along the curve [smi 23], by the midpoint rule in a_l.
+double Branch::overlap_bias(double position) const {
+  const auto next = std::lower_bound(positions_.begin(), positions_.end(), position);
+  const auto right =
+      std::min(static_cast<std::size_t>(next - positions_.begin()), positions_.size() - 1);
+  const std::size_t left = right > 0 ? right - 1 : 0;
+  return std::max(layer_bias_[left], layer_bias_[right]) + interpolation_error_;
+}
+
+/// dPsi = (1/2) sum_b rank_b (Q_b / alpha) da_b along the curve [smi 23], by the midpoint rule in
+/// a_b.
 Branch::Point Branch::point(const Curve& curve, double x) const {
   Point result;
-  for (const auto& d : curve.depth) result.depth.push_back(std::max(0.0, d(x)));
+  // The total is known exactly: what interpolation adds to it is shared out again.
+  const double total = curve.depth_scale * std::expm1(x);
+  double interpolated = 0.0;
+  for (const auto& d : curve.depth) interpolated += d(x) - d(0.0);
+  const double correction = interpolated > 0.0 ? total / interpolated : 1.0;
+  for (const auto& d : curve.depth) {
+    result.depth.push_back(std::max(0.0, d(0.0) + correction * (d(x) - d(0.0))));
+  }
   double evidence = 0.0;
   std::vector<double> before;
   for (const auto& d : curve.depth) before.push_back(d(0.0));
@@ -118,7 +166,7 @@ Branch::Point Branch::point(const Curve& curve, double x) const {
     for (std::size_t l = 0; l < before.size(); ++l) {
       const double after = curve.depth[l](right);
       const double overlap = -std::expm1(-curve.depth[l](middle));
-      evidence += 0.5 * overlap / alpha * (after - before[l]);
+      evidence += 0.5 * rank_[l] * overlap / alpha * (after - before[l]);
       before[l] = after;
     }
   }
@@ -152,12 +200,17 @@ Branch::Point Branch::deepest(std::size_t replicate) const {
   return point(curve, curve.x.back());
 }
 
-std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vector<bool>& learned,
-                                         const StageStart& start, double end, int count,
-                                         const Context& context) {
-  const std::size_t layers = learned.size();
-  std::vector<double> depth(layers);
-  for (std::size_t l = 0; l < layers; ++l) depth[l] = numerics::mean(start.depth[l]);
+double Branch::last_log_alpha(std::size_t replicate) const {
+  return curves_.at(replicate).log_alpha_nodes.back();
+}
+
+std::vector<FixedPointNode> trace_branch(
+    const Channel& channel, const std::vector<bool>& learned, const StageStart& start,
+    double spacing, int most, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
+    const Context& context) {
+  const std::size_t blocks = learned.size();
+  std::vector<double> depth(blocks);
+  for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(start.depth[b]);
   double origin = 0.0;
   for (const double a : depth) origin += a;
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
@@ -166,20 +219,24 @@ std::vector<FixedPointNode> trace_branch(const Channel& channel, const std::vect
   // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{depth};
-  for (int k = 1; k <= count; ++k) {
-    const double next_x = coordinate(end - origin, start.depth_scale) * k / count;
+  for (int k = 1; k <= most; ++k) {
+    const double next_x = spacing * k;
     const double position = origin + start.depth_scale * std::expm1(next_x);
-    std::vector<double> guess(layers);
-    for (std::size_t l = 0; l < layers; ++l) {
-      guess[l] =
-          k == 1 ? depth[l] +
-                       (learned[l] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
-                 : extrapolate(x, known, l, next_x);
+    std::vector<double> guess(blocks);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      guess[b] =
+          x.size() == 1
+              ? depth[b] +
+                    (learned[b] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
+              : extrapolate(x, known, b, next_x);
     }
-    nodes.push_back(solve_fixed_point(channel, learned, position, guess, context));
-    for (std::size_t l = 0; l < layers; ++l) depth[l] = numerics::mean(nodes.back().depth[l]);
+    FixedPointNode node = solve_fixed_point(channel, learned, position, guess, context);
+    if (node.status.reason == StopReason::unstable) continue;
+    for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
     x.push_back(next_x);
     known.push_back(depth);
+    nodes.push_back(std::move(node));
+    if (enough(nodes)) break;
   }
   return nodes;
 }

@@ -6,6 +6,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/gaussian_expectation.hpp"
+#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
 
 namespace onset::smi {
@@ -13,8 +14,9 @@ namespace {
 
 using numerics::NormalBatch;
 
-/// Outputs per layer: the wanted mean and the monitor of the inner integration's bias.
-constexpr int targets_per_layer = 2;
+/// Outputs per block: gain and growth, each with the monitor of the inner integration's bias, and
+/// the agreement with the truth.
+enum Output { gain_of, gain_monitor, growth_of, growth_monitor, agreement_of, outputs_per_block };
 
 /// The inner integrals are ratios of sums over n nodes, with a bias b(n). Pooling two independent
 /// halves halves it to leading order, so the monitor D = b(n) - b(2n) is b(n) / 2: a mean that
@@ -24,67 +26,84 @@ constexpr int targets_per_layer = 2;
 constexpr double bias_correction = 4.0;
 constexpr double bias_left = 1.0;
 
-/// What one sample contributes for one layer.
+/// What one sample contributes for one block, over its rank.
 struct Contribution {
   double product;  // |<zeta>|^2 or ||T||_F^2, as the product of two independent inner estimates
   double monitor;  // the pooled estimate times that with n minus that with 2n inner nodes
-  double control;  // <|zeta|^2> - M: expectation 0 by the Nishimori identity [smi 15]; twice the
-                   // pooled estimate minus the mean of the halves, so that its own bias cancels
 };
 
-struct LayerView {
+struct BlockView {
   const PosteriorMoments& moments;
-  std::size_t layer;
-  std::size_t tokens;
-  std::size_t count;
+  std::size_t block;
 
+  [[nodiscard]] std::size_t size() const { return moments.shape.size(block); }
+  [[nodiscard]] double rank() const { return moments.shape.rank[block]; }
   /// Weight of half 0 when the two inner estimates are pooled: Z_0 / (Z_0 + Z_1).
   [[nodiscard]] double share(std::size_t i) const {
     return 1.0 / (1.0 + std::exp(moments.half[1].log_z[i] - moments.half[0].log_z[i]));
   }
-  [[nodiscard]] std::size_t row(std::size_t token, std::size_t i) const {
-    return (layer * tokens + token) * count + i;
+  [[nodiscard]] std::size_t row(std::size_t field, std::size_t i) const {
+    return (moments.shape.first(block) + field) * moments.count + i;
   }
   /// Entry (t, s), s <= t, of the second moments.
   [[nodiscard]] std::size_t pair(std::size_t t, std::size_t s, std::size_t i) const {
-    return (layer * static_cast<std::size_t>(moments.pairs) + t * (t + 1) / 2 + s) * count + i;
+    return (moments.shape.first_pair(block) + t * (t + 1) / 2 + s) * moments.count + i;
   }
 };
 
-/// A learned layer: E|<zeta>|^2 [smi 14].
-Contribution gain(const LayerView& v, std::size_t i) {
-  Contribution c{0.0, 0.0, -static_cast<double>(v.tokens)};
+/// E|<zeta>|^2 [smi 14].
+Contribution gain(const BlockView& v, std::size_t i) {
+  Contribution c{0.0, 0.0};
   const double share = v.share(i);
   const auto& [first, second] = v.moments.half;
-  for (std::size_t t = 0; t < v.tokens; ++t) {
+  for (std::size_t t = 0; t < v.size(); ++t) {
     const double a = first.mean[v.row(t, i)];
     const double b = second.mean[v.row(t, i)];
     c.product += a * b;
     c.monitor += (0.5 - share) * (a - b) * (share * a + (1.0 - share) * b);
-    c.control += (2.0 * share - 0.5) * first.second[v.pair(t, t, i)] +
-                 (1.5 - 2.0 * share) * second.second[v.pair(t, t, i)];
   }
-  return c;
+  return {c.product / v.rank(), c.monitor / v.rank()};
 }
 
-/// A layer at overlap 0: E||T||_F^2, T = <zeta zeta^T> - I [smi 16].
-Contribution growth(const LayerView& v, std::size_t i) {
-  Contribution c{0.0, 0.0, 0.0};
+/// A block at overlap 0: E||T||_F^2, T = <zeta zeta^T> - I [smi 16].
+Contribution growth(const BlockView& v, std::size_t i) {
+  Contribution c{0.0, 0.0};
   const double share = v.share(i);
   const auto& [first, second] = v.moments.half;
-  for (std::size_t t = 0; t < v.tokens; ++t) {
+  for (std::size_t t = 0; t < v.size(); ++t) {
     for (std::size_t s = 0; s <= t; ++s) {
       const double unit = s == t ? 1.0 : 0.0;
       const double multiplicity = s == t ? 1.0 : 2.0;
       const double a = first.second[v.pair(t, s, i)] - unit;
       const double b = second.second[v.pair(t, s, i)] - unit;
       c.product += multiplicity * a * b;
-      const double pooled = share * a + (1.0 - share) * b;
-      c.monitor += multiplicity * (0.5 - share) * (a - b) * pooled;
-      c.control += unit * ((2.0 * share - 0.5) * a + (1.5 - 2.0 * share) * b);
+      c.monitor += multiplicity * (0.5 - share) * (a - b) * (share * a + (1.0 - share) * b);
     }
   }
-  return c;
+  return {c.product / v.rank(), c.monitor / v.rank()};
+}
+
+/// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15]; twice the pooled estimate
+/// minus the mean of the halves, so that its own bias cancels.
+double control(const BlockView& v, std::size_t i) {
+  const double share = v.share(i);
+  const auto& [first, second] = v.moments.half;
+  double sum = -static_cast<double>(v.size());
+  for (std::size_t t = 0; t < v.size(); ++t) {
+    sum += (2.0 * share - 0.5) * first.second[v.pair(t, t, i)] +
+           (1.5 - 2.0 * share) * second.second[v.pair(t, t, i)];
+  }
+  return sum;
+}
+
+/// <zeta> . zeta* with the mean of the two inner estimates.
+double agreement(const BlockView& v, std::span<const double> zeta, std::size_t i) {
+  double sum = 0.0;
+  for (std::size_t t = 0; t < v.size(); ++t) {
+    const std::size_t at = v.row(t, i);
+    sum += 0.5 * (v.moments.half[0].mean[at] + v.moments.half[1].mean[at]) * zeta[at];
+  }
+  return sum / v.rank();
 }
 
 /// log of the mean of the two inner estimates of Z.
@@ -113,64 +132,77 @@ void ChannelOptions::validate() const {
   PosteriorOptions{nodes, seed}.validate();
 }
 
-Channel::Channel(const DeepAttention& model, const ChannelOptions& options)
-    : model_(model), options_(options) {
-  model_.validate();
+Channel::Channel(const SequenceModel& model, const ChannelOptions& options)
+    : model_(std::shared_ptr<const SequenceModel>(), &model), options_(options) {
   options_.validate();
-  posterior_ = attention_posterior(model_, {options.nodes, options.seed});
+  posterior_ = model_->posterior({options.nodes, options.seed});
+}
+
+Channel::Channel(const DeepAttention& model, const ChannelOptions& options)
+    : model_(attention_model(model)), options_(options) {
+  options_.validate();
+  posterior_ = model_->posterior({options.nodes, options.seed});
 }
 
 ChannelInformation Channel::at(std::span<const double> variance, const Context& context) const {
-  const auto layers = static_cast<std::size_t>(model_.layers);
-  if (variance.size() != layers) throw InvalidArgument("variance", "needs one value per layer");
+  const FieldShape& shape = model_->shape();
+  const std::size_t blocks = shape.blocks();
+  if (variance.size() != blocks) throw InvalidArgument("variance", "needs one value per block");
   for (const double v : variance) {
     if (!(v > 0.0 && v <= 1.0)) throw InvalidArgument("variance", "allowed: numbers in (0, 1]");
   }
-  // Targets: two per layer and the evidence. Controls: one per layer and the importance weight.
-  const int targets = targets_per_layer * model_.layers + 1;
+  // Targets: those of every block and the evidence. Controls: one per block and the importance
+  // weight.
+  const int targets = outputs_per_block * static_cast<int>(blocks) + 1;
   numerics::ExpectationOptions rule;
-  rule.dimensions = teacher_dimensions(model_);
-  rule.outputs = targets + model_.layers + 1;
+  rule.dimensions = teacher_dimensions(*model_);
+  rule.outputs = targets + static_cast<int>(blocks) + 1;
   rule.points = options_.points;
   rule.replicates = options_.replicates;
   rule.seed = options_.seed;
 
   const auto integrand = [&](const NormalBatch& normals, std::span<double> out) {
     const std::size_t count = normals.count;
-    const TeacherBatch teacher = teacher_batch(model_, variance, normals);
-    PosteriorMoments moments(model_.layers, model_.tokens, count);
-    posterior_->moments(
-        {count, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, moments);
-    const auto row = [&](int output) {
-      return out.data() + static_cast<std::size_t>(output) * count;
-    };
-    for (int layer = 0; layer < model_.layers; ++layer) {
-      const auto l = static_cast<std::size_t>(layer);
-      const LayerView view{moments, l, static_cast<std::size_t>(model_.tokens), count};
+    const TeacherBatch teacher = teacher_batch(*model_, variance, normals);
+    PosteriorMoments moments(shape, count);
+    posterior_->moments({count, teacher.label, teacher.omega, variance, normals.first,
+                         normals.replicate, teacher.field},
+                        moments);
+    const auto row = [&](std::size_t output) { return out.data() + output * count; };
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const BlockView view{moments, b};
+      const std::size_t base = outputs_per_block * b;
       for (std::size_t i = 0; i < count; ++i) {
-        const Contribution c = variance[l] < 1.0 ? gain(view, i) : growth(view, i);
-        row(targets_per_layer * layer)[i] =
-            teacher.weight[i] * (c.product - bias_correction * c.monitor);
-        row(targets_per_layer * layer + 1)[i] = teacher.weight[i] * c.monitor;
-        row(targets + layer)[i] = teacher.weight[i] * c.control;
+        const double w = teacher.weight[i];
+        const Contribution g = gain(view, i);
+        const Contribution f = variance[b] < 1.0 ? Contribution{0.0, 0.0} : growth(view, i);
+        row(base + gain_of)[i] = w * (g.product - bias_correction * g.monitor);
+        row(base + gain_monitor)[i] = w * g.monitor;
+        row(base + growth_of)[i] = w * (f.product - bias_correction * f.monitor);
+        row(base + growth_monitor)[i] = w * f.monitor;
+        row(base + agreement_of)[i] = w * agreement(view, teacher.zeta, i);
+        row(static_cast<std::size_t>(targets) + b)[i] = w * control(view, i);
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
-      row(targets - 1)[i] = teacher.weight[i] * pooled_log_z(moments, i);
-      row(targets + model_.layers)[i] = teacher.weight[i] - 1.0;
+      row(static_cast<std::size_t>(targets) - 1)[i] = teacher.weight[i] * pooled_log_z(moments, i);
+      row(static_cast<std::size_t>(targets) + blocks)[i] = teacher.weight[i] - 1.0;
     }
   };
   auto means = numerics::gaussian_expectation_with_controls(rule, targets, integrand, context);
 
   ChannelInformation info;
-  for (std::size_t l = 0; l < layers; ++l) {
-    auto& value = means[targets_per_layer * l];
-    const double bias = bias_bound(means[targets_per_layer * l + 1]);
-    const bool learned = variance[l] < 1.0;
-    info.gain.push_back(learned ? value : numerics::Replicates(value.size(), 0.0));
-    info.growth.push_back(learned ? numerics::Replicates{} : value);
-    info.gain_bias.push_back(learned ? bias : 0.0);
-    info.growth_bias.push_back(learned ? 0.0 : bias);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    auto* of_block = means.data() + outputs_per_block * b;
+    const bool learned = variance[b] < 1.0;
+    // Symmetry makes it 0 exactly; inner integrals only nearly.
+    const bool none = !learned && model_->even(b);
+    if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
+    info.gain.push_back(std::move(of_block[gain_of]));
+    info.gain_bias.push_back(none ? 0.0 : bias_bound(of_block[gain_monitor]));
+    info.growth.push_back(learned ? numerics::Replicates{} : std::move(of_block[growth_of]));
+    info.growth_bias.push_back(learned ? 0.0 : bias_bound(of_block[growth_monitor]));
+    info.agreement.push_back(std::move(of_block[agreement_of]));
   }
   info.log_evidence = std::move(means[static_cast<std::size_t>(targets) - 1]);
   return info;

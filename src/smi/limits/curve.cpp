@@ -6,6 +6,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {
@@ -17,8 +18,8 @@ using numerics::Replicates;
 constexpr std::size_t least_points = 512;
 constexpr double typical_points = 1024.0;
 constexpr double typical_error = 0.015;
-constexpr int trace_nodes = 24;
-constexpr int one_layer_trace_nodes = 64;  // its channel is cheap
+constexpr double trace_spacing = 0.105;
+constexpr double exact_trace_spacing = 0.05;  // where the channel is cheap
 
 /// The last layer's overlap is held to this fraction of the tolerance: it is the better determined.
 constexpr double last_layer_share = 0.3;
@@ -51,50 +52,56 @@ struct Solution {
   double free_entropy = 0.0;
 };
 
-/// Phi = sum_l (Q_l + log V_l) / 2 + alpha Psi [smi 22].
-Solution solution(const Branch::Point& point, double alpha) {
+/// Phi = sum_b rank_b (Q_b + log V_b) / 2 + alpha Psi [smi 22].
+Solution solution(const FieldShape& shape, const Branch::Point& point, double alpha) {
   Solution s{{}, alpha * point.log_evidence};
-  for (const double a : point.depth) {
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const double a = point.depth[b];
     s.variance.push_back(std::exp(-a));
-    s.free_entropy += 0.5 * (-std::expm1(-a) - a);
+    s.free_entropy += 0.5 * shape.rank[b] * (-std::expm1(-a) - a);
   }
   return s;
 }
 
-Solution perfect_recovery(std::size_t layers) {
-  return {std::vector<double>(layers, 0.0), std::numeric_limits<double>::infinity()};
+Solution perfect_recovery(std::size_t blocks) {
+  return {std::vector<double>(blocks, 0.0), std::numeric_limits<double>::infinity()};
 }
 
 /// Whether exact recovery is the only stable fixed point, or (between the two thresholds of a hard
 /// phase) one of them. The curve of fixed points ends at `perfect`; what noise puts beyond it is
 /// none.
 bool only_perfect(const Staircase& stairs, double alpha) {
-  return alpha >= stairs.algorithmic.value * (1.0 - rounding);
+  return stairs.perfect && stairs.hard.empty() &&
+         alpha >= stairs.algorithmic.value * (1.0 - rounding);
 }
 
 /// The stable fixed points of a replicate from the least to the most learned.
-std::vector<Solution> stable_solutions(const Staircase& stairs, std::size_t r, double alpha) {
-  const std::size_t layers = stairs.steps.size();
-  if (only_perfect(stairs, alpha)) return {perfect_recovery(layers)};
+std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase& stairs,
+                                       std::size_t r, double alpha) {
+  const std::size_t blocks = shape.blocks();
+  if (only_perfect(stairs, alpha)) return {perfect_recovery(blocks)};
   const double log_alpha = std::log(alpha);
   std::vector<Solution> found;
-  if (log_alpha < stairs.steps.front().start.log_alpha[r]) {
-    const auto& start = stairs.steps.front().start;
-    found.push_back({std::vector<double>(layers, 1.0), alpha * start.log_evidence[r]});
+  const StageStart* first = stairs.steps.empty() ? nullptr : &stairs.steps.front().start;
+  if (first == nullptr || (!first->from_nothing && log_alpha < first->log_alpha[r])) {
+    found.push_back({std::vector<double>(blocks, 1.0), alpha * stairs.log_evidence[r]});
   }
-  for (std::size_t k = 0; k < layers; ++k) {
-    const bool last = k + 1 == layers;
-    // A stage is unstable as soon as the next layer can grow.
+  for (std::size_t k = 0; k < stairs.steps.size(); ++k) {
+    const Branch& branch = stairs.steps[k].branch;
+    const bool last = k + 1 == stairs.steps.size();
+    // A stage is unstable as soon as the next block can grow.
     if (!last && log_alpha >= stairs.steps[k + 1].start.log_alpha[r]) continue;
-    for (const auto& point : stairs.steps[k].branch.stable_points(r, log_alpha)) {
-      found.push_back(solution(point, alpha));
+    const auto points = branch.stable_points(r, log_alpha);
+    for (const auto& point : points) found.push_back(solution(shape, point, alpha));
+    // Beyond the branch's deep end (V ~ 1e-6) its blocks are recovered, or nearly.
+    if (points.empty() && log_alpha >= branch.last_log_alpha(r)) {
+      found.push_back(solution(shape, branch.deepest(r), alpha));
     }
   }
-  if (alpha > stairs.perfect) {
-    found.push_back(perfect_recovery(layers));
+  if (stairs.perfect && alpha > *stairs.perfect) {
+    found.push_back(perfect_recovery(blocks));
   } else if (found.empty()) {
-    // Between the branch's deep end (V ~ 1e-6) and exact recovery.
-    found.push_back(solution(stairs.steps.back().branch.deepest(r), alpha));
+    found.push_back(solution(shape, stairs.steps.back().branch.deepest(r), alpha));
   }
   return found;
 }
@@ -113,7 +120,7 @@ Solution choose(const std::vector<Solution>& solutions, BranchChoice choice) {
 
 /// All replicates at one sample ratio.
 struct Ensemble {
-  std::vector<Replicates> variance;  // per layer
+  std::vector<Replicates> variance;  // per block
   Replicates free_entropy;
 
   [[nodiscard]] Replicates overlap(std::size_t l) const {
@@ -129,11 +136,12 @@ struct Ensemble {
   }
 };
 
-Ensemble solve(const Staircase& stairs, double alpha, BranchChoice choice) {
-  const std::size_t replicates = stairs.steps.front().start.log_alpha.size();
-  Ensemble e{std::vector<Replicates>(stairs.steps.size()), {}};
+Ensemble solve(const FieldShape& shape, const Staircase& stairs, double alpha,
+               BranchChoice choice) {
+  const std::size_t replicates = stairs.log_evidence.size();
+  Ensemble e{std::vector<Replicates>(shape.blocks()), {}};
   for (std::size_t r = 0; r < replicates; ++r) {
-    const Solution s = choose(stable_solutions(stairs, r, alpha), choice);
+    const Solution s = choose(stable_solutions(shape, stairs, r, alpha), choice);
     for (std::size_t l = 0; l < s.variance.size(); ++l) e.variance[l].push_back(s.variance[l]);
     e.free_entropy.push_back(s.free_entropy);
   }
@@ -150,6 +158,18 @@ double relative_bias(const Staircase& stairs, double alpha) {
   double bias = 0.0;
   for (const auto& step : stairs.steps) {
     if (alpha > step.alpha.value) bias = step.branch.relative_bias();
+  }
+  return bias;
+}
+
+/// The same for the overlaps of the ensemble: by how much too large or small alpha would have to be
+/// to make up for the bias of any one layer's gain.
+double overlap_bias(const Staircase& stairs, double alpha, const Ensemble& e) {
+  double position = 0.0;
+  for (std::size_t l = 0; l < e.variance.size(); ++l) position -= std::log(e.mean_variance(l));
+  double bias = 0.0;
+  for (const auto& step : stairs.steps) {
+    if (alpha > step.alpha.value) bias = step.branch.overlap_bias(position);
   }
   return bias;
 }
@@ -174,8 +194,12 @@ namespace {
 
 class CurveSolver {
  public:
-  CurveSolver(const DeepAttention& model, const CurveOptions& options, const Context& context)
-      : model_(model), options_(options), context_(context) {}
+  /// Makes a staircase with the given options.
+  using MakeStairs = std::function<Staircase(const StaircaseOptions&)>;
+
+  CurveSolver(const SequenceModel& model, MakeStairs make_stairs, const CurveOptions& options,
+              const Context& context)
+      : model_(model), make_stairs_(std::move(make_stairs)), options_(options), context_(context) {}
 
   /// A staircase fine enough that every overlap on the grid meets the tolerance.
   bool prepare(std::span<const double> alphas) {
@@ -183,13 +207,15 @@ class CurveSolver {
       StaircaseOptions s;
       s.tolerance = std::numeric_limits<double>::max();
       s.trace_points = points_;
-      s.trace_nodes = model_.layers == 1 ? one_layer_trace_nodes : trace_nodes;
+      s.max_points = options_.max_points;
+      s.trace_spacing = is_cheap() ? exact_trace_spacing : trace_spacing;
+      s.alpha_end = *std::max_element(alphas.begin(), alphas.end());
       s.seed = options_.seed;
-      stairs_ = staircase(model_, s, context_);
+      stairs_ = make_stairs_(s);
       double scatter = 0.0;  // both in units of what is allowed
       double total = 0.0;
       for (const double alpha : alphas) {
-        const Ensemble e = solve(stairs_, alpha, options_.choice);
+        const Ensemble e = solved(alpha);
         for (std::size_t l = 0; l < e.variance.size(); ++l) {
           const bool best_known = l > 0 && l + 1 == e.variance.size();
           const double allowed = options_.tolerance * (best_known ? last_layer_share : 1.0);
@@ -207,7 +233,7 @@ class CurveSolver {
   }
 
   CurvePoint point(double alpha) {
-    const Ensemble e = solve(stairs_, alpha, options_.choice);
+    const Ensemble e = solved(alpha);
     CurvePoint p;
     p.alpha = alpha;
     for (std::size_t l = 0; l < e.variance.size(); ++l) p.overlap.push_back(overlap(e, l, alpha));
@@ -216,27 +242,44 @@ class CurveSolver {
     // The fixed point's own error is of second order in Phi; that of the evidence along the branch
     // is proportional to what it has gained since overlap 0.
     const double bias = relative_bias(stairs_, alpha);
-    const double gained = numerics::mean(e.free_entropy) -
-                          alpha * numerics::mean(stairs_.steps.front().start.log_evidence);
+    const double own_bias = overlap_bias(stairs_, alpha, e);
+    const double gained =
+        numerics::mean(e.free_entropy) - alpha * numerics::mean(stairs_.log_evidence);
     p.free_entropy = infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
                               : numerics::reduce(e.free_entropy, bias * std::abs(gained));
-    const PredictionErrors errors =
-        prediction_errors(model_, e.variance, options_.error_points, options_.seed, context_);
-    const PredictionErrors moved = prediction_errors(
-        model_, solve(stairs_, alpha * (1.0 + sensitivity_step), options_.choice).variance,
-        options_.error_points, options_.seed, context_);
+    const PredictionErrors errors = errors_at(e);
+    const PredictionErrors moved = errors_at(solved(alpha * (1.0 + sensitivity_step)));
     const auto with_bias = [&](const Replicates& here, const Replicates& there) {
       const double slope =
           std::abs(numerics::mean(there) - numerics::mean(here)) / sensitivity_step;
-      return numerics::reduce(here, slope * bias);
+      return numerics::reduce(here, slope * own_bias);
     };
     p.error_plugin = with_bias(errors.plugin, moved.plugin);
     p.error_bayes = with_bias(errors.bayes, moved.bayes);
     p.status = verify(e, p);
+    for (const std::size_t b : options_.unlearned) p.overlap[b] = {0.0, 0.0};
     return p;
   }
 
  private:
+  [[nodiscard]] bool is_cheap() const {
+    return model_.posterior({})->exact() && model_.shape().blocks() == 1;
+  }
+
+  /// Errors with the overlaps of the ensemble, but for the blocks that are to be taken as
+  /// unlearned.
+  [[nodiscard]] PredictionErrors errors_at(const Ensemble& e) const {
+    std::vector<Replicates> variance = e.variance;
+    for (const std::size_t b : options_.unlearned) {
+      std::fill(variance[b].begin(), variance[b].end(), 1.0);
+    }
+    return prediction_errors(model_, variance, options_.error_points, options_.seed, context_);
+  }
+
+  [[nodiscard]] Ensemble solved(double alpha) const {
+    return solve(model_.shape(), stairs_, alpha, options_.choice);
+  }
+
   [[nodiscard]] std::size_t first_points() const {
     const double wanted =
         typical_points * std::pow(typical_error / options_.tolerance, 1.0 / error_rate);
@@ -245,11 +288,11 @@ class CurveSolver {
     return points;
   }
 
-  /// Scatter, and the curve's own bias through the slope of the overlap.
+  /// Scatter, and the bias of the gains through the slope of the overlap.
   [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
-    const Ensemble moved = solve(stairs_, alpha * (1.0 + sensitivity_step), options_.choice);
+    const Ensemble moved = solved(alpha * (1.0 + sensitivity_step));
     const double slope = std::abs(moved.mean_variance(l) - e.mean_variance(l)) / sensitivity_step;
-    return numerics::reduce(e.overlap(l), slope * relative_bias(stairs_, alpha));
+    return numerics::reduce(e.overlap(l), slope * overlap_bias(stairs_, alpha, e));
   }
 
   /// One step of plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point, with
@@ -289,7 +332,8 @@ class CurveSolver {
     return status;
   }
 
-  const DeepAttention& model_;
+  const SequenceModel& model_;
+  MakeStairs make_stairs_;
   const CurveOptions& options_;
   const Context& context_;
   Staircase stairs_;
@@ -299,17 +343,10 @@ class CurveSolver {
 
 }  // namespace
 
-Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
-                  const CurveOptions& options, const Context& context,
+namespace {
+
+Curve solve_curve(CurveSolver& solver, std::span<const double> alphas, const Context& context,
                   const std::function<void(const CurvePoint&)>& finished) {
-  model.validate();
-  options.validate();
-  for (const double alpha : alphas) {
-    if (!(alpha > 0.0 && std::isfinite(alpha))) {
-      throw InvalidArgument("alpha", "allowed: finite numbers above 0");
-    }
-  }
-  CurveSolver solver(model, options, context);
   Curve curve;
   curve.met_tolerance = solver.prepare(alphas);
   for (const double alpha : alphas) {
@@ -320,6 +357,40 @@ Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
                    "sample ratios");
   }
   return curve;
+}
+
+void check_alphas(std::span<const double> alphas) {
+  if (alphas.empty()) throw InvalidArgument("alpha", "is empty; allowed: one number or more");
+  for (const double alpha : alphas) {
+    if (!(alpha > 0.0 && std::isfinite(alpha))) {
+      throw InvalidArgument("alpha", "allowed: finite numbers above 0");
+    }
+  }
+}
+
+}  // namespace
+
+Curve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
+                  const CurveOptions& options, const Context& context,
+                  const std::function<void(const CurvePoint&)>& finished) {
+  options.validate();
+  check_alphas(alphas);
+  CurveSolver solver(
+      model, [&](const StaircaseOptions& s) { return staircase(model, s, context); }, options,
+      context);
+  return solve_curve(solver, alphas, context, finished);
+}
+
+Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
+                  const CurveOptions& options, const Context& context,
+                  const std::function<void(const CurvePoint&)>& finished) {
+  options.validate();
+  check_alphas(alphas);
+  const auto attention = attention_model(model);
+  CurveSolver solver(
+      *attention, [&](const StaircaseOptions& s) { return staircase(model, s, context); }, options,
+      context);
+  return solve_curve(solver, alphas, context, finished);
 }
 
 }  // namespace onset::smi

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace onset::smi {
 namespace {
@@ -21,34 +22,61 @@ constexpr double longest_step = 1.0;  // of a free depth
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
 constexpr double largest_bias = 0.02;
 
+/// Gains and their agreement with the truth may differ by this share of the gains, and by so many
+/// standard errors, before the inner integrals are said to miss a part of the posterior.
+constexpr double largest_disagreement = 0.02;
+constexpr double significance = 5.0;
+
 /// A replicate's gain per overlap can fall below 0 where its noise is large; its logarithm is taken
 /// of this instead. At fixed points that matter it is of order 1.
 constexpr double least_gain_per_overlap = 1e-6;
 
+/// Likewise for a growth rate.
+constexpr double least_growth = 1e-6;
+
 /// The channel at one point, as the solver sees it: every row a quantity, one value per replicate.
 struct Evaluation {
-  std::vector<Replicates> residual;  // log alpha_l - log alpha_last, per free layer
-  std::vector<Replicates> carried;   // log alpha, Psi, then the growth rates
+  std::vector<Replicates> residual;  // one per free depth
+  std::vector<Replicates> carried;   // log alpha, Psi, then growth and pull of blocks not learned
   ChannelInformation info;
+};
+
+/// What closes the system: alpha_b of all learned blocks agree, and either the total depth is given
+/// or a block starts to grow.
+struct Closing {
+  double position = 0.0;
+  std::optional<std::size_t> growing;
 };
 
 class Solver {
  public:
-  Solver(const Channel& channel, const std::vector<bool>& learned, double position,
-         const Context& context)
-      : channel_(channel), learned_(learned), position_(position), context_(context) {
-    for (std::size_t l = 0; l < learned.size(); ++l) {
-      if (learned[l]) layers_.push_back(l);
+  /// Slopes are measured with a channel of their own, which may be the coarser.
+  Solver(const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
+         const Closing& closing, const Context& context)
+      : channel_(channel),
+        slopes_(slopes),
+        shape_(channel.model().shape()),
+        learned_(learned),
+        closing_(closing),
+        context_(context) {
+    for (std::size_t b = 0; b < learned.size(); ++b) {
+      if (learned[b]) free_.push_back(b);
     }
-    last_ = layers_.back();
-    layers_.pop_back();  // the free ones; the last one's depth is the rest
+    last_ = free_.back();
+    // With the position given, the last one's depth is the rest.
+    if (!closing_.growing) free_.pop_back();
   }
 
   FixedPointNode solve(const std::vector<double>& guess) {
-    Eigen::VectorXd x(static_cast<Eigen::Index>(layers_.size()));
-    for (std::size_t j = 0; j < layers_.size(); ++j) x[index(j)] = guess[layers_[j]];
+    held_ = guess;
+    for (std::size_t b = 0; b < guess.size(); ++b) {
+      if (learned_[b]) held_[b] = 0.0;
+      held_sum_ += held_[b];
+    }
+    Eigen::VectorXd x(index(free_.size()));
+    for (std::size_t j = 0; j < free_.size(); ++j) x[index(j)] = guess[free_[j]];
     limit(x);
-    Evaluation here = evaluate(x);
+    Evaluation here = evaluate(channel_, x);
     measure_slopes(x, here);
     Status status{StopReason::max_iterations, evaluations_, 0.0};
     for (int step = 0; step < max_newton_steps; ++step) {
@@ -70,7 +98,7 @@ class Solver {
       const double damping = step < full_steps ? 1.0 : 0.5;
       x += move * std::min(damping, longest_step / status.residual);
       limit(x);
-      here = evaluate(x);
+      here = evaluate(channel_, x);
       // A long step has left the slopes behind.
       if ((x - before).cwiseAbs().maxCoeff() > largest_difference) measure_slopes(x, here);
     }
@@ -79,9 +107,12 @@ class Solver {
   }
 
  private:
+  /// Neither learned nor recovered.
+  [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && held_[b] == 0.0; }
+
   static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
 
-  /// A layer at overlap 0 whose step is still downwards: the branch begins only further on.
+  /// A block at overlap 0 whose step is still downwards: the branch begins only further on.
   static bool leaves_domain(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       if (x[j] <= smallest_depth && move[j] < 0.0) return true;
@@ -89,48 +120,56 @@ class Solver {
     return false;
   }
 
-  /// Depths stay positive, the last layer's included.
+  /// Depths stay positive, the last block's included.
   void limit(Eigen::VectorXd& x) const {
     for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], smallest_depth);
-    const double room = position_ - smallest_depth;
-    if (x.sum() > room) x *= room / x.sum();
+    const double room = closing_.position - held_sum_ - smallest_depth;
+    if (!closing_.growing && x.sum() > room) x *= room / x.sum();
   }
 
   [[nodiscard]] std::vector<double> depths(const Eigen::VectorXd& x) const {
-    std::vector<double> a(learned_.size(), 0.0);
-    for (std::size_t j = 0; j < layers_.size(); ++j) a[layers_[j]] = x[index(j)];
-    a[last_] = position_ - x.sum();
+    std::vector<double> a = held_;
+    for (std::size_t j = 0; j < free_.size(); ++j) a[free_[j]] = x[index(j)];
+    if (!closing_.growing) a[last_] = closing_.position - held_sum_ - x.sum();
     return a;
   }
 
-  Evaluation evaluate(const Eigen::VectorXd& x) {
+  Evaluation evaluate(const Channel& channel, const Eigen::VectorXd& x) {
     const std::vector<double> a = depths(x);
     std::vector<double> variance(a.size());
     double total = 0.0;
-    for (std::size_t l = 0; l < a.size(); ++l) {
-      variance[l] = std::exp(-a[l]);
-      total += -std::expm1(-a[l]);
+    for (std::size_t b = 0; b < a.size(); ++b) {
+      variance[b] = std::exp(-a[b]);
+      if (learned_[b]) total += shape_.rank[b] * -std::expm1(-a[b]);
     }
     ++evaluations_;
-    Evaluation e{{}, {}, channel_.at(variance, context_)};
+    Evaluation e{{}, {}, channel.at(variance, context_)};
     const std::size_t replicates = e.info.log_evidence.size();
-    const auto log_ratio = [&](std::size_t l, std::size_t r) {
-      const double overlap = -std::expm1(-a[l]);
-      return -std::log(std::max(e.info.gain[l][r] / overlap, least_gain_per_overlap));
+    const auto log_ratio = [&](std::size_t b, std::size_t r) {
+      const double overlap = -std::expm1(-a[b]);
+      return -std::log(std::max(e.info.gain[b][r] / overlap, least_gain_per_overlap));
     };
-    e.residual.assign(layers_.size(), Replicates(replicates));
+    e.residual.assign(free_.size(), Replicates(replicates));
     Replicates log_alpha(replicates);
     for (std::size_t r = 0; r < replicates; ++r) {
-      double gain = e.info.gain[last_][r];
-      for (std::size_t j = 0; j < layers_.size(); ++j) {
-        gain += e.info.gain[layers_[j]][r];
-        e.residual[j][r] = log_ratio(layers_[j], r) - log_ratio(last_, r);
+      double gain = 0.0;
+      for (std::size_t b = 0; b < a.size(); ++b) {
+        if (learned_[b]) gain += shape_.rank[b] * e.info.gain[b][r];
       }
       log_alpha[r] = -std::log(std::max(gain / total, least_gain_per_overlap));
+      for (std::size_t j = 0; j < free_.size(); ++j) {
+        e.residual[j][r] =
+            free_[j] == last_
+                ? log_alpha[r] +
+                      std::log(std::max(e.info.growth[*closing_.growing][r], least_growth))
+                : log_ratio(free_[j], r) - log_ratio(last_, r);
+      }
     }
     e.carried = {std::move(log_alpha), e.info.log_evidence};
-    for (std::size_t l = 0; l < a.size(); ++l) {
-      if (!learned_[l]) e.carried.push_back(e.info.growth[l]);
+    for (std::size_t b = 0; b < a.size(); ++b) {
+      if (!is_open(b)) continue;
+      e.carried.push_back(e.info.growth[b]);
+      e.carried.push_back(e.info.gain[b]);
     }
     return e;
   }
@@ -138,15 +177,19 @@ class Solver {
   /// Derivatives of the mean residuals and of the mean carried rows with respect to the free
   /// depths. Means are enough for the replicates too: what they neglect is of second order in the
   /// scatter.
-  void measure_slopes(const Eigen::VectorXd& x, const Evaluation& here) {
+  void measure_slopes(const Eigen::VectorXd& x, const Evaluation& known) {
+    const bool other = &slopes_ != &channel_ && x.size() > 0;
+    const Evaluation here = other ? evaluate(slopes_, x) : known;
     jacobian_.resize(x.size(), x.size());
     carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
-      const double room = position_ - x.sum();
-      const double d = std::min({relative_difference * x[j], largest_difference, 0.5 * room});
+      double d = std::min(relative_difference * x[j], largest_difference);
+      if (!closing_.growing) {
+        d = std::min(d, 0.5 * (closing_.position - held_sum_ - x.sum()));
+      }
       Eigen::VectorXd moved = x;
       moved[j] += d;
-      const Evaluation there = evaluate(moved);
+      const Evaluation there = evaluate(slopes_, moved);
       const auto slope = [d](const Replicates& to, const Replicates& from) {
         return (numerics::mean(to) - numerics::mean(from)) / d;
       };
@@ -160,11 +203,11 @@ class Solver {
     inverse_ = jacobian_.fullPivLu();
   }
 
-  /// The Newton step for given residuals, one per free layer.
+  /// The Newton step for given residuals, one per free block.
   template <class Residual>
   [[nodiscard]] Eigen::VectorXd newton_step(const Residual& residual) const {
-    Eigen::VectorXd b(index(layers_.size()));
-    for (std::size_t i = 0; i < layers_.size(); ++i) b[index(i)] = -residual(i);
+    Eigen::VectorXd b(index(free_.size()));
+    for (std::size_t i = 0; i < free_.size(); ++i) b[index(i)] = -residual(i);
     return b.size() == 0 ? b : Eigen::VectorXd(inverse_.solve(b));
   }
 
@@ -175,10 +218,11 @@ class Solver {
   FixedPointNode finish(const Eigen::VectorXd& x, const Evaluation& here, const Status& status) {
     const std::size_t replicates = here.info.log_evidence.size();
     FixedPointNode node;
-    node.position = position_;
     node.status = status;
     node.depth.assign(learned_.size(), Replicates(replicates, 0.0));
     node.growth.resize(learned_.size());
+    node.pull.resize(learned_.size());
+    node.gain_bias.assign(learned_.size(), 0.0);
     node.growth_bias.assign(learned_.size(), 0.0);
     std::vector<Replicates> carried = here.carried;
     for (std::size_t r = 0; r < replicates; ++r) {
@@ -187,35 +231,76 @@ class Solver {
         carried[row][r] += carried_slope_.row(index(row)).dot(step);
       }
       const std::vector<double> a = depths(x + step);
-      for (std::size_t l = 0; l < a.size(); ++l) node.depth[l][r] = a[l];
+      for (std::size_t b = 0; b < a.size(); ++b) node.depth[b][r] = a[b];
     }
+    for (const double a : depths(x)) node.position += a;
     node.log_alpha = std::move(carried[0]);
     node.log_evidence = std::move(carried[1]);
     std::size_t row = 2;
-    double gain = 0.0;
-    double gain_bias = 0.0;
-    for (std::size_t l = 0; l < learned_.size(); ++l) {
-      gain += numerics::mean(here.info.gain[l]);
-      gain_bias += here.info.gain_bias[l];
-      if (learned_[l]) continue;
-      node.growth_bias[l] = here.info.growth_bias[l] / std::abs(numerics::mean(carried[row]));
-      node.growth[l] = std::move(carried[row++]);
+    for (std::size_t b = 0; b < learned_.size(); ++b) {
+      if (!is_open(b)) continue;
+      node.growth_bias[b] = here.info.growth_bias[b] / std::abs(numerics::mean(carried[row]));
+      node.growth[b] = std::move(carried[row++]);
+      node.pull[b] = std::move(carried[row++]);
     }
-    node.relative_bias = gain_bias / gain;
-    // The gains add up to at most the number of tokens [smi 21].
-    const double most = channel_.model().tokens * (1.0 + largest_bias);
-    if (node.relative_bias > largest_bias || !(gain <= most)) {
-      node.status.reason = StopReason::inaccurate;
-    }
+    judge(here, node);
     return node;
   }
 
+  /// The bias of alpha, and whether the integrals can be trusted.
+  void judge(const Evaluation& here, FixedPointNode& node) const {
+    double gain = 0.0;
+    double bias = 0.0;
+    bool accurate = true;
+    Replicates disagreement(here.info.log_evidence.size(), 0.0);
+    for (std::size_t b = 0; b < learned_.size(); ++b) {
+      if (!learned_[b]) continue;
+      const double own = numerics::mean(here.info.gain[b]);
+      gain += shape_.rank[b] * own;
+      bias += shape_.rank[b] * here.info.gain_bias[b];
+      node.gain_bias[b] = here.info.gain_bias[b] / std::abs(own);
+      // At most the number of tokens [smi 14]. The sum over blocks has no such bound: it may exceed
+      // what a label fixes before it comes back to it at V -> 0.
+      accurate = accurate && own <= shape_.tokens * (1.0 + largest_bias);
+      for (std::size_t r = 0; r < disagreement.size(); ++r) {
+        disagreement[r] += shape_.rank[b] * (here.info.agreement[b][r] - here.info.gain[b][r]);
+      }
+    }
+    node.relative_bias = bias / gain;
+    accurate = accurate && node.relative_bias <= largest_bias;
+    const Estimate missed = numerics::reduce(disagreement);
+    if (std::abs(missed.value) > largest_disagreement * gain + significance * missed.error) {
+      accurate = false;
+    }
+    if (closing_.growing) node.relative_bias = threshold_bias(node, node.relative_bias);
+    if (!accurate) node.status.reason = StopReason::inaccurate;
+  }
+
+  /// alpha F = 1 fixes the point: relative errors of F and of the gains move log alpha by the
+  /// slopes of the solution with respect to the two.
+  [[nodiscard]] double threshold_bias(const FixedPointNode& node, double gain_bias) const {
+    const auto moved = [&](double closing_residual) {
+      const Eigen::VectorXd step =
+          newton_step([&](std::size_t i) { return free_[i] == last_ ? closing_residual : 0.0; });
+      return std::abs(carried_slope_.row(0).dot(step));
+    };
+    const double growth_bias = node.growth_bias[*closing_.growing];
+    // An error e of all the gains alike moves log alpha by -e as it stands and by the closing
+    // equation's answer to it.
+    const double share = moved(1.0);
+    return share * growth_bias + std::abs(1.0 - share) * gain_bias;
+  }
+
   const Channel& channel_;
+  const Channel& slopes_;
+  const FieldShape& shape_;
   const std::vector<bool>& learned_;
-  double position_;
+  Closing closing_;
   const Context& context_;
-  std::vector<std::size_t> layers_;  // learned layers whose depth is free
-  std::size_t last_ = 0;             // the learned layer that takes the rest
+  std::vector<double> held_;  // depths of the blocks that are not solved for
+  double held_sum_ = 0.0;
+  std::vector<std::size_t> free_;  // learned blocks whose depth is free
+  std::size_t last_ = 0;           // the one whose equation closes the system
   Eigen::MatrixXd jacobian_;
   Eigen::FullPivLU<Eigen::MatrixXd> inverse_;
   Eigen::MatrixXd carried_slope_;
@@ -224,10 +309,24 @@ class Solver {
 
 }  // namespace
 
+Replicates FixedPointNode::log_growth(std::size_t block) const {
+  Replicates values = log_alpha;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    values[r] += std::log(std::max(growth[block][r], least_growth));
+  }
+  return values;
+}
+
 FixedPointNode solve_fixed_point(const Channel& channel, const std::vector<bool>& learned,
                                  double position, const std::vector<double>& guess,
                                  const Context& context) {
-  return Solver(channel, learned, position, context).solve(guess);
+  return Solver(channel, channel, learned, {position, {}}, context).solve(guess);
+}
+
+FixedPointNode solve_threshold(const Channel& channel, const Channel& slopes,
+                               const std::vector<bool>& learned, std::size_t block,
+                               const std::vector<double>& guess, const Context& context) {
+  return Solver(channel, slopes, learned, {0.0, block}, context).solve(guess);
 }
 
 }  // namespace onset::smi

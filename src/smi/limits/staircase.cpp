@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/interpolation.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/roots.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {
 
 using numerics::Replicates;
+using Blocks = std::vector<std::size_t>;
 
 /// Inner nodes per half. Growth rates need more than gains do: with these the bias left after its
 /// correction is near 1e-3 of a growth rate and 3e-4 of a gain.
@@ -24,32 +25,26 @@ constexpr int gain_nodes = 128;
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
 
-/// Outer points per replicate of the scan that brackets a threshold, and of its first refinement.
-constexpr std::size_t scan_points = 128;
-constexpr std::size_t least_root_points = 2048;
+/// Outer points per replicate of the channel at overlap 0, to begin with.
+constexpr std::size_t first_points = 1024;
 
-/// Scan of a stage's total depth: it doubles from the first to the last.
-constexpr double scan_first = 0.3;
-constexpr double scan_last = 40.0;
-
-/// Depth of every layer at the deep end of the last branch: V ~ 1e-6.
+/// Depth of every block at the deep end of the last branch: V ~ 1e-6. A stage that has gone so deep
+/// without another block growing is the last.
 constexpr double deep = 14.0;
 
-/// The first layer's overlap rises over a depth of this order.
+/// Depths over which the beginning of a stage is resolved: the first one's overlap rises faster.
 constexpr double first_depth_scale = 0.5;
+constexpr double later_depth_scale = 2.5;
 
-/// Nodes of a branch that ends at the next threshold (one evaluation each).
-constexpr int first_branch_nodes = 20;
+/// Depth over which what is left of V, or of its square root, falls by more than half.
+constexpr double settling_depth = 3.0;
 
-/// Fixed points that a branch must have to be interpolated.
-constexpr std::size_t least_nodes = 4;
+/// Change of log alpha between the two deepest fixed points that says that a branch has ended.
+constexpr double settled = 0.05;
 
-/// Where the bracket of the scan leaves the root to the fine channel.
-constexpr double bracket_width = 0.06;
-constexpr double widest_bracket = 4.0;
-constexpr double least_depth = 0.02;
-/// Distance (in log V) of the last evaluation from a root at which one secant step finishes it.
-constexpr double root_tolerance = 0.02;
+/// Fixed points that a branch must have to be interpolated, and may have.
+constexpr std::size_t least_nodes = 5;
+constexpr int most_nodes = 160;
 
 /// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
 /// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
@@ -57,15 +52,15 @@ constexpr double scatter_share = 0.85;
 constexpr double bias_share = 0.5;
 constexpr double max_factor = 64.0;
 
-/// An estimate of a growth rate far below its noise can be negative (large skips); its logarithm is
-/// taken of this instead. At a threshold growth rates are of order 1.
-constexpr double least_growth = 1e-6;
-
-/// Standard errors beyond which a difference is called one.
+/// Standard errors beyond which a difference is called one; more where many are looked at.
 constexpr double significance = 3.0;
+constexpr double strict_significance = 6.0;
 
-/// The same for the measured end of the last branch against counting: beyond it the measurement is
-/// not to be trusted.
+/// A pull or a growth rate below this is rounding error.
+constexpr double least_rate = 1e-9;
+
+/// The measured end of the last branch against counting: beyond so many standard errors the
+/// measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
 
 /// A fold of log alpha below this cannot be told from the slope's own noise near its end.
@@ -83,74 +78,58 @@ Estimate exponential(const Replicates& logs, double relative_bias) {
   return numerics::reduce(values, relative_bias * numerics::mean(values));
 }
 
-/// The layer that starts to be learned, and where.
-struct NextLayer {
-  int layer = 0;
+bool is_positive(const Replicates& values) {
+  const Estimate e = numerics::reduce(values);
+  return e.value > least_rate && e.value > strict_significance * e.error;
+}
+
+/// What is known where nothing is learned, whoever computed it.
+struct Beginning {
+  std::vector<Replicates> growth;
+  std::vector<Replicates> pull;
+  Replicates log_evidence;
+  std::vector<double> relative_bias;  // of the growth rates
+};
+
+/// The blocks that start to be learned, and where.
+struct NextStage {
+  Blocks blocks;
+  bool trivial = false;
   StageStart start;
 };
 
 class Builder {
  public:
-  Builder(const DeepAttention& model, const StaircaseOptions& options, const Context& context,
-          const std::function<void(int, const Estimate&)>& found)
+  Builder(const SequenceModel& model, const DeepAttention* attention,
+          const StaircaseOptions& options, const Context& context, const ThresholdFound& found)
       : model_(model),
+        attention_(attention),
         options_(options),
         context_(context),
         found_(found),
-        layers_(static_cast<std::size_t>(model.layers)),
+        blocks_(model.shape().blocks()),
         trace_points_(options.trace_points) {}
 
   Staircase build() {
-    result_.perfect = static_cast<double>(model_.layers) / model_.tokens;
+    int directions = 0;
+    for (const int rank : model_.shape().rank) directions += rank;
+    if (model_.constraints() > 0) {
+      result_.perfect = static_cast<double>(directions) / model_.constraints();
+    }
     context_.report(0.0, "first threshold");
-    NextLayer now = first_threshold();
-    announce(now);
-    std::vector<bool> learned(layers_, false);
-    for (std::size_t stage = 1; stage <= layers_; ++stage) {
-      learned[static_cast<std::size_t>(now.layer)] = true;
-      const double progress = static_cast<double>(stage) / static_cast<double>(layers_ + 1);
-      if (stage == layers_) {
-        context_.report(progress, "branch to perfect recovery");
-        const double end = mean_position(now.start) + deep * static_cast<double>(layers_);
-        auto nodes = traced(learned, now.start, end, options_.trace_nodes);
-        find_recovery(nodes);
-        while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
-               trace_points_ < largest_trace) {
-          trace_points_ *= 4;
-          nodes = traced(learned, now.start, end, options_.trace_nodes);
-          find_recovery(nodes);
-        }
-        add_step(now, nodes);
-        break;
-      }
-      context_.report(progress, "next threshold");
-      NextLayer next = next_threshold(learned);
-      announce(next);
-      const double end = mean_position(next.start) + 2.0 * bracket_width;
-      const auto nodes = traced(learned, now.start, end, first_branch_nodes);
-      require_rise(nodes, next.start);
-      add_step(now, nodes);
-      const Branch& branch = result_.steps.back().branch;
-      for (std::size_t r = 0; r < next.start.log_alpha.size(); ++r) {
-        next.start.log_evidence.push_back(
-            branch.at_position(r, next.start.position(r)).log_evidence);
-      }
-      now = std::move(next);
+    std::optional<NextStage> now = first_stage();
+    while (now) {
+      if (found_) found_(now->blocks, threshold(*now));
+      for (const std::size_t b : now->blocks) learned_.at(b) = true;
+      now = finish_stage(std::move(*now));
+    }
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (is_open(b)) result_.hard.push_back(b);
     }
     return std::move(result_);
   }
 
  private:
-  void announce(const NextLayer& next) const {
-    if (found_) found_(next.layer, threshold(next.start));
-  }
-
-  static double mean_position(const StageStart& start) {
-    double sum = 0.0;
-    for (const auto& depth : start.depth) sum += numerics::mean(depth);
-    return sum;
-  }
-
   [[nodiscard]] ChannelOptions channel_options(std::size_t points, int nodes) const {
     ChannelOptions options;
     options.points = points;
@@ -159,220 +138,339 @@ class Builder {
     return options;
   }
 
-  /// The fastest growing layer at overlap 0 [smi 18].
-  NextLayer first_threshold() {
+  /// Neither learned nor recovered.
+  [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && !recovered_[b]; }
+
+  [[nodiscard]] bool all_learned() const {
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (is_open(b)) return false;
+    }
+    return true;
+  }
+
+  static Estimate threshold(const NextStage& stage) {
+    return stage.trivial ? Estimate{0.0, 0.0}
+                         : exponential(stage.start.log_alpha, stage.start.relative_bias);
+  }
+
+  static double mean_position(const StageStart& start) {
+    double sum = 0.0;
+    for (const auto& depth : start.depth) sum += numerics::mean(depth);
+    return sum;
+  }
+
+  // ---- where nothing is learned yet ------------------------------------------------------------
+
+  [[nodiscard]] bool has_rule() const {
+    return attention_ != nullptr && has_uninformed_rule(*attention_);
+  }
+
+  [[nodiscard]] Beginning deterministic_beginning(std::size_t nodes) const {
     UninformedOptions rule;
     rule.seed = options_.seed;
-    for (rule.nodes = first_lattice;; rule.nodes *= 2) {
-      const Uninformed channel = uninformed_channel(model_, rule, context_);
-      std::size_t fastest = 0;
-      for (std::size_t l = 1; l < layers_; ++l) {
-        if (numerics::mean(channel.growth[l]) > numerics::mean(channel.growth[fastest])) {
-          fastest = l;
-        }
-      }
-      NextLayer next;
-      next.layer = static_cast<int>(fastest);
-      next.start.log_alpha =
-          numerics::map(channel.growth[fastest], [](double f) { return -std::log(f); });
-      next.start.depth.assign(layers_, Replicates(next.start.log_alpha.size(), 0.0));
-      next.start.log_evidence = channel.log_evidence;
-      next.start.relative_bias = channel.grid_error[fastest];
-      next.start.depth_scale = first_depth_scale;
-      const bool met = threshold(next.start).error <= options_.first_tolerance;
-      if (met || rule.nodes == numerics::max_lattice_size) {
+    rule.nodes = nodes;
+    Uninformed channel = uninformed_channel(*attention_, rule, context_);
+    Beginning out;
+    out.pull.assign(blocks_, Replicates(channel.log_evidence.size(), 0.0));
+    out.growth = std::move(channel.growth);
+    out.log_evidence = std::move(channel.log_evidence);
+    out.relative_bias = std::move(channel.grid_error);
+    return out;
+  }
+
+  [[nodiscard]] Beginning sampled_beginning(std::size_t points) const {
+    const Channel channel(model_, channel_options(points, growth_nodes));
+    const std::vector<double> ones(blocks_, 1.0);
+    ChannelInformation info = channel.at(ones, context_);
+    Beginning out{std::move(info.growth), std::move(info.gain), std::move(info.log_evidence), {}};
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      const double rate = std::max(std::abs(numerics::mean(out.growth[b])), least_rate);
+      out.relative_bias.push_back(info.growth_bias[b] / rate);
+    }
+    return out;
+  }
+
+  /// The blocks that are learned at once, or else the fastest growing ones at overlap 0 [smi 18].
+  std::optional<NextStage> first_stage() {
+    std::size_t nodes = first_lattice;
+    std::size_t points = first_points;
+    const bool deterministic = has_rule();
+    for (;;) {
+      const Beginning beginning =
+          deterministic ? deterministic_beginning(nodes) : sampled_beginning(points);
+      std::optional<NextStage> stage = stage_at(beginning);
+      result_.log_evidence = beginning.log_evidence;
+      if (!stage || stage->trivial) return stage;
+      const Estimate alpha = threshold(*stage);
+      const double allowed = deterministic ? options_.first_tolerance
+                                           : std::max(options_.first_tolerance, options_.tolerance);
+      const bool met = alpha.error <= allowed;
+      const bool last =
+          deterministic ? nodes == numerics::max_lattice_size : points >= options_.max_points;
+      if (met || last) {
         result_.met_tolerance = result_.met_tolerance && met;
-        return next;
+        return stage;
+      }
+      nodes *= 2;
+      points = std::min(options_.max_points, points * 4);
+    }
+  }
+
+  [[nodiscard]] std::optional<NextStage> stage_at(const Beginning& beginning) const {
+    NextStage stage;
+    stage.start.log_evidence = beginning.log_evidence;
+    stage.start.depth.assign(blocks_, Replicates(beginning.log_evidence.size(), 0.0));
+    stage.start.depth_scale = first_depth_scale;
+    Replicates pull(beginning.log_evidence.size(), 0.0);
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_positive(beginning.pull[b])) continue;
+      stage.blocks.push_back(b);
+      for (std::size_t r = 0; r < pull.size(); ++r) pull[r] += beginning.pull[b][r];
+    }
+    if (!stage.blocks.empty()) {
+      stage.trivial = stage.start.from_nothing = true;
+      stage.start.log_alpha = numerics::map(pull, [](double p) { return -std::log(p); });
+      return stage;
+    }
+    std::size_t fastest = 0;
+    for (std::size_t b = 1; b < blocks_; ++b) {
+      if (numerics::mean(beginning.growth[b]) > numerics::mean(beginning.growth[fastest]))
+        fastest = b;
+    }
+    if (!is_positive(beginning.growth[fastest])) return {};
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      Replicates behind = beginning.growth[fastest];
+      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= beginning.growth[b][r];
+      const Estimate e = numerics::reduce(behind);
+      if (e.value <= significance * e.error) stage.blocks.push_back(b);
+    }
+    stage.start.log_alpha =
+        numerics::map(beginning.growth[fastest], [](double f) { return -std::log(f); });
+    stage.start.relative_bias = beginning.relative_bias[fastest];
+    return stage;
+  }
+
+  // ---- from one stage to the next --------------------------------------------------------------
+
+  /// Follows the branch of the learned blocks and files the step; the next stage, or nothing.
+  std::optional<NextStage> finish_stage(NextStage now) {
+    const double progress =
+        static_cast<double>(std::count(learned_.begin(), learned_.end(), true)) /
+        static_cast<double>(blocks_ + 1);
+    context_.report(progress, all_learned() ? "branch to perfect recovery" : "next threshold");
+    auto nodes = traced(now.start);
+    const Blocks given = pulled_along(nodes);
+    if (!given.empty()) {
+      for (const std::size_t b : given) learned_.at(b) = true;
+      nodes = traced(now.start);
+    }
+    std::optional<NextStage> next;
+    if (!all_learned()) next = next_stage(now.start, nodes);
+    if (!next && result_.perfect && all_learned()) {
+      find_recovery(nodes);
+      while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
+             trace_points_ < std::min(largest_trace, options_.max_points)) {
+        trace_points_ *= 4;
+        nodes = traced(now.start);
+        find_recovery(nodes);
       }
     }
-  }
-
-  static Estimate threshold(const StageStart& start) {
-    return exponential(start.log_alpha, start.relative_bias);
-  }
-
-  /// log(alpha F_l) for the fastest growing unlearned layer l, and log alpha, at total depth s.
-  struct Growth {
-    std::size_t layer = 0;
-    Replicates log_growth;
-    Replicates log_alpha;
-    double growth_bias = 0.0;  // relative, of F_l
-    double gain_bias = 0.0;    // relative, of the gain
-  };
-
-  Growth growth_at(const Channel& channel, const std::vector<bool>& learned, double s) {
-    std::vector<double> guess(layers_, 0.0);
-    for (std::size_t l = 0; l < layers_; ++l) {
-      if (learned[l]) guess[l] = s;
-    }
-    const FixedPointNode node = solve_fixed_point(channel, learned, s, guess, context_);
-    Growth growth;
-    double fastest = -HUGE_VAL;
-    for (std::size_t l = 0; l < layers_; ++l) {
-      if (learned[l] || numerics::mean(node.growth[l]) <= fastest) continue;
-      fastest = numerics::mean(node.growth[l]);
-      growth.layer = l;
-    }
-    growth.log_alpha = node.log_alpha;
-    growth.log_growth = node.log_alpha;
-    for (std::size_t r = 0; r < node.log_alpha.size(); ++r) {
-      growth.log_growth[r] += std::log(std::max(node.growth[growth.layer][r], least_growth));
-    }
-    growth.growth_bias = node.growth_bias[growth.layer];
-    growth.gain_bias = node.relative_bias;
-    return growth;
-  }
-
-  /// The root of alpha(s) F_l(s) = 1 on the branch of the learned layers [smi 20].
-  NextLayer next_threshold(const std::vector<bool>& learned) {
-    const Channel scan(model_, channel_options(scan_points, gain_nodes));
-    const auto scanned = [&](double s) {
-      return numerics::mean(growth_at(scan, learned, s).log_growth);
-    };
-    double low = 0.0;
-    double high = scan_first;
-    while (scanned(high) < 0.0) {
-      low = high;
-      high *= 2.0;
-      if (high > scan_last) {
-        throw Refused(
-            "no further threshold was found: the search ends where the variances of the "
-            "learned layers reach 1e-17, beyond which its integrals are lost in noise");
+    add_step(now, given, nodes);
+    if (next) {
+      const Branch& branch = result_.steps.back().branch;
+      for (std::size_t r = 0; r < next->start.log_alpha.size(); ++r) {
+        next->start.log_evidence.push_back(
+            branch.at_position(r, next->start.position(r)).log_evidence);
       }
     }
-    if (low == 0.0) low = 0.5 * scan_first;
-    numerics::RootOptions rough;
-    rough.tolerance = 0.5 * bracket_width;
-    const double near =
-        scanned(low) < 0.0 ? numerics::bracketed_root(scanned, low, high, rough).x : low;
-    return refined_threshold(learned, near);
+    return next;
   }
 
-  /// What one resolution says about a threshold.
-  struct Attempt {
-    numerics::ReplicatedRoot root;
-    NextLayer next;
-    double scatter = 0.0;  // standard error of alpha from the replicates
-    double bias = 0.0;     // bound on its bias
-  };
-
-  /// Raises the points against scatter and the inner nodes against bias until the tolerance is met.
-  NextLayer refined_threshold(const std::vector<bool>& learned, double near) {
-    std::size_t points = std::max(least_root_points, options_.trace_points);
-    int nodes = growth_nodes;
-    Attempt attempt = bracketed_threshold(learned, near, points, nodes);
-    while (std::hypot(attempt.scatter, attempt.bias) > options_.tolerance) {
-      const bool finer = attempt.bias > bias_share * options_.tolerance && nodes < max_nodes;
-      const double excess = attempt.scatter / (scatter_share * options_.tolerance);
-      const bool more = excess > 1.0 && points < options_.max_points;
-      if (!finer && !more) {
-        result_.met_tolerance = false;
-        break;
-      }
-      if (finer) nodes *= 2;
-      if (more) {
-        const double factor = std::clamp(excess * excess, 2.0, max_factor);
-        points = std::min(options_.max_points,
-                          nearest_power_of_two(static_cast<double>(points) * factor));
-      }
-      const Channel channel(model_, channel_options(points, nodes));
-      attempt = judged(learned, channel, [&](const numerics::ReplicatedFunction& residual) {
-        return numerics::polished_root(residual, attempt.root, root_options());
-      });
+  /// Blocks whose mean given the label is not 0 any more, now that others are learned.
+  [[nodiscard]] Blocks pulled_along(const std::vector<FixedPointNode>& nodes) const {
+    Blocks blocks;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (is_open(b) && is_positive(nodes[least_nodes - 1].pull[b])) blocks.push_back(b);
     }
-    result_.sound = result_.sound && attempt.root.status.converged();
-    return std::move(attempt.next);
+    return blocks;
   }
 
-  Attempt bracketed_threshold(const std::vector<bool>& learned, double near, std::size_t points,
-                              int nodes) {
-    const Channel channel(model_, channel_options(points, nodes));
-    return judged(learned, channel, [&](const numerics::ReplicatedFunction& residual) {
-      double width = bracket_width;
-      const auto value = [&](double s) { return numerics::mean(residual(s)[0]); };
-      double low = std::max(least_depth, near - width);
-      double high = near + width;
-      while ((low > least_depth && value(low) > 0.0) || value(high) < 0.0) {
-        width *= 2.0;
-        if (width > widest_bracket) {
-          throw Refused("the threshold near depth " + std::to_string(near) +
-                        " cannot be bracketed: the growth rate is lost in noise");
-        }
-        low = std::max(least_depth, near - width);
-        high = near + width;
-      }
-      return numerics::replicated_root(residual, low, high, root_options());
-    });
-  }
-
-  static numerics::RootOptions root_options() {
-    numerics::RootOptions options;
-    options.tolerance = root_tolerance;
-    options.max_evaluations = 12;
-    return options;
-  }
-
-  /// Runs a root finder on log(alpha F) over the branch and says what its result is worth.
-  template <class Finder>
-  Attempt judged(const std::vector<bool>& learned, const Channel& channel, const Finder& find) {
-    Growth last;
-    std::map<double, std::vector<Replicates>> known;  // the bracket's ends serve the root as well
-    const auto residual = [&](double s) {
-      const auto [entry, fresh] = known.try_emplace(s);
-      if (fresh) {
-        last = growth_at(channel, learned, s);
-        entry->second = {last.log_growth, last.log_alpha};
-      }
-      return entry->second;
-    };
-    Attempt attempt;
-    attempt.root = find(numerics::ReplicatedFunction(residual));
-    NextLayer& next = attempt.next;
-    next.layer = static_cast<int>(last.layer);
-    next.start.log_alpha = attempt.root.rows[0];
-    next.start.depth.assign(layers_, Replicates(attempt.root.x.size(), 0.0));
-    for (std::size_t l = 0; l < layers_; ++l) {
-      if (learned[l]) next.start.depth[l] = attempt.root.x;
-    }
-    // alpha F = 1 fixes s: a relative error of F moves alpha by the share of alpha in the slope of
-    // log(alpha F), one of the gain by the rest.
-    const double share = std::clamp(attempt.root.row_slope[0] / attempt.root.slope, 0.0, 1.0);
-    next.start.relative_bias = share * last.growth_bias + (1.0 - share) * last.gain_bias;
-    attempt.scatter = exponential(next.start.log_alpha, 0.0).error;
-    attempt.bias = next.start.relative_bias * std::exp(numerics::mean(next.start.log_alpha));
-    return attempt;
-  }
-
-  std::vector<FixedPointNode> traced(const std::vector<bool>& learned, const StageStart& start,
-                                     double end, int count) {
+  /// Follows the branch until a block that is not learned grows (and one node further, so that the
+  /// threshold lies inside), or to its deep end.
+  std::vector<FixedPointNode> traced(const StageStart& start) {
     const Channel channel(model_, channel_options(trace_points_, gain_nodes));
-    auto nodes = trace_branch(channel, learned, start, end, count, context_);
-    // At this resolution the branch may begin a little later than at that of its start: nodes
-    // before that are no fixed points, and not missed.
-    std::erase_if(nodes, [](const FixedPointNode& node) {
-      return node.status.reason == StopReason::unstable;
-    });
+    const double end = mean_position(start) + deep * static_cast<double>(std::count(
+                                                         learned_.begin(), learned_.end(), true));
+    const bool to_the_end = result_.perfect.has_value() && all_learned();
+    const auto enough = [&](const std::vector<FixedPointNode>& nodes) {
+      if (nodes.back().position >= end) return true;
+      if (nodes.size() <= least_nodes || to_the_end) return false;
+      if (all_learned()) {
+        return std::exp(numerics::mean(nodes.back().log_alpha)) > 1.1 * options_.alpha_end;
+      }
+      return growing(nodes[nodes.size() - 2]).has_value();
+    };
+    auto nodes = trace_branch(channel, learned_, start, options_.trace_spacing, most_nodes, enough,
+                              context_);
     const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
     if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
     if (nodes.size() < least_nodes) {
       throw Refused(
           "the fixed points of this model cannot be computed accurately enough: the inner "
-          "integrals "
-          "of its posterior need more nodes than there are");
+          "integrals of its posterior need more nodes than there are");
     }
     return nodes;
   }
 
-  void add_step(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
-    Branch branch(step.start, nodes);
-    const Estimate size = folds(step, nodes) ? jump(step, branch) : Estimate{0.0, 0.0};
-    result_.steps.push_back(
-        {step.layer, step.start, threshold(step.start), size, std::move(branch)});
+  /// The fastest growing block that is not learned, if one grows.
+  [[nodiscard]] std::optional<std::size_t> growing(const FixedPointNode& node) const {
+    std::optional<std::size_t> fastest;
+    double most = 0.0;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) continue;
+      const double rate = numerics::mean(node.log_growth(b));
+      if (rate > most) {
+        most = rate;
+        fastest = b;
+      }
+    }
+    return fastest;
+  }
+
+  /// The first block that grows along the branch, where it does exactly [smi 20].
+  std::optional<NextStage> next_stage(const StageStart& start,
+                                      const std::vector<FixedPointNode>& nodes) {
+    const auto first = std::find_if(nodes.begin(), nodes.end(),
+                                    [&](const auto& node) { return growing(node).has_value(); });
+    if (first == nodes.end()) return stage_after_recovery(nodes);
+    // Between the node before and this one, by linear interpolation of log(alpha F).
+    std::size_t block = *growing(*first);
+    double earliest = 1.0;
+    if (first != nodes.begin()) {
+      for (std::size_t b = 0; b < blocks_; ++b) {
+        if (!is_open(b)) continue;
+        const double before = numerics::mean(std::prev(first)->log_growth(b));
+        const double after = numerics::mean(first->log_growth(b));
+        if (!(after > 0.0)) continue;
+        const double at = -before / (after - before);
+        if (at < earliest) {
+          earliest = at;
+          block = b;
+        }
+      }
+    }
+    std::vector<double> guess(blocks_);
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      const double after = numerics::mean(first->depth[b]);
+      const double before =
+          first == nodes.begin() ? after : numerics::mean(std::prev(first)->depth[b]);
+      guess[b] = before + earliest * (after - before);
+    }
+    return refined(start, block, std::move(guess), nodes);
+  }
+
+  /// The last node before the deep end of a branch, by enough depth that what is left from there on
+  /// is less than the change between the two.
+  static const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
+    const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [&](const FixedPointNode& node) {
+      return node.position <= nodes.back().position - settling_depth;
+    });
+    return far == nodes.rend() ? nodes.front() : *far;
+  }
+
+  /// Where no other block grows all along the branch, the learned ones end up recovered exactly,
+  /// and growth rates stay what they are at its deep end: the next threshold is 1 / F there.
+  std::optional<NextStage> stage_after_recovery(const std::vector<FixedPointNode>& nodes) {
+    const FixedPointNode& deepest = nodes.back();
+    std::optional<std::size_t> fastest;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b) || !is_positive(deepest.growth[b])) continue;
+      if (!fastest ||
+          numerics::mean(deepest.growth[b]) > numerics::mean(deepest.growth[*fastest])) {
+        fastest = b;
+      }
+    }
+    const double settling =
+        numerics::mean(deepest.log_alpha) - numerics::mean(shallower(nodes).log_alpha);
+    if (!fastest || std::abs(settling) > settled) return {};
+    NextStage next;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) continue;
+      Replicates behind = deepest.growth[*fastest];
+      for (std::size_t r = 0; r < behind.size(); ++r) behind[r] -= deepest.growth[b][r];
+      const Estimate e = numerics::reduce(behind);
+      if (e.value <= significance * e.error) next.blocks.push_back(b);
+    }
+    next.start.log_alpha =
+        numerics::map(deepest.growth[*fastest], [](double f) { return -std::log(f); });
+    // V is not yet 0: what is left of it is a bias, as large as the last steps towards it.
+    const double before = numerics::mean(shallower(nodes).growth[*fastest]);
+    next.start.relative_bias = deepest.growth_bias[*fastest] +
+                               std::abs(before / numerics::mean(deepest.growth[*fastest]) - 1.0);
+    next.start.depth = deepest.depth;
+    next.start.depth_scale = first_depth_scale;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (learned_[b]) recovered_[b] = true;
+      learned_[b] = false;
+    }
+    return next;
+  }
+
+  /// Raises the points against scatter and the inner nodes against bias until the tolerance is met.
+  NextStage refined(const StageStart& start, std::size_t block, std::vector<double> guess,
+                    const std::vector<FixedPointNode>& nodes) {
+    std::size_t points =
+        std::min(options_.max_points, std::max(options_.root_points, options_.trace_points));
+    int inner = growth_nodes;
+    const Channel slopes(model_, channel_options(std::min(points, trace_points_), gain_nodes));
+    FixedPointNode node;
+    for (;;) {
+      const Channel channel(model_, channel_options(points, inner));
+      node = solve_threshold(channel, slopes, learned_, block, guess, context_);
+      const double alpha = std::exp(numerics::mean(node.log_alpha));
+      const double scatter = exponential(node.log_alpha, 0.0).error;
+      const double bias = node.relative_bias * alpha;
+      if (std::hypot(scatter, bias) <= options_.tolerance) break;
+      const bool finer = bias > bias_share * options_.tolerance && inner < max_nodes;
+      const double excess = scatter / (scatter_share * options_.tolerance);
+      const bool more = excess > 1.0 && points < options_.max_points;
+      if (!node.status.converged() || (!finer && !more)) {
+        result_.met_tolerance = false;
+        break;
+      }
+      if (finer) inner *= 2;
+      if (more) {
+        const double factor = std::clamp(excess * excess, 2.0, max_factor);
+        points = std::min(options_.max_points,
+                          nearest_power_of_two(static_cast<double>(points) * factor));
+      }
+      for (std::size_t b = 0; b < blocks_; ++b) guess[b] = numerics::mean(node.depth[b]);
+    }
+    if (!node.status.converged()) result_.sound = false;
+    return stage_from(start, node, block, nodes);
+  }
+
+  NextStage stage_from(const StageStart& start, const FixedPointNode& node, std::size_t block,
+                       const std::vector<FixedPointNode>& nodes) {
+    NextStage next;
+    next.start.log_alpha = node.log_alpha;
+    next.start.depth = node.depth;
+    next.start.relative_bias = node.relative_bias;
+    next.start.depth_scale = later_depth_scale;
+    for (std::size_t b = 0; b < blocks_; ++b) {
+      if (!is_open(b)) continue;
+      const Estimate rate = numerics::reduce(node.log_growth(b), node.growth_bias[b]);
+      if (b == block || rate.value > -significance * rate.error) next.blocks.push_back(b);
+    }
+    require_rise(start, nodes, next.start);
+    return next;
   }
 
   /// The next threshold is the first that growing alpha meets only if alpha rises up to it [smi
   /// 20].
-  void require_rise(const std::vector<FixedPointNode>& nodes, const StageStart& next) {
+  void require_rise(const StageStart& start, const std::vector<FixedPointNode>& nodes,
+                    const StageStart& next) {
+    if (start.from_nothing) return;
     for (const auto& node : nodes) {
       if (node.position >= mean_position(next)) break;
       Replicates excess = node.log_alpha;
@@ -382,8 +480,18 @@ class Builder {
     }
   }
 
+  // ---- what a branch says ----------------------------------------------------------------------
+
+  void add_step(const NextStage& step, const Blocks& given,
+                const std::vector<FixedPointNode>& nodes) {
+    Branch branch(model_.shape().rank, step.start, nodes);
+    const Estimate size = !step.trivial && folds(step, nodes) ? jump(step, branch) : Estimate{};
+    result_.steps.push_back(
+        {step.blocks, step.trivial, given, step.start, threshold(step), size, std::move(branch)});
+  }
+
   /// Whether alpha falls along the branch at first, significantly.
-  static bool folds(const NextLayer& step, const std::vector<FixedPointNode>& nodes) {
+  static bool folds(const NextStage& step, const std::vector<FixedPointNode>& nodes) {
     for (const auto& node : nodes) {
       Replicates rise = node.log_alpha;
       for (std::size_t r = 0; r < rise.size(); ++r) rise[r] -= step.start.log_alpha[r];
@@ -395,46 +503,81 @@ class Builder {
   }
 
   /// The overlap where a folded branch has risen to its threshold's alpha again.
-  static Estimate jump(const NextLayer& step, const Branch& branch) {
+  static Estimate jump(const NextStage& step, const Branch& branch) {
     Replicates overlap;
     for (std::size_t r = 0; r < step.start.log_alpha.size(); ++r) {
       const auto points = branch.stable_points(r, step.start.log_alpha[r]);
-      const auto layer = static_cast<std::size_t>(step.layer);
-      overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[layer]));
+      const std::size_t b = step.blocks.front();
+      overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[b]));
     }
     return numerics::reduce(overlap);
   }
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
   void find_recovery(const std::vector<FixedPointNode>& nodes) {
-    const auto alpha = [](const FixedPointNode& n) {
-      return exponential(n.log_alpha, n.relative_bias);
-    };
-    // Not yet at V = 0: what is left of it is a bias.
-    double remaining = 0.0;
-    for (const auto& depth : nodes.back().depth) remaining += std::exp(-numerics::mean(depth));
+    // Not yet at V = 0: what is left of it is a bias, as large as the last steps towards it.
+    const double remaining = std::abs(numerics::mean(nodes.back().log_alpha) -
+                                      numerics::mean(shallower(nodes).log_alpha));
     result_.contraction =
         exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
-    const double offset = std::abs(result_.contraction.value - result_.perfect);
+    const double offset = std::abs(result_.contraction.value - *result_.perfect);
     if (offset > recovery_significance * result_.contraction.error) result_.sound = false;
-    result_.hard_phase = false;
-    result_.algorithmic = {result_.perfect, 0.0};
-    for (const auto& node : nodes) {
-      const Estimate a = alpha(node);
-      if (a.value - result_.perfect > significance * a.error &&
-          a.value > result_.algorithmic.value) {
-        result_.algorithmic = a;
-        result_.hard_phase = true;
-      }
-    }
+    const Estimate top = largest_alpha(nodes);
+    result_.hard_phase = top.value - *result_.perfect > significance * top.error;
+    result_.algorithmic = result_.hard_phase ? top : Estimate{*result_.perfect, 0.0};
   }
 
-  const DeepAttention& model_;
+  /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
+  /// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
+  static Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
+    const std::size_t replicates = nodes.front().log_alpha.size();
+    std::vector<double> x;
+    for (const FixedPointNode& node : nodes) x.push_back(std::log(node.position));
+    Replicates values(replicates);
+    double bias = 0.0;
+    for (std::size_t parity = 0; parity < 2; ++parity) {
+      std::vector<double> chooser(nodes.size(), 0.0);
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        for (std::size_t r = parity; r < replicates; r += 2) chooser[i] += nodes[i].log_alpha[r];
+      }
+      const double at = top_of(x, chooser);
+      for (std::size_t r = 1 - parity; r < replicates; r += 2) {
+        std::vector<double> curve;
+        for (const FixedPointNode& node : nodes) curve.push_back(node.log_alpha[r]);
+        values[r] = numerics::Interpolant(x, curve)(at);
+      }
+      const auto nearest = std::lower_bound(x.begin(), x.end(), at) - x.begin();
+      bias = std::max(
+          bias, nodes[std::min(static_cast<std::size_t>(nearest), x.size() - 1)].relative_bias);
+    }
+    return exponential(values, bias);
+  }
+
+  /// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
+  /// grid.
+  static double top_of(const std::vector<double>& x, const std::vector<double>& y) {
+    const auto top = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+    const double low = x[top == 0 ? 0 : top - 1];
+    const double high = x[std::min(top + 1, x.size() - 1)];
+    const numerics::Interpolant curve(x, y);
+    constexpr int steps = 64;
+    double best = x[top];
+    for (int k = 0; k <= steps; ++k) {
+      const double at = low + (high - low) * k / steps;
+      if (curve(at) > curve(best)) best = at;
+    }
+    return best;
+  }
+
+  const SequenceModel& model_;
+  const DeepAttention* attention_;  // for the deterministic rule; may be null
   const StaircaseOptions& options_;
   const Context& context_;
-  const std::function<void(int, const Estimate&)>& found_;
-  std::size_t layers_;
+  const ThresholdFound& found_;
+  std::size_t blocks_;
   std::size_t trace_points_;
+  std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
+  std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
   Staircase result_;
 };
 
@@ -443,21 +586,22 @@ class Builder {
 void StaircaseOptions::validate() const {
   if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
   if (!(first_tolerance > 0.0)) throw InvalidArgument("first_tolerance", "allowed: above 0");
-  if (trace_nodes < 8) throw InvalidArgument("trace_nodes", "allowed: 8 or more");
+  if (!(trace_spacing > 0.0 && trace_spacing <= 0.5)) {
+    throw InvalidArgument("trace_spacing", "allowed: a number in (0, 0.5]");
+  }
+}
+
+Staircase staircase(const SequenceModel& model, const StaircaseOptions& options,
+                    const Context& context, const ThresholdFound& found) {
+  options.validate();
+  return Builder(model, nullptr, options, context, found).build();
 }
 
 Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
-                    const Context& context,
-                    const std::function<void(int, const Estimate&)>& found) {
-  model.validate();
+                    const Context& context, const ThresholdFound& found) {
   options.validate();
-  if (model.layers > 2 || (model.layers == 2 && model.tokens != 2)) {
-    throw Refused("the staircase of " + std::to_string(model.layers) + " layers and " +
-                  std::to_string(model.tokens) +
-                  " tokens is not available: one layer of any number of tokens is, and two layers "
-                  "of two tokens");
-  }
-  return Builder(model, options, context, found).build();
+  const auto attention = attention_model(model);
+  return Builder(*attention, &model, options, context, found).build();
 }
 
 }  // namespace onset::smi

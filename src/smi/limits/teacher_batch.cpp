@@ -7,37 +7,43 @@ namespace onset::smi {
 
 namespace {
 
+/// Fields that may be drawn with twice their variance; with more of them each is widened less, so
+/// that the weights keep their own variance.
+constexpr double wide_fields = 4.0;
+
 /// Variance with which zeta is drawn. At V = 1 what is averaged grows like |z|^4, and twice the
 /// variance is near the best; as V falls the integrand flattens.
-double wide_variance(double variance) {
-  return 1.0 + variance;
+double wide_variance(double variance, std::size_t fields) {
+  return 1.0 + variance * std::min(1.0, wide_fields / static_cast<double>(fields));
 }
 
 }  // namespace
 
-int teacher_dimensions(const DeepAttention& model) {
-  return 2 * model.layers * model.tokens;
+int teacher_dimensions(const SequenceModel& model) {
+  return 2 * static_cast<int>(model.shape().fields()) + model.noise_size();
 }
 
-TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> variance,
+TeacherBatch teacher_batch(const SequenceModel& model, std::span<const double> variance,
                            const numerics::NormalBatch& normals) {
   const std::size_t count = normals.count;
-  const auto layers = static_cast<std::size_t>(model.layers);
-  const auto tokens = static_cast<std::size_t>(model.tokens);
-  const std::size_t rows = layers * tokens;
+  const FieldShape& shape = model.shape();
+  const std::size_t rows = shape.fields();
+  const auto label_rows = static_cast<std::size_t>(model.label_size());
   TeacherBatch batch{std::vector<double>(rows * count), std::vector<double>(rows * count),
-                     std::vector<double>(rows * count), std::vector<double>(tokens * count),
+                     std::vector<double>(rows * count), std::vector<double>(label_rows * count),
                      std::vector<double>(count, 1.0)};
-  for (std::size_t l = 0; l < layers; ++l) {
-    const double wide = wide_variance(variance[l]);
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const std::size_t size = shape.size(b);
+    const std::size_t first = shape.first(b);
+    const double wide = wide_variance(variance[b], rows);
     const double widening = std::sqrt(wide);
-    const double deviation = std::sqrt(variance[l]) * widening;
-    const double known = std::sqrt(1.0 - variance[l]);
-    const std::size_t first = 2 * tokens * (layers - 1 - l);
-    for (std::size_t t = 0; t < tokens; ++t) {
-      const auto noise = normals.dimension(static_cast<int>(first + t));
-      const auto centre = normals.dimension(static_cast<int>(first + tokens + t));
-      const std::size_t row = (l * tokens + t) * count;
+    const double deviation = std::sqrt(variance[b]) * widening;
+    const double known = std::sqrt(1.0 - variance[b]);
+    const std::size_t dimension = 2 * (rows - first - size);  // the last block's come first
+    for (std::size_t f = 0; f < size; ++f) {
+      const auto noise = normals.dimension(static_cast<int>(dimension + f));
+      const auto centre = normals.dimension(static_cast<int>(dimension + size + f));
+      const std::size_t row = (first + f) * count;
       for (std::size_t i = 0; i < count; ++i) {
         batch.zeta[row + i] = widening * noise[i];
         batch.omega[row + i] = known * centre[i];
@@ -46,20 +52,24 @@ TeacherBatch teacher_batch(const DeepAttention& model, std::span<const double> v
     }
     for (std::size_t i = 0; i < count; ++i) {
       double norm = 0.0;
-      for (std::size_t t = 0; t < tokens; ++t) {
-        const double z = batch.zeta[(l * tokens + t) * count + i];
+      for (std::size_t f = 0; f < size; ++f) {
+        const double z = batch.zeta[(first + f) * count + i];
         norm += z * z;
       }
-      batch.weight[i] *=
-          std::pow(widening, model.tokens) * std::exp(-0.5 * norm * (1.0 - 1.0 / wide));
+      batch.weight[i] *= std::pow(widening, static_cast<double>(size)) *
+                         std::exp(-0.5 * norm * (1.0 - 1.0 / wide));
     }
   }
   std::vector<double> fields(rows);
-  std::vector<double> h(tokens);
+  std::vector<double> noise(static_cast<std::size_t>(model.noise_size()));
+  std::vector<double> label(label_rows);
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t row = 0; row < rows; ++row) fields[row] = batch.field[row * count + i];
-    label_field(model, fields, h);
-    for (std::size_t t = 0; t < tokens; ++t) batch.label[t * count + i] = h[t];
+    for (std::size_t k = 0; k < noise.size(); ++k) {
+      noise[k] = normals.dimension(static_cast<int>(2 * rows + k))[i];
+    }
+    model.label(fields, noise, label);
+    for (std::size_t k = 0; k < label_rows; ++k) batch.label[k * count + i] = label[k];
   }
   return batch;
 }

@@ -170,16 +170,22 @@ void UninformedOptions::validate() const {
   if (replicates < 2) throw InvalidArgument("replicates", "allowed: 2 or more");
 }
 
+bool has_uninformed_rule(const DeepAttention& model) {
+  const int lattice_dimensions = 2 * (model.layers - 1);
+  return model.plain() && (model.layers == 1 || model.tokens == 2) &&
+         lattice_dimensions <= numerics::max_lattice_dimensions;
+}
+
 Uninformed uninformed_channel(const DeepAttention& model, const UninformedOptions& options,
                               const Context& context) {
   model.validate();
   options.validate();
-  if (model.layers == 1) return one_layer(model, options);
-  if (model.tokens != 2) {
-    throw Refused("the channel at overlap 0 needs two tokens, or one layer; got " +
-                  std::to_string(model.layers) + " layers and " + std::to_string(model.tokens) +
-                  " tokens");
+  if (!has_uninformed_rule(model)) {
+    throw Refused(
+        "the channel at overlap 0 has a deterministic rule for one layer or two tokens, "
+        "rank one, no noise and independent tokens only");
   }
+  if (model.layers == 1) return one_layer(model, options);
   const auto replicates = static_cast<std::size_t>(options.replicates);
   const auto layers = static_cast<std::size_t>(model.layers);
   const std::vector<double> grid = log_minus_grid(model);

@@ -4,16 +4,17 @@
 
 #include "onset/core/error.hpp"
 #include "smi/model/one_layer_posterior.hpp"
+#include "smi/model/sampled_posterior.hpp"
 #include "smi/model/two_token_posterior.hpp"
 
 namespace onset::smi {
 
-PosteriorMoments::PosteriorMoments(int layers, int tokens, std::size_t samples)
-    : count(samples), pairs(tokens * (tokens + 1) / 2) {
+PosteriorMoments::PosteriorMoments(const FieldShape& of, std::size_t samples)
+    : shape(of), count(samples) {
   for (Half& h : half) {
     h.log_z.resize(samples);
-    h.mean.resize(static_cast<std::size_t>(layers * tokens) * samples);
-    h.second.resize(static_cast<std::size_t>(layers * pairs) * samples);
+    h.mean.resize(shape.fields() * samples);
+    h.second.resize(shape.all_pairs() * samples);
   }
 }
 
@@ -28,11 +29,10 @@ std::unique_ptr<Posterior> attention_posterior(const DeepAttention& model,
                                                const PosteriorOptions& options) {
   model.validate();
   options.validate();
-  if (model.layers == 1) return std::make_unique<OneLayerPosterior>(model.tokens);
-  if (model.tokens == 2) return std::make_unique<TwoTokenPosterior>(model, options);
-  throw Refused("the posterior of " + std::to_string(model.layers) + " layers and " +
-                std::to_string(model.tokens) +
-                " tokens is not available: use two tokens, or one layer");
+  if (model.plain() && model.layers == 1) return std::make_unique<OneLayerPosterior>(model.tokens);
+  if (model.plain() && model.tokens == 2)
+    return std::make_unique<TwoTokenPosterior>(model, options);
+  return std::make_unique<SampledPosterior>(model, options);
 }
 
 }  // namespace onset::smi

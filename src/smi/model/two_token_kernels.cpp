@@ -173,29 +173,93 @@ ONSET_CLONES double exponents(const double* __restrict plus, const double* __res
   return lowest;
 }
 
-ONSET_CLONES void weights(double total_gain, double solved_factor, double drawn_factor,
-                          bool last_is_solved, const double* __restrict stretch,
-                          const double* __restrict exp_solved, const double* __restrict exp_drawn,
+ONSET_CLONES void draw(const Gaussian& gaussian, double* const* zeta, std::size_t n) {
+  const std::size_t size = gaussian.size;
+  for (std::size_t row = size; row-- > 0;) {
+    const double* factor = gaussian.factor + row * size;
+    double* __restrict x = zeta[row];
+    for (std::size_t j = row + 1; j < size; ++j) {
+      const double* __restrict y = zeta[j];
+      const double f = factor[j];
+      for (std::size_t i = 0; i < n; ++i) x[i] -= f * y[i];
+    }
+    const double scale = 1.0 / factor[row];
+    for (std::size_t i = 0; i < n; ++i) x[i] *= scale;
+  }
+  for (std::size_t row = 0; row < size; ++row) {
+    double* __restrict x = zeta[row];
+    const double mean = gaussian.mean[row];
+    for (std::size_t i = 0; i < n; ++i) x[i] += mean;
+  }
+}
+
+ONSET_CLONES void log_ratio(const Gaussian& gaussian, double constant, const double* const* zeta,
+                            double* __restrict out, std::size_t n) {
+  const std::size_t size = gaussian.size;
+  // Two rows at a time; beyond the diagonal block the images of the rows are sums over coordinates.
+  constexpr std::size_t chunk = 4 * lanes;
+  for (std::size_t i = 0; i < n; ++i) out[i] = constant;
+  for (std::size_t row = 0; row < size; row += 2) {
+    const double* upper = gaussian.factor + row * size;
+    const double* lower = upper + size;
+    const double* __restrict p = zeta[row];
+    const double* __restrict m = zeta[row + 1];
+    const double mean_p = gaussian.mean[row];
+    const double mean_m = gaussian.mean[row + 1];
+    const double pp = upper[row];
+    const double pm = upper[row + 1];
+    const double mm = lower[row + 1];
+    if (row + 2 == size) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const double a = pp * (p[i] - mean_p) + pm * (m[i] - mean_m);
+        const double b = mm * (m[i] - mean_m);
+        out[i] += 0.5 * ((p[i] * p[i] - a * a) + (m[i] * m[i] - b * b));
+      }
+      continue;
+    }
+    for (std::size_t first = 0; first < n; first += chunk) {
+      const std::size_t count = n - first < chunk ? n - first : chunk;
+      double a[chunk];
+      double b[chunk];
+      for (std::size_t i = 0; i < count; ++i) {
+        a[i] = pp * (p[first + i] - mean_p) + pm * (m[first + i] - mean_m);
+        b[i] = mm * (m[first + i] - mean_m);
+      }
+      for (std::size_t j = row + 2; j < size; ++j) {
+        const double* __restrict z = zeta[j] + first;
+        for (std::size_t i = 0; i < count; ++i) {
+          a[i] += upper[j] * (z[i] - gaussian.mean[j]);
+          b[i] += lower[j] * (z[i] - gaussian.mean[j]);
+        }
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        const double x = p[first + i];
+        const double y = m[first + i];
+        out[first + i] += 0.5 * ((x * x - a[i] * a[i]) + (y * y - b[i] * b[i]));
+      }
+    }
+  }
+}
+
+ONSET_CLONES void weights(double total_gain, double last, double one, double inner,
+                          const WeightTerms& terms, const double* __restrict stretch,
                           const Solution& solution, double* __restrict weight,
                           double* __restrict weight_sum, std::size_t n) {
   const double* __restrict jacobian = solution.jacobian;
   const double* __restrict lambda = solution.lambda;
   const double* __restrict feasible = solution.feasible;
-  // The factor of layer L-1 is multiplied by the Jacobian, that of layer L by 1.
-  const double solved_plain = last_is_solved ? solved_factor : 0.0;
-  const double solved_slope = last_is_solved ? 0.0 : solved_factor;
-  const double drawn_plain = last_is_solved ? 0.0 : drawn_factor;
-  const double drawn_slope = last_is_solved ? drawn_factor : 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double solved = solved_plain + solved_slope * jacobian[i];
-    const double drawn = (drawn_plain + drawn_slope * jacobian[i]) * exp_drawn[i];
-    const double determinant = total_gain * lambda[i] * stretch[i];
-    const double first = feasible[i] / (determinant * (solved * exp_solved[i] + drawn));
-    const double second = feasible[i] / (determinant * (solved * exp_solved[n + i] + drawn));
-    weight[i] = first;
-    weight[n + i] = second;
-    weight_sum[i] = first + second;
+  for (std::size_t sign = 0; sign < 2; ++sign) {
+    const double* __restrict exp_last = terms.exp_last[sign];
+    const double* __restrict ratio = terms.ratio[sign];
+    const double* __restrict exp_inner = terms.exp_inner[sign];
+    double* __restrict out = weight + sign * n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double determinant = total_gain * lambda[i] * stretch[i];
+      const double prior = last * exp_last[i] * (one + ratio[i]);
+      out[i] = feasible[i] / (determinant * (prior + inner * jacobian[i] * exp_inner[i]));
+    }
   }
+  for (std::size_t i = 0; i < n; ++i) weight_sum[i] = weight[i] + weight[n + i];
 }
 
 ONSET_CLONES std::array<double, 6> moment_sums(const double* __restrict w,

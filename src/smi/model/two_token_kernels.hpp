@@ -64,12 +64,35 @@ void solve_inner(const Layer& layer, Plane omega, double deviation, const double
 /// exponent = |zeta|^2 / 2 over n entries; returns the smallest.
 double exponents(const double* plus, const double* minus, double* exponent, std::size_t n);
 
-/// Balance-heuristic weights for both signs, and their sum [smi 11]:
-///   w = feasible / (gain lambda stretch (solved_a e^{E_solved} + drawn_a e^{E_drawn})),
-/// where the Jacobian multiplies the term of layer L-1.
-void weights(double total_gain, double solved_factor, double drawn_factor, bool last_is_solved,
-             const double* stretch, const double* exp_solved, const double* exp_drawn,
-             const Solution& solution, double* weight, double* weight_sum, std::size_t n);
+/// A Gaussian exp(-|factor (zeta - mean)|^2 / 2) in `size` coordinates; the factor is upper
+/// triangular, row by row [smi 28].
+struct Gaussian {
+  const double* mean;
+  const double* factor;
+  std::size_t size;
+};
+
+/// Turns standard normals, one array per coordinate, into draws from the Gaussian.
+void draw(const Gaussian& gaussian, double* const* zeta, std::size_t n);
+
+/// constant + |zeta|^2 / 2 - |factor (zeta - mean)|^2 / 2: up to the constant, the logarithm of the
+/// Gaussian over the prior.
+void log_ratio(const Gaussian& gaussian, double constant, const double* const* zeta, double* out,
+               std::size_t n);
+
+/// What the weights of a proposal's nodes are made of, per sign of the solved field; fields that do
+/// not have the sign are named twice.
+struct WeightTerms {
+  const double* exp_last[2];   ///< e^{E_L}
+  const double* ratio[2];      ///< density of the Gaussian proposal over the prior's
+  const double* exp_inner[2];  ///< e^{E_{L-1}}
+};
+
+/// Balance-heuristic weights for both signs, and their sum [smi 29]:
+///   w = feasible / (gain lambda stretch (last e^{E_L} (one + ratio) + inner J e^{E_{L-1}})).
+void weights(double total_gain, double last, double one, double inner, const WeightTerms& terms,
+             const double* stretch, const Solution& solution, double* weight, double* weight_sum,
+             std::size_t n);
 
 /// Sums over nodes of w times 1, p, m, p p, p m, m m.
 std::array<double, 6> moment_sums(const double* w, const double* p, const double* m, std::size_t n);

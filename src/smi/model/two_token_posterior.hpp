@@ -3,15 +3,18 @@
 #include <vector>
 
 #include "onset/smi/model/posterior.hpp"
+#include "smi/model/laplace_proposal.hpp"
 #include "smi/model/two_token_kernels.hpp"
 
 namespace onset::smi {
 
 /// Two tokens, two or more layers: the last field follows from the others and the label, and the
-/// others are integrated with two proposals and the balance heuristic [smi 10-12]:
+/// others are integrated with three proposals and the balance heuristic [smi 10-12, 28, 29]:
 ///   A draws z_1 .. z_{L-1} from their priors and solves for z_L = +- B^{-1} h;
-///   B draws z_1 .. z_{L-2} and z_L and solves for z_{L-1}.
-/// A covers flat stretches of the attention map, B the sharp ones that a small V_L makes.
+///   B draws z_1 .. z_{L-2} and z_L and solves for z_{L-1};
+///   C draws z_1 .. z_{L-1} from the posterior of the network linearised at a centre.
+/// A covers flat stretches of the attention map, B the sharp ones that a small V_L makes, C what is
+/// nearly known in several layers at once.
 class TwoTokenPosterior final : public Posterior {
  public:
   TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options);
@@ -19,20 +22,25 @@ class TwoTokenPosterior final : public Posterior {
   [[nodiscard]] bool exact() const override { return false; }
 
  private:
-  struct Sample;
   struct LayerSums;
   struct Workspace;
 
   void draw_nodes(std::size_t set, std::uint64_t sample_key, Workspace& work) const;
-  void push_through(const Sample& sample, Workspace& work) const;
-  void propose_inner_fields(const Sample& sample, Workspace& work, LayerSums& sums) const;
-  void propose_last_field(const Sample& sample, Workspace& work, LayerSums& sums) const;
-  void weigh(const Sample& sample, bool last_is_solved, Workspace& work, LayerSums& sums) const;
+  void push_through(const TwoTokenSample& sample, Workspace& work) const;
+  void propose_inner_fields(const TwoTokenSample& sample, Workspace& work, LayerSums& sums) const;
+  void propose_last_field(const TwoTokenSample& sample, Workspace& work, LayerSums& sums) const;
+  void propose_near_centre(const TwoTokenSample& sample, Workspace& work, LayerSums& sums) const;
+  void solve_last(const TwoTokenSample& sample, Workspace& work) const;
+  void gaussian_ratio(Workspace& work, double shift, double* out) const;
+  void collect(const TwoTokenSample& sample, const two_token::WeightTerms& terms, double one,
+               double inner_scale, bool last_is_solved, Workspace& work, LayerSums& sums) const;
   [[nodiscard]] two_token::Layer layer(int index) const;
 
   DeepAttention model_;
-  std::size_t nodes_;
-  double total_gain_;  ///< product of (1 + skip) over the layers below the last
+  std::size_t nodes_;         ///< of A
+  std::size_t last_nodes_;    ///< of B
+  std::size_t centre_nodes_;  ///< of each component of C
+  double total_gain_;         ///< product of (1 + skip) over the layers below the last
   /// Standard normals: ((set * (layers - 1) + layer) * 2 + coordinate) * nodes + node.
   std::vector<double> normals_;
 };

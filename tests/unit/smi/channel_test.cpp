@@ -79,10 +79,10 @@ std::vector<Sides> nishimori_sides(const DeepAttention& model, const std::vector
   const auto integrand = [&](const numerics::NormalBatch& normals, std::span<double> out) {
     const std::size_t n = normals.count;
     const TeacherBatch teacher = teacher_batch(model, variance, normals);
-    PosteriorMoments m(model.layers, model.tokens, n);
+    PosteriorMoments m(model.shape(), n);
     posterior->moments(
         {n, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, m);
-    const auto pairs = static_cast<std::size_t>(m.pairs);
+    const std::size_t pairs = m.shape.pairs(0);
     for (std::size_t l = 0; l < layers; ++l) {
       for (std::size_t i = 0; i < n; ++i) {
         double pair = 0.0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "onset/numerics/interpolation.hpp"
@@ -9,8 +10,11 @@ namespace onset::smi {
 
 /// Where a stage of learning begins: one value per replicate.
 struct StageStart {
-  std::vector<numerics::Replicates> depth;  ///< a_l per layer
+  std::vector<numerics::Replicates> depth;  ///< a_b per block
+  /// Of the threshold. When `from_nothing`, a block is learned from the first sample on, and this
+  /// is the limit of log(alpha / (1 - e^-s)) at depth s = 0.
   numerics::Replicates log_alpha;
+  bool from_nothing = false;
   numerics::Replicates log_evidence;  ///< Psi [smi 22]
   double relative_bias = 0.0;         ///< bound on the bias of alpha
   double depth_scale = 2.5;           ///< depth over which the stage's beginning is resolved
@@ -28,8 +32,9 @@ class Branch {
     double log_evidence = 0.0;
   };
 
-  /// Nodes by increasing position, beyond the start.
-  Branch(const StageStart& start, const std::vector<FixedPointNode>& nodes);
+  /// Nodes by increasing position, beyond the start. `rank`: directions of each block.
+  Branch(const std::vector<int>& rank, const StageStart& start,
+         const std::vector<FixedPointNode>& nodes);
 
   /// Fixed points of a replicate at this sample ratio at which alpha rises along the curve (the
   /// stable ones), from the least to the most learned.
@@ -38,11 +43,16 @@ class Branch {
   /// The point where the curve of a replicate is at this total depth.
   [[nodiscard]] Point at_position(std::size_t replicate, double position) const;
 
-  /// The last node of a replicate.
+  /// The last node of a replicate, and the logarithm of its sample ratio.
   [[nodiscard]] Point deepest(std::size_t replicate) const;
+  [[nodiscard]] double last_log_alpha(std::size_t replicate) const;
 
   /// Bound on the relative error of alpha from interpolation and from inner integration.
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
+
+  /// The same for the overlaps near this total depth: there a bias of any one layer's gain counts,
+  /// and the gain of a layer that has just started to be learned is a small part of the sum.
+  [[nodiscard]] double overlap_bias(double position) const;
 
  private:
   /// In the coordinate x = log(1 + depth since the start / depth_scale), in which nodes are even.
@@ -50,10 +60,13 @@ class Branch {
     double start = 0.0;
     std::vector<double> x;
     std::vector<double> log_alpha_nodes;
-    numerics::Interpolant log_alpha;
+    numerics::Interpolant smooth_log_alpha;  ///< what log_alpha() interpolates
     std::vector<numerics::Interpolant> depth;
     double log_evidence_start = 0.0;
     double depth_scale = 1.0;
+    bool from_nothing = false;
+
+    [[nodiscard]] double log_alpha(double at) const;
   };
 
   [[nodiscard]] static Curve make_curve(const StageStart& start,
@@ -61,15 +74,21 @@ class Branch {
                                         std::size_t replicate);
   [[nodiscard]] Point point(const Curve& curve, double x) const;
 
+  std::vector<int> rank_;
   std::vector<Curve> curves_;
+  std::vector<double> positions_;   // of the nodes
+  std::vector<double> layer_bias_;  // the largest relative bias of a layer's gain, per node
+  double interpolation_error_ = 0.0;
   double relative_bias_ = 0.0;
 };
 
-/// Solves for `count` fixed points from the stage's start to total depth `end`, spaced
-/// quadratically.
-[[nodiscard]] std::vector<FixedPointNode> trace_branch(const Channel& channel,
-                                                       const std::vector<bool>& learned,
-                                                       const StageStart& start, double end,
-                                                       int count, const Context& context);
+/// Solves for fixed points one after the other from the stage's start on, `spacing` apart in the
+/// coordinate in which a Branch interpolates, until `enough` says so of the last one or `most` are
+/// there. Those that are no fixed points, since the branch begins only further on at this
+/// resolution, are left out.
+[[nodiscard]] std::vector<FixedPointNode> trace_branch(
+    const Channel& channel, const std::vector<bool>& learned, const StageStart& start,
+    double spacing, int most, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
+    const Context& context);
 
 }  // namespace onset::smi

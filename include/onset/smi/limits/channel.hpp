@@ -7,7 +7,7 @@
 
 #include "onset/core/context.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "onset/smi/model/posterior.hpp"
+#include "onset/smi/model/sequence_model.hpp"
 
 namespace onset::smi {
 
@@ -20,15 +20,19 @@ struct ChannelOptions {
   void validate() const;
 };
 
-/// What one label tells about each layer when the overlaps are Q_l = 1 - V_l [smi 13-16].
+/// What one label tells about each block when the overlaps are Q_b = 1 - V_b [smi 13-16].
 struct ChannelInformation {
-  /// r_l = V_l E|g_l|^2 = E|<zeta_l>|^2, between 0 and the number of tokens; 0 where V_l = 1. State
-  /// evolution is 1 - V_l = alpha r_l.
+  /// r_b = V_b E|g_b|^2 = E|<zeta_b>|^2 over the block's rank, between 0 and the number of tokens.
+  /// State evolution is 1 - V_b = alpha r_b. Where V_b = 1 it is 0 unless the block is learned from
+  /// the first sample on.
   std::vector<numerics::Replicates> gain;
-  /// F_l = E ||<zeta_l zeta_l^T> - I||_F^2 where V_l = 1: alpha F_l is the growth factor of a small
-  /// overlap of a layer that is not yet learned. Empty for the other layers.
+  /// F_b = E ||<zeta_b zeta_b^T> - I||_F^2 over the rank, where V_b = 1: alpha F_b is the growth
+  /// factor of a small overlap of a block that is not yet learned. Empty for the other blocks.
   std::vector<numerics::Replicates> growth;
-  /// Psi = E log Z_out, density with respect to h.
+  /// E<zeta_b> . zeta*_b over the rank: equal to the gain [smi 15] when the inner integrals are
+  /// right everywhere, also where a proposal might miss a part of the posterior.
+  std::vector<numerics::Replicates> agreement;
+  /// Psi = E log Z_out.
   numerics::Replicates log_evidence;
   /// Bounds on the bias that the finite inner integration leaves in gain and growth.
   std::vector<double> gain_bias;
@@ -40,17 +44,19 @@ struct ChannelInformation {
 /// deterministic function, and the scatter of a solution over replicates is its error.
 class Channel {
  public:
+  /// `model` must outlive the channel.
+  Channel(const SequenceModel& model, const ChannelOptions& options);
   Channel(const DeepAttention& model, const ChannelOptions& options);
 
-  /// `variance`: V_l in (0, 1], one per layer. Costs replicates x points x 2 posteriors.
+  /// `variance`: V_b in (0, 1], one per block. Costs replicates x points x 2 posteriors.
   [[nodiscard]] ChannelInformation at(std::span<const double> variance,
                                       const Context& context) const;
 
-  [[nodiscard]] const DeepAttention& model() const { return model_; }
+  [[nodiscard]] const SequenceModel& model() const { return *model_; }
   [[nodiscard]] const ChannelOptions& options() const { return options_; }
 
  private:
-  DeepAttention model_;
+  std::shared_ptr<const SequenceModel> model_;
   ChannelOptions options_;
   std::unique_ptr<Posterior> posterior_;
 };

@@ -25,6 +25,9 @@ struct CurveOptions {
   double tolerance = 5e-3;                        ///< wanted standard error of every overlap
   std::size_t max_points = std::size_t{1} << 15;  ///< outer points per replicate, at most
   std::size_t error_points = 8192;                ///< points of the prediction errors
+  /// Blocks whose overlaps are set to 0 in the prediction errors and in the result: what the others
+  /// are worth alone [smi 25].
+  std::vector<std::size_t> unlearned = {};
   std::uint64_t seed = 1;
   void validate() const;
 };
@@ -32,7 +35,7 @@ struct CurveOptions {
 /// State evolution's fixed point at one sample ratio.
 struct CurvePoint {
   double alpha = 0.0;
-  std::vector<Estimate> overlap;  ///< Q_ll, one per layer
+  std::vector<Estimate> overlap;  ///< Q_ll, one per block
   Estimate error_plugin;
   Estimate error_bayes;
   Estimate free_entropy;  ///< Phi; +infinity where Q = I
@@ -49,6 +52,9 @@ struct Curve {
 /// The curve at the given sample ratios alpha = N/D, all read off one staircase, so that the cost
 /// hardly depends on their number. `finished` is called after every point, in order (for partial
 /// results).
+[[nodiscard]] Curve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
+                                const CurveOptions& options, const Context& context,
+                                const std::function<void(const CurvePoint&)>& finished = {});
 [[nodiscard]] Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
                                 const CurveOptions& options, const Context& context,
                                 const std::function<void(const CurvePoint&)>& finished = {});

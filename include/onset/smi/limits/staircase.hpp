@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "onset/core/context.hpp"
@@ -15,26 +16,37 @@ struct StaircaseOptions {
   double first_tolerance = 1e-5;                  ///< wanted standard error of the first threshold
   double tolerance = 7e-4;                        ///< of each later one
   std::size_t max_points = std::size_t{1} << 17;  ///< outer points per replicate, at most
+  std::size_t root_points = 2048;                 ///< of a later threshold, to begin with
   std::size_t trace_points = 256;                 ///< outer points per replicate for the branches
-  int trace_nodes = 20;                           ///< fixed points on the last branch
+  double trace_spacing = 0.125;  ///< of fixed points on a branch; see trace_branch()
+  /// How far the last branch must reach where there is no perfect recovery.
+  double alpha_end = 0.0;
   std::uint64_t seed = 1;
   void validate() const;
 };
 
-/// One step: a layer starts to be learned, and the curve of fixed points from there on.
+/// One step: blocks (layers) start to be learned, and the curve of fixed points from there on.
 struct StaircaseStep {
-  int layer = 0;     ///< 0-based
-  StageStart start;  ///< where the stage begins, at overlap 0 of that layer
+  std::vector<std::size_t>
+      blocks;            ///< 0-based; several when their growth rates cannot be told apart
+  bool trivial = false;  ///< learned from the first sample on
+  std::vector<std::size_t> given;  ///< learned at once, given that `blocks` are
+  StageStart start;                ///< where the stage begins, at overlap 0 of these blocks
   Estimate alpha;
-  Estimate jump;  ///< the layer's overlap just above alpha; 0 when the transition is continuous
+  Estimate
+      jump;  ///< the first block's overlap just above alpha; 0 when the transition is continuous
   Branch branch;  ///< up to the next step, or to perfect recovery
 };
 
-/// Which layer is learned when, given what was learned before [smi 18, 20], until exact recovery.
+/// Which block is learned when, given what was learned before [smi 18, 20], until exact recovery.
 struct Staircase {
   std::vector<StaircaseStep> steps;
-  double perfect =
-      0.0;  ///< alpha above which Q = I is optimal: layers / tokens, by counting [smi 21]
+  numerics::Replicates log_evidence;  ///< Psi where nothing is learned
+  /// Blocks that no sample ratio makes learnable from small overlaps, given all others.
+  std::vector<std::size_t> hard;
+  /// alpha above which Q = I is optimal, by counting [smi 21]; nothing when labels are discrete or
+  /// noisy.
+  std::optional<double> perfect;
   /// alpha on the last branch at its deep end: the fixed point Q = I contracts above it. Agrees
   /// with `perfect` where the counting argument is right.
   Estimate contraction;
@@ -46,10 +58,17 @@ struct Staircase {
   bool sound = true;          ///< every fixed point was found, and accurately
 };
 
-/// One layer, or two layers of two tokens; Refused for other models. Last layer first.
-/// `found` is told every threshold as soon as it is known (for partial results).
-[[nodiscard]] Staircase staircase(
-    const DeepAttention& model, const StaircaseOptions& options, const Context& context,
-    const std::function<void(int layer, const Estimate& alpha)>& found = {});
+/// A threshold as soon as it is known (for partial results).
+using ThresholdFound =
+    std::function<void(const std::vector<std::size_t>& blocks, const Estimate& alpha)>;
+
+/// Of any model; the first threshold by quasi-Monte Carlo.
+[[nodiscard]] Staircase staircase(const SequenceModel& model, const StaircaseOptions& options,
+                                  const Context& context, const ThresholdFound& found = {});
+
+/// Of deep attention; the first threshold by the deterministic rule of uninformed_channel() where
+/// that serves.
+[[nodiscard]] Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
+                                  const Context& context, const ThresholdFound& found = {});
 
 }  // namespace onset::smi

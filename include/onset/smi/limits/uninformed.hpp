@@ -28,6 +28,10 @@ struct Uninformed {
   std::vector<double> grid_error;
 };
 
+/// Whether uninformed_channel() serves the model: one layer, or two tokens; rank one, no noise and
+/// independent tokens.
+[[nodiscard]] bool has_uninformed_rule(const DeepAttention& model);
+
 /// One layer: closed form. Two tokens: a deterministic trapezoid rule over the label's plane, the
 /// inner fields by one shifted lattice shared by all labels. Throws Refused for other models. Costs
 /// about 1500 x nodes x replicates exponentials.

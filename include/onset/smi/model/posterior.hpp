@@ -6,39 +6,43 @@
 #include <vector>
 
 #include "onset/smi/model/deep_attention.hpp"
+#include "onset/smi/model/field_shape.hpp"
 
 namespace onset::smi {
 
 /// Many questions at once: what is known of the fields z of a sample, given its label and the prior
-/// z_l ~ N(omega_l, V_l I)? Arrays run over samples fastest: x[row * count + i].
+/// z_b ~ N(omega_b, V_b I) in every block? Arrays run over samples fastest: x[row * count + i].
 struct PosteriorQuery {
   std::size_t count = 0;
-  std::span<const double> label;     ///< h, one row per token
-  std::span<const double> omega;     ///< row layer * tokens + token
-  std::span<const double> variance;  ///< V_l in (0, 1], one per layer
+  std::span<const double> label;     ///< one row per number of the label
+  std::span<const double> omega;     ///< one row per field
+  std::span<const double> variance;  ///< V_b in (0, 1], one per block
   /// The samples' own numbers: they pick the integration nodes, so that distinct samples have
   /// independent integration errors and the same sample always has the same one.
   std::uint64_t first_sample = 0;
   std::uint64_t replicate = 0;
+  /// Where integration may expect the posterior's mass, one row per field: the fields that made the
+  /// label, where they are known. Empty: found from omega and the label. Helps accuracy only.
+  std::span<const double> centre = {};
 };
 
-/// Moments of zeta_l = (z_l - omega_l) / sqrt(V_l) under the posterior, from two independent inner
+/// Moments of zeta_b = (z_b - omega_b) / sqrt(V_b) under the posterior, from two independent inner
 /// estimates: a product of two expectations is unbiased only across the pair. Where the posterior
 /// is a finite sum both are the same and exact.
 struct PosteriorMoments {
-  explicit PosteriorMoments(int layers, int tokens, std::size_t samples);
+  PosteriorMoments(const FieldShape& of, std::size_t samples);
 
   struct Half {
-    std::vector<double> log_z;   ///< log Z_out, density with respect to h
-    std::vector<double> mean;    ///< <zeta>: row layer * tokens + token
-    std::vector<double> second;  ///< <zeta zeta^T>: row layer * pairs + pair, lower triangle
+    std::vector<double> log_z;   ///< log Z_out, density with respect to the label
+    std::vector<double> mean;    ///< <zeta>: one row per field
+    std::vector<double> second;  ///< <zeta zeta^T>: lower triangles, block after block
   };
+  FieldShape shape;
   std::size_t count;
-  int pairs;  ///< tokens (tokens + 1) / 2
   Half half[2];
 };
 
-/// The posterior of a noiseless sequence model: one type-erased, batched call (256 samples or
+/// The posterior of a sequence model: one type-erased, batched call (256 samples or
 /// more).
 class Posterior {
  public:

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace onset::smi {
+
+/// The fields of one sample, z_{b p t}: blocks of directions that share one overlap (the layers of
+/// an attention model), `rank` directions in a block, one number per token. Field number first(b) +
+/// p * tokens + t. Second moments are kept within a block only, as the lower triangle of a matrix
+/// over its fields.
+struct FieldShape {
+  int tokens = 1;
+  std::vector<int> rank;  ///< one per block
+
+  [[nodiscard]] std::size_t blocks() const { return rank.size(); }
+  /// Fields of a block.
+  [[nodiscard]] std::size_t size(std::size_t block) const {
+    return static_cast<std::size_t>(rank[block]) * static_cast<std::size_t>(tokens);
+  }
+  [[nodiscard]] std::size_t first(std::size_t block) const {
+    std::size_t sum = 0;
+    for (std::size_t b = 0; b < block; ++b) sum += size(b);
+    return sum;
+  }
+  [[nodiscard]] std::size_t fields() const { return first(blocks()); }
+  [[nodiscard]] std::size_t pairs(std::size_t block) const {
+    return size(block) * (size(block) + 1) / 2;
+  }
+  [[nodiscard]] std::size_t first_pair(std::size_t block) const {
+    std::size_t sum = 0;
+    for (std::size_t b = 0; b < block; ++b) sum += pairs(b);
+    return sum;
+  }
+  [[nodiscard]] std::size_t all_pairs() const { return first_pair(blocks()); }
+};
+
+}  // namespace onset::smi

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "onset/smi/model/field_shape.hpp"
+#include "onset/smi/model/posterior.hpp"
+#include "onset/smi/model/sequence_model.hpp"
+
+namespace onset::smi {
+
+/// A link: a label as a function of the fields of one sample, and the posterior of the fields given
+/// a label, exact or to quadrature accuracy. A small value type; make_model() turns it into a
+/// SequenceModel, and testing::check_model() tells whether its parts agree with one another.
+///
+/// `posterior` answers for the prior z_b ~ N(omega_b, V_b I): it writes the moments of
+/// zeta = (z - omega) / sqrt(V), `mean` one per field and `second` the lower triangle of
+/// <zeta zeta^T> block after block (the layout of FieldShape), and returns log Z_out: the log
+/// density of the label, or its log probability where labels are discrete. It is called from
+/// several threads at once.
+template <class L>
+concept Link = std::copy_constructible<L> &&
+               requires(const L& link, std::span<const double> in, std::span<double> out) {
+                 // Blocks of directions, each with one overlap; see SequenceModel on when that
+                 // closes.
+                 { link.shape() } -> std::convertible_to<FieldShape>;
+                 // Numbers that describe a label.
+                 { link.label_size() } -> std::convertible_to<int>;
+                 // Real numbers that a label fixes exactly, on average; 0 when labels are discrete.
+                 { link.constraints() } -> std::convertible_to<double>;
+                 // label(fields, label)
+                 link.label(in, out);
+                 // posterior(label, omega, variance, mean, second)
+                 { link.posterior(in, in, in, out, out) } -> std::convertible_to<double>;
+               };
+
+/// Optional: what prediction errors compare, where that is not the label's own description.
+template <class L>
+concept LinkWithPrediction =
+    Link<L> && requires(const L& link, std::span<const double> in, std::span<double> out) {
+      { link.prediction_size() } -> std::convertible_to<int>;
+      link.prediction(in, out);  // prediction(fields, out)
+    };
+
+/// Asks a link for one sample after another. Both halves are the same: there is no inner error.
+template <Link L>
+class LinkPosterior final : public Posterior {
+ public:
+  LinkPosterior(L link, FieldShape shape) : link_(std::move(link)), shape_(std::move(shape)) {}
+
+  void moments(const PosteriorQuery& query, PosteriorMoments& out) const override {
+    const auto labels = static_cast<std::size_t>(link_.label_size());
+    std::vector<double> label(labels);
+    std::vector<double> omega(shape_.fields());
+    std::vector<double> mean(shape_.fields());
+    std::vector<double> second(shape_.all_pairs());
+    PosteriorMoments::Half& half = out.half[0];
+    for (std::size_t i = 0; i < query.count; ++i) {
+      gather(query.label, query.count, i, label);
+      gather(query.omega, query.count, i, omega);
+      half.log_z[i] =
+          link_.posterior(std::span<const double>(label), std::span<const double>(omega),
+                          query.variance, std::span<double>(mean), std::span<double>(second));
+      scatter(mean, query.count, i, half.mean);
+      scatter(second, query.count, i, half.second);
+    }
+    out.half[1] = half;
+  }
+  [[nodiscard]] bool exact() const override { return true; }
+
+ private:
+  static void gather(std::span<const double> from, std::size_t count, std::size_t i,
+                     std::span<double> to) {
+    for (std::size_t row = 0; row < to.size(); ++row) to[row] = from[row * count + i];
+  }
+  static void scatter(std::span<const double> from, std::size_t count, std::size_t i,
+                      std::span<double> to) {
+    for (std::size_t row = 0; row < from.size(); ++row) to[row * count + i] = from[row];
+  }
+
+  L link_;
+  FieldShape shape_;
+};
+
+/// A link behind the interface of all sequence models.
+template <Link L>
+class LinkModel final : public SequenceModel {
+ public:
+  explicit LinkModel(L link) : link_(std::move(link)), shape_(link_.shape()) {}
+
+  [[nodiscard]] const FieldShape& shape() const override { return shape_; }
+  [[nodiscard]] int label_size() const override { return link_.label_size(); }
+  [[nodiscard]] double constraints() const override { return link_.constraints(); }
+  void label(std::span<const double> fields, std::span<const double> /*noise*/,
+             std::span<double> label) const override {
+    link_.label(fields, label);
+  }
+  [[nodiscard]] int prediction_size() const override {
+    if constexpr (LinkWithPrediction<L>) return link_.prediction_size();
+    return link_.label_size();
+  }
+  void prediction(std::span<const double> fields, std::span<double> out) const override {
+    if constexpr (LinkWithPrediction<L>) {
+      link_.prediction(fields, out);
+    } else {
+      link_.label(fields, out);
+    }
+  }
+  [[nodiscard]] std::unique_ptr<Posterior> posterior(
+      const PosteriorOptions& /*options*/) const override {
+    return std::make_unique<LinkPosterior<L>>(link_, shape_);
+  }
+
+ private:
+  L link_;
+  FieldShape shape_;
+};
+
+/// A link of one's own as a sequence model, usable wherever the shipped ones are.
+template <Link L>
+[[nodiscard]] std::unique_ptr<SequenceModel> make_model(L link) {
+  return std::make_unique<LinkModel<L>>(std::move(link));
+}
+
+}  // namespace onset::smi

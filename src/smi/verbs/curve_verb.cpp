@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/smi/limits/curve.hpp"
+#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/overlap_columns.hpp"
+#include "smi/verbs/smi_verbs.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Tolerances without --tol, and the inner nodes of the fixed points.
+constexpr double cheap_tolerance = 1e-2;
+constexpr double costly_tolerance = 3e-2;
+constexpr double curve_nodes = 128;
+
+std::vector<Column> curve_columns(const FieldShape& shape) {
+  std::vector<Column> columns{
+      {"alpha", alpha_meaning, "", false},
+      {"branch", "which fixed point: uninformed, informed or optimal", "", false}};
+  for (Column& column : overlap_columns(shape)) columns.push_back(std::move(column));
+  const char* norm = "squared Frobenius norm";
+  columns.push_back(
+      {"error_plugin", "test error of the label at the estimated weights", norm, true});
+  columns.push_back({"error_bayes", "least possible test error", norm, true});
+  columns.push_back({"free_entropy",
+                     "free entropy per dimension, density with respect to h; empty at exact "
+                     "recovery, where it is infinite",
+                     "nat", true});
+  columns.push_back(
+      {"iterations", "steps of plain state evolution that checked the point", "", false});
+  columns.push_back({"residual", "how far they moved V", "", false});
+  columns.push_back(
+      {"converged", "whether that is within errors, and the point is stable", "", false});
+  return columns;
+}
+
+/// A residual is an order of magnitude: more digits would only be noise.
+double two_digits(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", x);
+  return std::strtod(text, nullptr);
+}
+
+std::vector<Cell> curve_row(const FieldShape& shape, const CurvePoint& p, BranchChoice choice) {
+  std::vector<Cell> row{p.alpha, std::string(to_string(choice))};
+  append_overlaps(shape, p.overlap, row);
+  row.emplace_back(p.error_plugin);
+  row.emplace_back(p.error_bayes);
+  row.push_back(std::isfinite(p.free_entropy.value) ? Cell(p.free_entropy) : Cell());
+  row.emplace_back(std::int64_t{p.status.iterations});
+  row.emplace_back(two_digits(p.status.residual));
+  row.emplace_back(p.status.converged());
+  return row;
+}
+
+/// Layers as people count them.
+std::vector<std::size_t> read_unlearned(const Parameters& p, std::size_t blocks) {
+  std::vector<std::size_t> list;
+  if (!p.has("unlearned")) return list;
+  for (const double layer : p.reals("unlearned")) {
+    if (layer != std::floor(layer) || layer > static_cast<double>(blocks)) {
+      throw InvalidArgument(
+          "--unlearned",
+          to_text(Value(layer)) + " is not a layer; allowed: 1 to " + std::to_string(blocks));
+    }
+    list.push_back(static_cast<std::size_t>(layer) - 1);
+  }
+  return list;
+}
+
+CurveOptions curve_options(const NamedModel& named, const Parameters& p) {
+  CurveOptions options;
+  options.max_points = named.affordable_points(curve_nodes);
+  options.unlearned = read_unlearned(p, named.model->shape().blocks());
+  const std::string& branch = p.text("branch");
+  for (const auto choice : {BranchChoice::informed, BranchChoice::optimal}) {
+    if (branch == to_string(choice)) options.choice = choice;
+  }
+  options.tolerance = p.real("tol");
+  options.seed = static_cast<std::uint64_t>(p.integer("seed"));
+  return options;
+}
+
+Result run_curve(const Parameters& p, const Context& context) {
+  const NamedModel named = read_model(p);
+  const CurveOptions options = curve_options(named, p);
+  const FieldShape& shape = named.model->shape();
+  Result result;
+  result.table = Table(curve_columns(shape));
+  bool all_converged = true;
+  const auto add = [&](const CurvePoint& point) {
+    result.table.add_row(curve_row(shape, point, options.choice));
+    all_converged = all_converged && point.status.converged();
+  };
+  try {
+    const auto& alphas = p.reals("alpha");
+    const Curve curve = named.attention
+                            ? bayes_curve(*named.attention, alphas, options, context, add)
+                            : bayes_curve(*named.model, alphas, options, context, add);
+    if (!all_converged) {
+      result.reason = "some rows did not converge";
+    } else if (!curve.met_tolerance) {
+      result.reason = "the asked tolerance " + to_text(Value(options.tolerance)) +
+                      " was not reached, or a fixed point near exact recovery was not found";
+    }
+    if (!result.reason.empty()) result.status = ResultStatus::unconverged;
+  } catch (const Interrupted&) {
+    result.status = ResultStatus::interrupted;
+    result.reason = "stopped on request; the rows finished so far are given";
+  } catch (const Refused& e) {
+    result.status = ResultStatus::refused;
+    result.reason = e.what();
+  }
+  return result;
+}
+
+Cost curve_cost(const Parameters& p) {
+  const NamedModel named = read_model(p);
+  const double tol = p.real("tol");
+  Cost cost;
+  cost.method =
+      "The fixed points of state evolution form one curve; it is traced once (about 70 evaluations "
+      "of the channel) and every alpha is read off it, each replicate on its own curve. One more "
+      "evaluation per alpha checks the point, and quasi-Monte Carlo gives both test errors.";
+  const double blocks = static_cast<double>(named.model->shape().blocks());
+  const double points = std::min(static_cast<double>(named.affordable_points(curve_nodes)),
+                                 1024 * std::max(1.0, std::pow(1e-2 / tol, 1.0 / 0.6)));
+  const double alphas = static_cast<double>(p.reals("alpha").size());
+  cost.core_seconds = 0.1 + 0.2 * alphas +
+                      named.channel_seconds(20.0 * blocks * blocks + alphas, points, curve_nodes) +
+                      named.channel_seconds(4.0 * (blocks - 1.0), points, 2.0 * curve_nodes);
+  cost.memory_bytes = named.memory(2.0 * curve_nodes);
+  return cost;
+}
+
+}  // namespace
+
+Verb curve_verb() {
+  Verb verb;
+  verb.family = "smi";
+  verb.name = "curve";
+  verb.summary = "overlaps and test errors of deep attention or a link against the sample ratio";
+  verb.details =
+      "State evolution of the Bayes-optimal setting at every sample ratio alpha = N/D (samples "
+      "over "
+      "dimension): the overlap of each layer with the truth, the test error of the plug-in and of "
+      "the Bayes-optimal predictor, the free entropy. The uninformed branch is what approximate "
+      "message passing reaches; optimal is the fixed point of largest free entropy. The tolerance "
+      "is for Q11; the last layer's overlap is held to three tenths of it.";
+  verb.parameters = model_parameters();
+  Parameter alpha;
+  alpha.name = "alpha";
+  alpha.kind = ParameterKind::grid;
+  alpha.required = true;
+  alpha.min = 0.0;
+  alpha.open_min = true;
+  alpha.max = 1e6;
+  alpha.text = "Sample ratios N/D (samples over dimension).";
+  verb.parameters.push_back(alpha);
+  Parameter branch;
+  branch.name = "branch";
+  branch.kind = ParameterKind::word;
+  branch.fallback = std::string("uninformed");
+  branch.words = {"uninformed", "informed", "optimal"};
+  branch.text = "Which fixed point where there are several.";
+  verb.parameters.push_back(branch);
+  verb.columns = curve_columns({2, {1, 1}});
+  Parameter unlearned;
+  unlearned.name = "unlearned";
+  unlearned.kind = ParameterKind::reals;
+  unlearned.min = 1.0;
+  unlearned.text =
+      "Layers whose overlaps are set to 0 in the errors: what the other layers are worth alone.";
+  verb.parameters.push_back(unlearned);
+  verb.primary = "Q11";
+  verb.default_tol = cheap_tolerance;
+  verb.tol_for = [](const Parameters& p) {
+    return read_model(p).is_cheap() ? cheap_tolerance : costly_tolerance;
+  };
+  verb.method = 2;
+  verb.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
+                   "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv",
+                   "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal"};
+  verb.cost = curve_cost;
+  verb.run = run_curve;
+  return verb;
+}
+
+}  // namespace onset::smi

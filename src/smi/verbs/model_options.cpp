@@ -1,0 +1,232 @@
+#include "smi/verbs/model_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "onset/smi/model/links.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Largest numbers that the command takes: beyond them a run would not end.
+constexpr int supported_layers = 12;
+constexpr int supported_deep_tokens = 8;
+
+/// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
+constexpr double seconds_per_node = 5e-8;
+constexpr double seconds_per_sampled_node = 2.5e-8;  // times layers and tokens^2
+constexpr double seconds_per_exact_sample = 2e-6;
+
+/// Longest evaluation of the channel (core seconds) that accuracy is bought with.
+constexpr double longest_evaluation = 20.0;
+
+Parameter integer(std::string name, std::int64_t fallback, double min, double max,
+                  std::string text) {
+  Parameter p;
+  p.name = std::move(name);
+  p.kind = ParameterKind::integer;
+  p.fallback = fallback;
+  p.min = min;
+  p.max = max;
+  p.text = std::move(text);
+  return p;
+}
+
+Parameter number(std::string name, ParameterKind kind, Value fallback, double min, double max,
+                 std::string text) {
+  Parameter p;
+  p.name = std::move(name);
+  p.kind = kind;
+  p.fallback = std::move(fallback);
+  p.min = min;
+  p.max = max;
+  p.text = std::move(text);
+  return p;
+}
+
+[[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
+  throw InvalidArgument("--token-correlation",
+                        "'" + text + "' " + why +
+                            "; allowed: ar1:R or equi:R with a number R that leaves the covariance "
+                            "positive definite, or a file with a symmetric matrix, one row per "
+                            "line, ones on its diagonal");
+}
+
+/// One correlation R after "ar1:" or "equi:".
+double read_strength(const std::string& text, std::size_t colon) {
+  Parameter strength;
+  strength.name = "token-correlation";
+  strength.kind = ParameterKind::real;
+  strength.min = -1.0;
+  strength.max = 1.0;
+  try {
+    return std::get<double>(parse_value(strength, text.substr(colon + 1)));
+  } catch (const InvalidArgument&) {
+    wrong_correlation(text, "has no correlation from -1 to 1 after its colon");
+  }
+}
+
+std::vector<double> read_matrix(const std::string& path, std::size_t tokens) {
+  std::ifstream file(path);
+  if (!file) wrong_correlation(path, "is no known form, and no file of that name can be read");
+  std::vector<double> matrix;
+  std::string line;
+  while (std::getline(file, line)) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream words(line);
+    double x = 0.0;
+    while (words >> x) matrix.push_back(x);
+    if (!words.eof()) wrong_correlation(path, "has a word that is no number");
+  }
+  if (matrix.size() != tokens * tokens) {
+    wrong_correlation(path, "has " + std::to_string(matrix.size()) + " numbers, not " +
+                                std::to_string(tokens * tokens));
+  }
+  return matrix;
+}
+
+std::vector<double> token_covariance(const std::string& text, int tokens) {
+  if (text == "none") return {};
+  const auto m = static_cast<std::size_t>(tokens);
+  const bool ar1 = text.starts_with("ar1:");
+  const bool equi = text.starts_with("equi:");
+  if (!ar1 && !equi) return read_matrix(text, m);
+  const double strength = read_strength(text, text.find(':'));
+  std::vector<double> matrix(m * m);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
+      matrix[i * m + j] = i == j ? 1.0 : (ar1 ? std::pow(strength, distance) : strength);
+    }
+  }
+  return matrix;
+}
+
+DeepAttention read_attention(const Parameters& p) {
+  DeepAttention model;
+  model.layers = static_cast<int>(p.integer("layers"));
+  model.tokens = static_cast<int>(p.integer("tokens"));
+  model.skip = p.reals("skip");
+  model.beta = p.real("beta");
+  model.noise = p.real("noise");
+  model.rank.clear();
+  for (const double r : p.reals("rank")) {
+    if (r != std::floor(r)) throw InvalidArgument("--rank", "allowed: whole numbers");
+    model.rank.push_back(static_cast<int>(r));
+  }
+  model.token_covariance = token_covariance(p.text("token-correlation"), model.tokens);
+  if (model.layers > 1 && model.tokens > supported_deep_tokens) {
+    throw InvalidArgument(
+        "--tokens", std::to_string(model.tokens) + " with " + std::to_string(model.layers) +
+                        " layers is not available; allowed: 2 to " +
+                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
+  }
+  try {
+    model.validate();
+  } catch (const InvalidArgument& e) {
+    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
+    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
+  }
+  return model;
+}
+
+/// A link has no layers: what describes them must be left at its default.
+void refuse_with_link(const Parameters& p) {
+  for (const Parameter& parameter : model_parameters()) {
+    if (parameter.name == "link" || p.values().at(parameter.name) == parameter.fallback) continue;
+    throw InvalidArgument("--" + parameter.name,
+                          "has no meaning with --link, which names a model without layers");
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> model_parameters() {
+  std::vector<Parameter> list;
+  list.push_back(integer("layers", 2, 1, supported_layers, "Attention layers."));
+  list.push_back(
+      integer("tokens", 2, 2, max_tokens, "Tokens of a sample; up to 8 with more than one layer."));
+  list.push_back(number("skip", ParameterKind::reals, std::vector<double>{1.0}, 0.0, max_skip,
+                        "Strength c of the skip connection after each layer below the last: one "
+                        "for all, or one each."));
+  list.push_back(number("beta", ParameterKind::real, 1.0, min_beta, max_beta,
+                        "Inverse temperature of every softmax."));
+  list.push_back(number("rank", ParameterKind::reals, std::vector<double>{1.0}, 1.0, max_rank,
+                        "Directions of each layer: one number for all, or one each; at most two in "
+                        "the last layer, and then more than two tokens."));
+  list.push_back(number("noise", ParameterKind::real, 0.0, 0.0, max_noise,
+                        "Standard deviation of Gaussian noise on the last layer's fields u."));
+  Parameter correlation;
+  correlation.name = "token-correlation";
+  correlation.kind = ParameterKind::text;
+  correlation.fallback = std::string("none");
+  correlation.text =
+      "Covariance of the tokens: none, ar1:R (R^|i-j|), equi:R (R between any two), or a file with "
+      "the matrix.";
+  list.push_back(correlation);
+  Parameter link;
+  link.name = "link";
+  link.kind = ParameterKind::word;
+  link.fallback = std::string("none");
+  link.words = {"none"};
+  for (const LinkInfo& info : links()) link.words.push_back(info.name);
+  link.text = "A multi-index model by name instead of deep attention.";
+  list.push_back(link);
+  return list;
+}
+
+NamedModel read_model(const Parameters& p) {
+  if (p.text("link") != "none") {
+    refuse_with_link(p);
+    return {link_model(p.text("link")), {}};
+  }
+  const DeepAttention attention = read_attention(p);
+  NamedModel named{attention_model(attention), attention};
+  // Says what it cannot do before anything is computed.
+  (void)named.model->posterior({16, 1});
+  return named;
+}
+
+double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
+  const double samples = evaluations * points * numerics::default_replicates;
+  if (!attention) return samples * seconds_per_exact_sample;
+  if (attention->layers == 1) return samples * attention->tokens * 1e-7;
+  if (attention->plain() && attention->tokens == 2) {
+    return samples * 2.0 * nodes * seconds_per_node * (attention->layers - 1);
+  }
+  const double tokens = attention->tokens;
+  const double noise = attention->noise > 0.0 ? 4.0 : 1.0;
+  return samples * 4.0 * nodes * seconds_per_sampled_node * attention->layers * tokens * tokens *
+         noise;
+}
+
+std::size_t NamedModel::affordable_points(double nodes) const {
+  std::size_t points = 512;
+  while (points < (std::size_t{1} << 17) &&
+         channel_seconds(1.0, 2.0 * static_cast<double>(points), nodes) <= longest_evaluation) {
+    points *= 2;
+  }
+  return points;
+}
+
+double NamedModel::memory(double nodes) const {
+  const double fields = static_cast<double>(model->shape().fields());
+  return 32e6 + 64.0 * 16.0 * nodes * fields * sizeof(double);
+}
+
+bool NamedModel::is_cheap() const {
+  return !attention || attention->layers == 1 ||
+         (attention->plain() && attention->tokens == 2 && attention->layers == 2);
+}
+
+std::string names(const std::vector<std::size_t>& blocks) {
+  std::string text;
+  for (const std::size_t b : blocks) text += (text.empty() ? "" : ",") + std::to_string(b + 1);
+  return text;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/parameters.hpp"
+#include "onset/smi/model/attention_model.hpp"
+
+namespace onset::smi {
+
+inline constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples over dimension)";
+
+/// The model that a user describes: deep attention, or a named link.
+struct NamedModel {
+  std::unique_ptr<SequenceModel> model;
+  std::optional<DeepAttention> attention;  ///< nothing for a link
+
+  /// Estimated core seconds of `evaluations` of the channel.
+  [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;
+  /// Largest power of two of outer points for which one evaluation takes some ten seconds at most.
+  [[nodiscard]] std::size_t affordable_points(double nodes) const;
+  /// Bytes of an evaluation.
+  [[nodiscard]] double memory(double nodes) const;
+  /// One or two layers of two tokens, or whatever has an exact posterior: accurate at little cost.
+  [[nodiscard]] bool is_cheap() const;
+};
+
+/// The parameters that describe the model.
+[[nodiscard]] std::vector<Parameter> model_parameters();
+/// Throws InvalidArgument naming the option.
+[[nodiscard]] NamedModel read_model(const Parameters& parameters);
+
+/// Numbers of layers as people count them, "1,2".
+[[nodiscard]] std::string names(const std::vector<std::size_t>& blocks);
+
+}  // namespace onset::smi

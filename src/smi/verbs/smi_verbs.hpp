@@ -1,0 +1,12 @@
+#pragma once
+
+#include "onset/core/verb.hpp"
+
+/// The verbs of the family, one file each.
+namespace onset::smi {
+
+[[nodiscard]] Verb thresholds_verb();
+[[nodiscard]] Verb curve_verb();
+[[nodiscard]] Verb potential_verb();
+
+}  // namespace onset::smi
