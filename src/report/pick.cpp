@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -106,6 +107,20 @@ std::string label_text(const Cell& cell) {
   return std::visit(Writer{}, cell);
 }
 
+namespace {
+
+/// A number to draw at; an axis over words that read as numbers ("0.2") has them as well.
+double coordinate(const Table& table, std::size_t row, const std::string& name) {
+  const auto* text = std::get_if<std::string>(&table.at(row, name));
+  if (text == nullptr) return table.number(row, name);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc() && end == text->data() + text->size()) return value;
+  return table.number(row, name);  // says that it is no number
+}
+
+}  // namespace
+
 std::vector<Curve> pick_curves(const Series& series, const Table& table) {
   std::vector<Curve> curves;
   std::map<std::vector<std::string>, std::size_t> groups;  // to the index of their curve
@@ -115,7 +130,7 @@ std::vector<Curve> pick_curves(const Series& series, const Table& table) {
     for (const std::string& name : series.group) values.push_back(label_text(table.at(row, name)));
     const auto [found, is_new] = groups.try_emplace(values, curves.size());
     if (is_new) curves.push_back({{}, group_look(series, curves.size(), values), false});
-    const Point point{table.number(row, series.x), table.number(row, series.y),
+    const Point point{coordinate(table, row, series.x), table.number(row, series.y),
                       table.error(row, series.y)};
     // A threshold that does not exist has no value: nothing to draw.
     if (std::isfinite(point.x) && std::isfinite(point.y))
