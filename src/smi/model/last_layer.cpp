@@ -86,6 +86,10 @@ class SignedLast final : public LastLayer {
 /// Rank one with noise of standard deviation S on u_L: given the inner fields z_L is Gaussian, with
 /// the label's covariance C = V_L G G^T + S^2 I [smi 31].
 class NoisyLast final : public LastLayer {
+  // Small and on the stack: one of each per node.
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, max_tokens, max_tokens>;
+  using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_tokens, 1>;
+
  public:
   NoisyLast(int tokens, double noise)
       : tokens_(static_cast<std::size_t>(tokens)), noise_variance_(noise * noise) {}
@@ -97,9 +101,9 @@ class NoisyLast final : public LastLayer {
     std::vector<double> g(m * m * count);
     nodes.matrix(g.data());
     const double deviation = std::sqrt(question.variance);
-    Eigen::MatrixXd map(m, m);  // sqrt(V_L) G
-    Eigen::VectorXd omega(m);
-    Eigen::VectorXd label(m);
+    Matrix map(m, m);  // sqrt(V_L) G
+    Vector omega(m);
+    Vector label(m);
     for (std::size_t t = 0; t < m; ++t) {
       omega[index(t)] = question.omega[t] / deviation;
       label[index(t)] = question.label[t];
@@ -108,17 +112,17 @@ class NoisyLast final : public LastLayer {
       for (std::size_t e = 0; e < m * m; ++e) {
         map(index(e / m), index(e % m)) = deviation * g[e * count + k];
       }
-      Eigen::MatrixXd c = map * map.transpose();
+      Matrix c = map * map.transpose();
       c.diagonal().array() += noise_variance_;
-      const Eigen::LLT<Eigen::MatrixXd> factor(c);
+      const Eigen::LLT<Matrix> factor(c);
       const double log_det = 2.0 * factor.matrixLLT().diagonal().array().log().sum();  // of C
-      const Eigen::MatrixXd shared =
-          Eigen::MatrixXd::Identity(index(m), index(m)) - map.transpose() * factor.solve(map);
+      const Matrix solved_map = factor.solve(map);
+      const Matrix shared = Matrix::Identity(index(m), index(m)) - map.transpose() * solved_map;
       for (const double sign : {1.0, -1.0}) {
         LastBranch& branch = branches[sign > 0.0 ? 0 : 1];
-        const Eigen::VectorXd rest = sign * label - map * omega;
-        const Eigen::VectorXd solved = factor.solve(rest);
-        const Eigen::VectorXd mean = map.transpose() * solved;
+        const Vector rest = sign * label - map * omega;
+        const Vector solved = factor.solve(rest);
+        const Vector mean = map.transpose() * solved;
         branch.log_likelihood[k] = -0.5 * (rest.dot(solved) + log_det);
         std::size_t pair = 0;
         for (std::size_t i = 0; i < m; ++i) {
