@@ -10,6 +10,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/gaussian_expectation.hpp"
 #include "onset/smi/limits/uninformed.hpp"
+#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
 
 namespace onset::smi {
@@ -17,7 +18,7 @@ namespace {
 
 using numerics::Replicates;
 
-DeepAttention attention_model(int layers, int tokens, std::vector<double> skip) {
+DeepAttention deep_attention(int layers, int tokens, std::vector<double> skip) {
   DeepAttention model;
   model.layers = layers;
   model.tokens = tokens;
@@ -67,18 +68,19 @@ struct Sides {
 
 std::vector<Sides> nishimori_sides(const DeepAttention& model, const std::vector<double>& variance,
                                    std::size_t points, int nodes) {
+  const auto teacher_model = onset::smi::attention_model(model);
   const auto layers = static_cast<std::size_t>(model.layers);
   const auto tokens = static_cast<std::size_t>(model.tokens);
   const auto posterior = attention_posterior(model, {nodes, 5});
   numerics::ExpectationOptions rule;
-  rule.dimensions = teacher_dimensions(model);
+  rule.dimensions = teacher_dimensions(*teacher_model);
   rule.outputs = 3 * model.layers;
   rule.points = points;
   rule.replicates = 32;
   rule.seed = 5;
   const auto integrand = [&](const numerics::NormalBatch& normals, std::span<double> out) {
     const std::size_t n = normals.count;
-    const TeacherBatch teacher = teacher_batch(model, variance, normals);
+    const TeacherBatch teacher = teacher_batch(*teacher_model, variance, normals);
     PosteriorMoments m(model.shape(), n);
     posterior->moments(
         {n, teacher.label, teacher.omega, variance, normals.first, normals.replicate}, m);
@@ -124,7 +126,7 @@ TEST(Channel, ItsPosteriorObeysTheNishimoriIdentities) {
                                    {2, 2, 0.2, {0.5, 0.05}, 1024},
                                    {3, 2, 0.5, {0.9, 0.6, 0.3}, 1024}};
   for (const Case& c : cases) {
-    const DeepAttention model = attention_model(c.layers, c.tokens, {c.skip});
+    const DeepAttention model = deep_attention(c.layers, c.tokens, {c.skip});
     const auto sides = nishimori_sides(model, c.variance, c.layers == 1 ? 4096 : 256, c.nodes);
     for (std::size_t l = 0; l < sides.size(); ++l) {
       const std::string what = std::to_string(c.layers) + " layers, layer " + std::to_string(l + 1);
@@ -140,7 +142,7 @@ TEST(Channel, ItsPosteriorObeysTheNishimoriIdentities) {
 }
 
 TEST(Channel, ItsGainIsThatOfThePosteriorItself) {
-  const DeepAttention model = attention_model(2, 2, {1.0});
+  const DeepAttention model = deep_attention(2, 2, {1.0});
   const std::vector<double> variance = {0.8, 0.3};
   const auto info = Channel(model, fine(256, 256)).at(variance, two_threads());
   const auto sides = nishimori_sides(model, variance, 256, 1024);
@@ -180,7 +182,7 @@ double one_layer_gain(int tokens, double v) {
 
 TEST(Channel, TheGainOfOneLayerIsATwoDimensionalIntegral) {
   for (const int tokens : {2, 3, 4}) {
-    const Channel channel(attention_model(1, tokens, {1.0}), fine(4096, 16));
+    const Channel channel(deep_attention(1, tokens, {1.0}), fine(4096, 16));
     for (const double v : {0.9, 0.5, 0.1, 0.01}) {
       const auto info = channel.at(std::vector{v}, two_threads());
       const double expected = one_layer_gain(tokens, v);
@@ -194,7 +196,7 @@ TEST(Channel, TheGainOfOneLayerIsATwoDimensionalIntegral) {
 
 TEST(Channel, TheGrowthOfOneLayerReachesTheRigorousBound) {
   for (const int tokens : {2, 3, 4}) {
-    const Channel channel(attention_model(1, tokens, {1.0}), fine(4096, 16));
+    const Channel channel(deep_attention(1, tokens, {1.0}), fine(4096, 16));
     const auto info = channel.at(std::vector{1.0}, two_threads());
     expect_zero(minus(info.growth[0], tokens * (tokens + 1.0)), 1e-12, std::to_string(tokens));
     EXPECT_LT(numerics::reduce(info.growth[0]).error, 0.02 * tokens * (tokens + 1.0));
@@ -204,7 +206,7 @@ TEST(Channel, TheGrowthOfOneLayerReachesTheRigorousBound) {
 
 TEST(Channel, AtOverlapZeroItAgreesWithThePlaneIntegral) {
   for (const double skip : {0.3, 1.0, 4.0}) {
-    const DeepAttention model = attention_model(2, 2, {skip});
+    const DeepAttention model = deep_attention(2, 2, {skip});
     const auto info = Channel(model, fine(512, 256)).at(std::vector{1.0, 1.0}, two_threads());
     const Uninformed plane = uninformed_channel(model, {2048, 32, 1}, two_threads());
     for (std::size_t l = 0; l < 2; ++l) {
@@ -219,7 +221,7 @@ TEST(Channel, AtOverlapZeroItAgreesWithThePlaneIntegral) {
 TEST(Channel, TheGainIsTheSlopeOfTheEvidence) {
   // dPsi / da_l = r_l / 2 with a_l = -log V_l, that is dPsi / dQ_l = r_l / (2 V_l) [smi 23]. Along
   // a straight path in a, integrated by the three-point Gauss rule: no finite differences.
-  const DeepAttention model = attention_model(2, 2, {1.0});
+  const DeepAttention model = deep_attention(2, 2, {1.0});
   const Channel channel(model, fine(256, 512));
   const double start[2] = {0.8, 2.0};
   const double length = 0.8;
@@ -249,7 +251,7 @@ TEST(Channel, TheGainIsTheSlopeOfTheEvidence) {
 
 TEST(Channel, NearPerfectRecoveryTheGainsAddUpToTheTokens) {
   // Counting [smi 21]: the linearised label fixes M combinations of the L M fields.
-  const DeepAttention model = attention_model(2, 2, {1.0});
+  const DeepAttention model = deep_attention(2, 2, {1.0});
   const auto info = Channel(model, fine(256, 256)).at(std::vector{1e-7, 1e-7}, two_threads());
   Replicates total(info.gain[0].size());
   for (std::size_t r = 0; r < total.size(); ++r) total[r] = info.gain[0][r] + info.gain[1][r];
@@ -261,7 +263,7 @@ TEST(Channel, GivesTheSameBitsForAnyNumberOfThreads) {
   options.points = 512;
   options.replicates = 3;
   options.nodes = 32;
-  const Channel channel(attention_model(2, 2, {0.7}), options);
+  const Channel channel(deep_attention(2, 2, {0.7}), options);
   Context context;
   const auto expected = channel.at(std::vector{1.0, 0.4}, context);
   for (const int threads : {2, 3, 8}) {
@@ -295,7 +297,7 @@ TEST(Channel, NamesTheFieldThatIsWrong) {
   small.points = 16;
   small.replicates = 2;
   small.nodes = 16;
-  const Channel channel(attention_model(2, 2, {1.0}), small);
+  const Channel channel(deep_attention(2, 2, {1.0}), small);
   for (const auto& bad : {std::vector{0.5}, std::vector{0.5, 0.0}, std::vector{1.1, 0.5},
                           std::vector{std::numeric_limits<double>::quiet_NaN(), 0.5}}) {
     EXPECT_THROW((void)channel.at(bad, Context()), InvalidArgument);
@@ -305,7 +307,7 @@ TEST(Channel, NamesTheFieldThatIsWrong) {
 TEST(Uninformed, NormalisesTheLabelAndTheLastField) {
   for (const double skip : {0.0, 0.1, 1.0, 10.0}) {
     const Uninformed u =
-        uninformed_channel(attention_model(2, 2, {skip}), {2048, 32, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {2048, 32, 1}, two_threads());
     const std::string what = "skip " + std::to_string(skip);
     // The plane is cut where 1e-7 of the mass lies (an edge at h_minus = 0 without skip).
     expect_zero(minus(u.mass, 1.0), 1e-6, what);
@@ -315,7 +317,7 @@ TEST(Uninformed, NormalisesTheLabelAndTheLastField) {
 
 TEST(Uninformed, TheFirstThresholdAtSkipOneIsTheKnownOne) {
   const Uninformed u =
-      uninformed_channel(attention_model(2, 2, {1.0}), {4096, 32, 1}, two_threads());
+      uninformed_channel(deep_attention(2, 2, {1.0}), {4096, 32, 1}, two_threads());
   const Estimate threshold =
       numerics::reduce(numerics::map(u.growth[1], [](double f) { return 1.0 / f; }));
   // 0.18548(1) from a separate program.
@@ -326,7 +328,7 @@ TEST(Uninformed, TheFirstThresholdAtSkipOneIsTheKnownOne) {
 TEST(Uninformed, ALargeSkipMakesTheLastLayerASingleOne) {
   for (const double skip : {1e3, 1e4}) {
     const Uninformed u =
-        uninformed_channel(attention_model(2, 2, {skip}), {1024, 16, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, two_threads());
     // Corrections of the order 1/skip.
     EXPECT_NEAR(1.0 / numerics::mean(u.growth[1]), 1.0 / 6.0, 1.0 / skip) << skip;
   }
@@ -335,7 +337,7 @@ TEST(Uninformed, ALargeSkipMakesTheLastLayerASingleOne) {
 TEST(Uninformed, NoGrowthExceedsTheRigorousBound) {
   for (const double skip : {0.0, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0}) {
     const Uninformed u =
-        uninformed_channel(attention_model(2, 2, {skip}), {1024, 16, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, two_threads());
     for (const auto& f : u.growth) {
       const Estimate e = numerics::reduce(f);
       EXPECT_GE(e.value, 0.0) << skip;
@@ -346,7 +348,7 @@ TEST(Uninformed, NoGrowthExceedsTheRigorousBound) {
 
 TEST(Uninformed, ThreeLayersObeyTheBoundAndTheLastLeads) {
   const Uninformed u =
-      uninformed_channel(attention_model(3, 2, {1.0, 0.5}), {2048, 16, 1}, two_threads());
+      uninformed_channel(deep_attention(3, 2, {1.0, 0.5}), {2048, 16, 1}, two_threads());
   ASSERT_EQ(u.growth.size(), 3u);
   for (const auto& f : u.growth) {
     const Estimate e = numerics::reduce(f);
@@ -363,7 +365,7 @@ TEST(Uninformed, ThreeLayersObeyTheBoundAndTheLastLeads) {
 
 TEST(Uninformed, OneLayerIsTheClosedForm) {
   for (const int tokens : {2, 3, 6}) {
-    const Uninformed u = uninformed_channel(attention_model(1, tokens, {1.0}), {}, Context());
+    const Uninformed u = uninformed_channel(deep_attention(1, tokens, {1.0}), {}, Context());
     EXPECT_DOUBLE_EQ(numerics::mean(u.growth[0]), tokens * (tokens + 1.0));
     // E log Z_out with Z_out = 2 N(h; 0, I): log 2 minus the entropy of M standard normals.
     EXPECT_NEAR(numerics::mean(u.log_evidence),
@@ -372,7 +374,7 @@ TEST(Uninformed, OneLayerIsTheClosedForm) {
 }
 
 TEST(Uninformed, GivesTheSameBitsForAnyNumberOfThreadsAndRefusesOtherModels) {
-  const DeepAttention model = attention_model(2, 2, {1.0});
+  const DeepAttention model = deep_attention(2, 2, {1.0});
   const Uninformed expected = uninformed_channel(model, {64, 2, 1}, Context());
   for (const int threads : {2, 3, 8}) {
     Context context;
@@ -381,7 +383,7 @@ TEST(Uninformed, GivesTheSameBitsForAnyNumberOfThreadsAndRefusesOtherModels) {
     EXPECT_EQ(u.growth, expected.growth);
     EXPECT_EQ(u.log_evidence, expected.log_evidence);
   }
-  EXPECT_THROW((void)uninformed_channel(attention_model(2, 3, {1.0}), {}, Context()), Refused);
+  EXPECT_THROW((void)uninformed_channel(deep_attention(2, 3, {1.0}), {}, Context()), Refused);
   EXPECT_THROW((void)uninformed_channel(model, {100, 16, 1}, Context()), InvalidArgument);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "onset/core/error.hpp"
 #include "onset/smi/model/attention_model.hpp"
 #include "onset/testing/check_model.hpp"
 #include "smi/model/one_layer_posterior.hpp"
