@@ -157,10 +157,10 @@ class Drawn(unittest.TestCase):
         self.assertTrue((self.path / "out" / "line.csv").exists())
 
     def test_failed_points_are_said_and_the_others_drawn(self):
-        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [3, 4], layers = [1, 2]")
+        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [9, 10], layers = [1, 2]")
         run = self.figure(text.replace("layers = 1, ", ""), "out")
         self.assertEqual(run.returncode, 3, run.stderr)
-        self.assertIn("2 points, the first at tokens = 3, layers = 2: failed", run.stderr)
+        self.assertIn("2 points, the first at tokens = 9, layers = 2: failed", run.stderr)
         self.assertTrue((self.path / "out" / "own.png").exists())
 
     def test_a_killed_figure_goes_on_where_it_was_and_ends_the_same(self):

@@ -12,13 +12,13 @@ import unittest
 
 from onset_command import onset
 
-# Two layers are available with two tokens only, so half of the points fail.
+# Two layers are available with up to eight tokens only, so half of the points fail.
 STUDY = """title = "Three axes"
 command = "smi thresholds"
 fixed = {tol = 0.05}
 [axes]
 layers = [1, 2]
-tokens = [3, 4]
+tokens = [9, 10]
 beta = [0.5, 1.0, 2.0]
 """
 

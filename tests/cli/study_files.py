@@ -21,12 +21,12 @@ beta = [1, 0.5]
 """
 QUICK_POINTS = 12
 
-# A point that ends by itself (two layers with three tokens are not available) beside good ones.
+# A point that ends by itself (two layers with nine tokens are not available) beside good ones.
 FAILING_STUDY = """
 command = "smi thresholds"
 [axes]
 layers = [1, 2]
-tokens = [3]
+tokens = [9]
 """
 
 # The first point takes a moment, the others go on until they are stopped.

@@ -74,7 +74,7 @@ class Endings(StudyCase):
         done, row = self.sweep(study, store)
         self.assertEqual(done.returncode, 3)
         self.assertEqual((row["ok"], row["failed"], row["computed"]), (1, 1, 2))
-        self.assertIn("layers = 2, tokens = 3", done.stderr)
+        self.assertIn("layers = 2, tokens = 9", done.stderr)
         self.assertIn("not available", done.stderr)
         done, row = self.sweep(study, store)
         self.assertEqual((done.returncode, row["computed"]), (3, 0))

@@ -104,7 +104,7 @@ class Memory(unittest.TestCase):
             self.skipTest("this build needs more address space to start (sanitizers do)")
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "run")
-            done = onset(*THRESHOLDS, "--out", out, preexec_fn=limit)
+            done = onset(*THRESHOLDS, "--layers", "12", "--out", out, preexec_fn=limit)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertRegex(done.stderr, r"smi thresholds: needs about \d+ MiB of memory .*"
                                           r"allowed: 52 MiB here")

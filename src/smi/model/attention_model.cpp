@@ -1,5 +1,7 @@
 #include "onset/smi/model/attention_model.hpp"
 
+#include <cmath>
+
 namespace onset::smi {
 namespace {
 
@@ -21,7 +23,9 @@ class AttentionModel final : public SequenceModel {
   void label(std::span<const double> fields, std::span<const double> noise,
              std::span<double> label) const override {
     label_field(model_, fields, label);
-    for (std::size_t k = 0; k < noise.size(); ++k) label[k] += model_.noise * noise[k];
+    // The noise turns with the field, so that mirrored fields have a mirrored label: the same one.
+    const double strength = std::copysign(model_.noise, label[0]);
+    for (std::size_t k = 0; k < noise.size(); ++k) label[k] += strength * noise[k];
   }
   [[nodiscard]] int prediction_size() const override { return shape_.tokens * shape_.tokens; }
   void prediction(std::span<const double> fields, std::span<double> out) const override {

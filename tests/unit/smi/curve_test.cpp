@@ -234,9 +234,6 @@ TEST(Curve, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(field(std::nan(""), [](auto&) {}), "alpha");
   EXPECT_EQ(field(0.3, [](auto& o) { o.tolerance = 0.0; }), "tolerance");
   EXPECT_EQ(field(0.3, [](auto& o) { o.max_points = 256; }), "max_points");
-  DeepAttention deep;
-  deep.layers = 3;
-  EXPECT_THROW((void)bayes_curve(deep, std::vector{0.3}, {}, Context()), Refused);
 }
 
 /// Two layers at skip 1, computed once. Thresholds at 0.185, 0.72 and 1.
