@@ -28,9 +28,11 @@ constexpr std::size_t first_lattice = 2048;
 /// Outer points per replicate of the channel at overlap 0, to begin with.
 constexpr std::size_t first_points = 1024;
 
-/// Depth of every block at the deep end of the last branch: V ~ 1e-6. A stage that has gone so deep
-/// without another block growing is the last.
+/// Depth of every block at the deep end of the last branch: V ~ 1e-6. A branch along which another
+/// block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has to be
+/// known that well before the others can be seen.
 constexpr double deep = 14.0;
+constexpr double deepest_search = 28.0;
 
 /// Depths over which the beginning of a stage is resolved: the first one's overlap rises faster.
 constexpr double first_depth_scale = 0.5;
@@ -328,8 +330,8 @@ class Builder {
   /// threshold lies inside), or to its deep end.
   std::vector<FixedPointNode> traced(const StageStart& start) {
     const Channel channel(model_, channel_options(trace_points_, gain_nodes));
-    const double end = mean_position(start) + deep * static_cast<double>(std::count(
-                                                         learned_.begin(), learned_.end(), true));
+    const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
+    const double end = mean_position(start) + (all_learned() ? deep : deepest_search) * learned;
     const bool to_the_end = result_.perfect.has_value() && all_learned();
     const auto enough = [&](const std::vector<FixedPointNode>& nodes) {
       if (nodes.back().position >= end) return true;
