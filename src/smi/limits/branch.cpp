@@ -205,9 +205,9 @@ double Branch::last_log_alpha(std::size_t replicate) const {
 }
 
 std::vector<FixedPointNode> trace_branch(
-    const Channel& channel, const std::vector<bool>& learned, const StageStart& start,
-    double spacing, int most, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
-    const Context& context) {
+    const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
+    const StageStart& start, double spacing, int most,
+    const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context) {
   const std::size_t blocks = learned.size();
   std::vector<double> depth(blocks);
   for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(start.depth[b]);
@@ -230,7 +230,7 @@ std::vector<FixedPointNode> trace_branch(
                     (learned[b] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
               : extrapolate(x, known, b, next_x);
     }
-    FixedPointNode node = solve_fixed_point(channel, learned, position, guess, context);
+    FixedPointNode node = solve_fixed_point(channel, slopes, learned, position, guess, context);
     if (node.status.reason == StopReason::unstable) continue;
     for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
     x.push_back(next_x);

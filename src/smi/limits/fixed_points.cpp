@@ -317,10 +317,10 @@ Replicates FixedPointNode::log_growth(std::size_t block) const {
   return values;
 }
 
-FixedPointNode solve_fixed_point(const Channel& channel, const std::vector<bool>& learned,
-                                 double position, const std::vector<double>& guess,
-                                 const Context& context) {
-  return Solver(channel, channel, learned, {position, {}}, context).solve(guess);
+FixedPointNode solve_fixed_point(const Channel& channel, const Channel& slopes,
+                                 const std::vector<bool>& learned, double position,
+                                 const std::vector<double>& guess, const Context& context) {
+  return Solver(channel, slopes, learned, {position, {}}, context).solve(guess);
 }
 
 FixedPointNode solve_threshold(const Channel& channel, const Channel& slopes,

@@ -25,6 +25,9 @@ constexpr int gain_nodes = 128;
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
 
+/// Outer points per replicate that slopes are measured with.
+constexpr std::size_t slope_points = 128;
+
 /// Outer points per replicate of the channel at overlap 0, to begin with.
 constexpr std::size_t first_points = 1024;
 
@@ -330,6 +333,8 @@ class Builder {
   /// threshold lies inside), or to its deep end.
   std::vector<FixedPointNode> traced(const StageStart& start) {
     const Channel channel(model_, channel_options(trace_points_, gain_nodes));
+    const Channel slopes(model_,
+                         channel_options(std::min(trace_points_, slope_points), gain_nodes));
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
     const double end = mean_position(start) + (all_learned() ? deep : deepest_search) * learned;
     const bool to_the_end = result_.perfect.has_value() && all_learned();
@@ -341,8 +346,8 @@ class Builder {
       }
       return growing(nodes[nodes.size() - 2]).has_value();
     };
-    auto nodes = trace_branch(channel, learned_, start, options_.trace_spacing, most_nodes, enough,
-                              context_);
+    auto nodes = trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
+                              enough, context_);
     const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
     if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
     if (nodes.size() < least_nodes) {
@@ -440,7 +445,7 @@ class Builder {
     std::size_t points =
         std::min(options_.max_points, std::max(options_.root_points, options_.trace_points));
     int inner = growth_nodes;
-    const Channel slopes(model_, channel_options(std::min(points, trace_points_), gain_nodes));
+    const Channel slopes(model_, channel_options(std::min(points, slope_points), gain_nodes));
     FixedPointNode node;
     for (;;) {
       const Channel channel(model_, channel_options(points, inner));

@@ -15,7 +15,7 @@ namespace {
 
 /// Tolerances without --tol, and the inner nodes of the fixed points.
 constexpr double cheap_tolerance = 1e-2;
-constexpr double costly_tolerance = 3e-2;
+constexpr double costly_tolerance = 5e-2;
 constexpr double curve_nodes = 128;
 
 std::vector<Column> curve_columns(const FieldShape& shape) {

@@ -87,8 +87,8 @@ class Branch {
 /// there. Those that are no fixed points, since the branch begins only further on at this
 /// resolution, are left out.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(
-    const Channel& channel, const std::vector<bool>& learned, const StageStart& start,
-    double spacing, int most, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
-    const Context& context);
+    const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
+    const StageStart& start, double spacing, int most,
+    const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context);
 
 }  // namespace onset::smi

@@ -35,7 +35,7 @@ struct FixedPointNode {
 /// for them: 0 when they are not learned, a large number when they are recovered exactly. Newton
 /// steps on the replicate means, then one step for each replicate from its own residual, so that
 /// the scatter of the result is its error.
-[[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel,
+[[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel, const Channel& slopes,
                                                const std::vector<bool>& learned, double position,
                                                const std::vector<double>& guess,
                                                const Context& context);
