@@ -54,7 +54,7 @@ class Solver {
   Solver(const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
          const Closing& closing, const Context& context)
       : channel_(channel),
-        slopes_(slopes),
+        slopes_(&slopes),
         shape_(channel.model().shape()),
         learned_(learned),
         closing_(closing),
@@ -99,8 +99,12 @@ class Solver {
       x += move * std::min(damping, longest_step / status.residual);
       limit(x);
       here = evaluate(channel_, x);
-      // A long step has left the slopes behind.
-      if ((x - before).cwiseAbs().maxCoeff() > largest_difference) measure_slopes(x, here);
+      // A long step has left the slopes behind; and where steps do not shrink they are too noisy.
+      const bool stuck = step == full_steps && slopes_ != &channel_;
+      if (stuck) slopes_ = &channel_;
+      if (stuck || (x - before).cwiseAbs().maxCoeff() > largest_difference) {
+        measure_slopes(x, here);
+      }
     }
     status.iterations = evaluations_;
     return finish(x, here, status);
@@ -178,8 +182,8 @@ class Solver {
   /// depths. Means are enough for the replicates too: what they neglect is of second order in the
   /// scatter.
   void measure_slopes(const Eigen::VectorXd& x, const Evaluation& known) {
-    const bool other = &slopes_ != &channel_ && x.size() > 0;
-    const Evaluation here = other ? evaluate(slopes_, x) : known;
+    const bool other = slopes_ != &channel_ && x.size() > 0;
+    const Evaluation here = other ? evaluate(*slopes_, x) : known;
     jacobian_.resize(x.size(), x.size());
     carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
@@ -189,7 +193,7 @@ class Solver {
       }
       Eigen::VectorXd moved = x;
       moved[j] += d;
-      const Evaluation there = evaluate(slopes_, moved);
+      const Evaluation there = evaluate(*slopes_, moved);
       const auto slope = [d](const Replicates& to, const Replicates& from) {
         return (numerics::mean(to) - numerics::mean(from)) / d;
       };
@@ -292,7 +296,7 @@ class Solver {
   }
 
   const Channel& channel_;
-  const Channel& slopes_;
+  const Channel* slopes_;
   const FieldShape& shape_;
   const std::vector<bool>& learned_;
   Closing closing_;

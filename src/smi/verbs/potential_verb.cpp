@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -26,7 +27,7 @@ std::vector<Column> potential_columns(const FieldShape& shape) {
   }
   columns.push_back({"free_entropy", "free entropy per dimension", "nat", true});
   columns.push_back(
-      {"maximum", "global or local: a maximum among its neighbours in the table; no", "", false});
+      {"maximum", "global, local (a maximum among its neighbours in the table), or no", "", false});
   return columns;
 }
 
@@ -66,6 +67,14 @@ OverlapGrid read_grid(const Parameters& p, std::size_t blocks) {
   return grid;
 }
 
+/// Where exact recovery becomes the optimum, by counting [smi 21]; infinite when it never does.
+double perfect_alpha(const SequenceModel& model) {
+  double directions = 0.0;
+  for (const int rank : model.shape().rank) directions += rank;
+  return model.constraints() > 0.0 ? directions / model.constraints()
+                                   : std::numeric_limits<double>::infinity();
+}
+
 std::vector<Cell> potential_row(const FieldShape& shape, double alpha,
                                 const PotentialPoint& point) {
   std::vector<Cell> row{alpha};
@@ -94,6 +103,12 @@ Result run_potential(const Parameters& p, const Context& context) {
   options.nodes = static_cast<int>(inner_nodes);
   options.seed = static_cast<std::uint64_t>(p.integer("seed"));
   Result result;
+  const double perfect = perfect_alpha(*named.model);
+  if (*std::max_element(alphas.begin(), alphas.end()) > perfect) {
+    result.notes.push_back("Above alpha = " + to_text(Value(perfect)) +
+                           " the free entropy grows without bound towards exact recovery (Q = 1), "
+                           "which is the global maximum; what the table has are local ones.");
+  }
   for (;;) {
     std::vector<std::vector<PotentialPoint>> all;
     try {
@@ -106,8 +121,10 @@ Result run_potential(const Parameters& p, const Context& context) {
     double worst = 0.0;
     result.table = Table(potential_columns(shape));
     for (std::size_t a = 0; a < alphas.size(); ++a) {
-      for (const PotentialPoint& point : all[a]) {
+      for (PotentialPoint& point : all[a]) {
         worst = std::max(worst, point.free_entropy.error);
+        const bool beaten = point.maximum == Maximum::global && alphas[a] > perfect;
+        if (beaten) point.maximum = Maximum::local;
         result.table.add_row(potential_row(shape, alphas[a], point));
       }
     }
