@@ -20,15 +20,6 @@ constexpr std::size_t least_sets = 4;
 /// Keeps the scrambles of inner nodes apart from those of outer points, which count from 0.
 constexpr std::uint64_t first_scramble = std::uint64_t{1} << 41;
 
-/// A uniform number in [0, 1) that depends on its two keys only (SplitMix64 finaliser).
-double hashed_uniform(std::uint64_t key, std::uint64_t salt) {
-  std::uint64_t x = key + 0x9e3779b97f4a7c15ULL * (salt + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1p-53;
-}
-
 ONSET_CLONES void rotate(double cosine, double sine, const double* a, const double* b, double* x,
                          double* y, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -38,6 +29,15 @@ ONSET_CLONES void rotate(double cosine, double sine, const double* a, const doub
 }
 
 }  // namespace
+
+/// SplitMix64's finaliser.
+double hashed_uniform(std::uint64_t key, std::uint64_t salt) {
+  std::uint64_t x = key + 0x9e3779b97f4a7c15ULL * (salt + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return static_cast<double>(x >> 11) * 0x1p-53;
+}
 
 NodeSets::NodeSets(int dimensions, std::size_t nodes, std::uint64_t seed)
     : dimensions_(static_cast<std::size_t>(dimensions)),

@@ -6,6 +6,9 @@
 
 namespace onset::smi {
 
+/// A uniform number in [0, 1) that depends on its two keys only.
+[[nodiscard]] double hashed_uniform(std::uint64_t key, std::uint64_t salt);
+
 /// Standard normal nodes for inner integrals: scrambled Sobol points, each with its reflection,
 /// shared by samples after a random rotation. Too few sets put a floor under the error that more
 /// samples cannot lower; replicates draw from disjoint sets, so that their scatter shows it.

@@ -8,6 +8,7 @@
 
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
+#include "smi/model/node_sets.hpp"
 
 namespace onset::smi {
 namespace {
@@ -37,15 +38,6 @@ constexpr std::size_t centre_share = 4;
 Plane rotate_tokens(double first, double second) {
   constexpr double half_sqrt2 = 0.5 * std::numbers::sqrt2;
   return {(first + second) * half_sqrt2, (first - second) * half_sqrt2};
-}
-
-/// A uniform number in [0, 1) that depends on its two keys only (SplitMix64 finaliser).
-double hashed_uniform(std::uint64_t key, std::uint64_t salt) {
-  std::uint64_t x = key + 0x9e3779b97f4a7c15ULL * (salt + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1p-53;
 }
 
 /// Weighted sums of one layer: 1, p, m, p p, p m, m m.

@@ -167,46 +167,18 @@ Verb curve_verb() {
       "message passing reaches; optimal is the fixed point of largest free entropy. The tolerance "
       "is for Q11; the last layer's overlap is held to three tenths of it.";
   verb.parameters = model_parameters();
-  Parameter alpha;
-  alpha.name = "alpha";
-  alpha.kind = ParameterKind::grid;
-  alpha.required = true;
-  alpha.min = 0.0;
-  alpha.open_min = true;
-  alpha.max = 1e6;
-  alpha.text = "Sample ratios N/D (samples over dimension).";
-  verb.parameters.push_back(alpha);
-  Parameter branch;
-  branch.name = "branch";
-  branch.kind = ParameterKind::word;
-  branch.fallback = std::string("uninformed");
-  branch.words = {"uninformed", "informed", "optimal"};
-  branch.text = "Which fixed point where there are several.";
-  verb.parameters.push_back(branch);
+  verb.parameters.push_back(alpha_parameter());
+  verb.parameters.push_back(make_word("branch", {"uninformed", "informed", "optimal"},
+                                      "Which fixed point where there are several."));
+  verb.parameters.push_back(make_parameter(
+      "unlearned", ParameterKind::reals, {}, 1.0, max_layers,
+      "Layers whose overlaps are set to 0 in the errors: what the other layers are worth alone."));
+  verb.parameters.push_back(
+      make_parameter("hold-layer", ParameterKind::integer, std::int64_t{0}, 0, max_layers,
+                     "A layer that is held at --hold-overlap instead of being learned; 0: none."));
+  verb.parameters.push_back(make_parameter("hold-overlap", ParameterKind::real, 0.0, 0.0, 0.999999,
+                                           "The overlap of that layer."));
   verb.columns = curve_columns({2, {1, 1}});
-  Parameter unlearned;
-  unlearned.name = "unlearned";
-  unlearned.kind = ParameterKind::reals;
-  unlearned.min = 1.0;
-  unlearned.text =
-      "Layers whose overlaps are set to 0 in the errors: what the other layers are worth alone.";
-  verb.parameters.push_back(unlearned);
-  Parameter layer;
-  layer.name = "hold-layer";
-  layer.kind = ParameterKind::integer;
-  layer.fallback = std::int64_t{0};
-  layer.min = 0;
-  layer.max = max_layers;
-  layer.text = "A layer that is held at --hold-overlap instead of being learned; 0: none.";
-  verb.parameters.push_back(layer);
-  Parameter held;
-  held.name = "hold-overlap";
-  held.kind = ParameterKind::real;
-  held.fallback = 0.0;
-  held.min = 0.0;
-  held.max = 0.999999;
-  held.text = "The overlap of that layer.";
-  verb.parameters.push_back(held);
   verb.primary = "Q11";
   verb.default_tol = cheap_tolerance;
   verb.tol_for = [](const Parameters& p) {

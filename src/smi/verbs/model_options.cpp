@@ -24,30 +24,6 @@ constexpr double seconds_per_exact_sample = 2e-6;
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
 constexpr double longest_evaluation = 20.0;
 
-Parameter integer(std::string name, std::int64_t fallback, double min, double max,
-                  std::string text) {
-  Parameter p;
-  p.name = std::move(name);
-  p.kind = ParameterKind::integer;
-  p.fallback = fallback;
-  p.min = min;
-  p.max = max;
-  p.text = std::move(text);
-  return p;
-}
-
-Parameter number(std::string name, ParameterKind kind, Value fallback, double min, double max,
-                 std::string text) {
-  Parameter p;
-  p.name = std::move(name);
-  p.kind = kind;
-  p.fallback = std::move(fallback);
-  p.min = min;
-  p.max = max;
-  p.text = std::move(text);
-  return p;
-}
-
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
   throw InvalidArgument(
       "--token-correlation",
@@ -159,21 +135,55 @@ void refuse_with_link(const Parameters& p) {
 
 }  // namespace
 
+Parameter make_parameter(std::string name, ParameterKind kind, Value fallback, double min,
+                         double max, std::string text) {
+  Parameter p;
+  p.name = std::move(name);
+  p.kind = kind;
+  p.fallback = std::move(fallback);
+  p.min = min;
+  p.max = max;
+  p.text = std::move(text);
+  return p;
+}
+
+Parameter make_word(std::string name, std::vector<std::string> words, std::string text) {
+  Parameter p;
+  p.name = std::move(name);
+  p.kind = ParameterKind::word;
+  p.fallback = words.front();
+  p.words = std::move(words);
+  p.text = std::move(text);
+  return p;
+}
+
+Parameter alpha_parameter() {
+  Parameter alpha = make_parameter("alpha", ParameterKind::grid, {}, 0.0, 1e6,
+                                   "Sample ratios N/D (samples over dimension).");
+  alpha.required = true;
+  alpha.open_min = true;
+  return alpha;
+}
+
 std::vector<Parameter> model_parameters() {
   std::vector<Parameter> list;
-  list.push_back(integer("layers", 2, 1, supported_layers, "Attention layers."));
+  list.push_back(make_parameter("layers", ParameterKind::integer, std::int64_t{2}, 1,
+                                supported_layers, "Attention layers."));
+  list.push_back(make_parameter("tokens", ParameterKind::integer, std::int64_t{2}, 2, max_tokens,
+                                "Tokens of a sample; up to 8 with more than one layer."));
   list.push_back(
-      integer("tokens", 2, 2, max_tokens, "Tokens of a sample; up to 8 with more than one layer."));
-  list.push_back(number("skip", ParameterKind::reals, std::vector<double>{1.0}, 0.0, max_skip,
-                        "Strength c of the skip connection after each layer below the last: one "
-                        "for all, or one each."));
-  list.push_back(number("beta", ParameterKind::real, 1.0, min_beta, max_beta,
-                        "Inverse temperature of every softmax."));
-  list.push_back(number("rank", ParameterKind::reals, std::vector<double>{1.0}, 1.0, max_rank,
-                        "Directions of each layer: one number for all, or one each; at most two in "
-                        "the last layer, and then more than two tokens."));
-  list.push_back(number("noise", ParameterKind::real, 0.0, 0.0, max_noise,
-                        "Standard deviation of Gaussian noise on the last layer's fields u."));
+      make_parameter("skip", ParameterKind::reals, std::vector<double>{1.0}, 0.0, max_skip,
+                     "Strength c of the skip connection after each layer below the last: one "
+                     "for all, or one each."));
+  list.push_back(make_parameter("beta", ParameterKind::real, 1.0, min_beta, max_beta,
+                                "Inverse temperature of every softmax."));
+  list.push_back(
+      make_parameter("rank", ParameterKind::reals, std::vector<double>{1.0}, 1.0, max_rank,
+                     "Directions of each layer: one number for all, or one each; at most two in "
+                     "the last layer, and then more than two tokens."));
+  list.push_back(
+      make_parameter("noise", ParameterKind::real, 0.0, 0.0, max_noise,
+                     "Standard deviation of Gaussian noise on the last layer's fields u."));
   Parameter correlation;
   correlation.name = "token-correlation";
   correlation.kind = ParameterKind::text;
@@ -182,14 +192,10 @@ std::vector<Parameter> model_parameters() {
       "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
       "with the matrix.";
   list.push_back(correlation);
-  Parameter link;
-  link.name = "link";
-  link.kind = ParameterKind::word;
-  link.fallback = std::string("none");
-  link.words = {"none"};
-  for (const LinkInfo& info : links()) link.words.push_back(info.name);
-  link.text = "A multi-index model by name instead of deep attention.";
-  list.push_back(link);
+  std::vector<std::string> words{"none"};
+  for (const LinkInfo& info : links()) words.push_back(info.name);
+  list.push_back(make_word("link", std::move(words),
+                           "A multi-index model by name instead of deep attention."));
   return list;
 }
 

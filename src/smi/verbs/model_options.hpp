@@ -27,6 +27,13 @@ struct NamedModel {
   [[nodiscard]] bool is_cheap() const;
 };
 
+[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
+                                       double min, double max, std::string text);
+[[nodiscard]] Parameter make_word(std::string name, std::vector<std::string> words,
+                                  std::string text);  ///< the first word is the default
+/// The grid of sample ratios.
+[[nodiscard]] Parameter alpha_parameter();
+
 /// The parameters that describe the model.
 [[nodiscard]] std::vector<Parameter> model_parameters();
 /// Throws InvalidArgument naming the option.

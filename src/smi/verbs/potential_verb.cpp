@@ -170,48 +170,19 @@ Verb potential_verb() {
       "uninformed "
       "algorithms reach first makes the phase between hard.";
   verb.parameters = model_parameters();
-  Parameter alpha;
-  alpha.name = "alpha";
-  alpha.kind = ParameterKind::grid;
-  alpha.required = true;
-  alpha.min = 0.0;
-  alpha.open_min = true;
-  alpha.max = 1e6;
-  alpha.text = "Sample ratios N/D (samples over dimension).";
-  verb.parameters.push_back(alpha);
-  Parameter path;
-  path.name = "path";
-  path.kind = ParameterKind::word;
-  path.fallback = std::string("all");
-  path.words = {"all", "one", "grid"};
-  path.text =
-      "all: every overlap the same; one: that of --layer, the others --at; grid: all "
-      "combinations.";
-  verb.parameters.push_back(path);
-  Parameter points;
-  points.name = "points";
-  points.kind = ParameterKind::integer;
-  points.fallback = std::int64_t{20};
-  points.min = 2;
-  points.max = 1000;
-  points.text = "Values 0, 1/n, .., 1 - 1/n of an overlap.";
-  verb.parameters.push_back(points);
-  Parameter layer;
-  layer.name = "layer";
-  layer.kind = ParameterKind::integer;
-  layer.fallback = std::int64_t{1};
-  layer.min = 1;
-  layer.max = 64;
-  layer.text = "Layer whose overlap varies with --path one.";
-  verb.parameters.push_back(layer);
-  Parameter at;
-  at.name = "at";
-  at.kind = ParameterKind::reals;
-  at.fallback = std::vector<double>{0.0};
-  at.min = 0.0;
-  at.max = 0.999999;
-  at.text = "Overlaps of the other layers with --path one: one for all, or one per layer.";
-  verb.parameters.push_back(at);
+  verb.parameters.push_back(alpha_parameter());
+  verb.parameters.push_back(
+      make_word("path", {"all", "one", "grid"},
+                "all: every overlap the same; one: that of --layer, the others --at; grid: all "
+                "combinations."));
+  verb.parameters.push_back(make_parameter("points", ParameterKind::integer, std::int64_t{20}, 2,
+                                           1000, "Values 0, 1/n, .., 1 - 1/n of an overlap."));
+  verb.parameters.push_back(make_parameter("layer", ParameterKind::integer, std::int64_t{1}, 1,
+                                           max_layers,
+                                           "Layer whose overlap varies with --path one."));
+  verb.parameters.push_back(make_parameter(
+      "at", ParameterKind::reals, std::vector<double>{0.0}, 0.0, 0.999999,
+      "Overlaps of the other layers with --path one: one for all, or one per layer."));
   verb.columns = potential_columns({2, {1, 1}});
   verb.primary = "free_entropy";
   verb.default_tol = default_tolerance;
