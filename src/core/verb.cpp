@@ -61,6 +61,7 @@ std::vector<Parameter> effective_parameters(const Verb& verb) {
 
 Parameters complete(const Verb& verb, const std::map<std::string, Value>& given) {
   Parameters all = complete(effective_parameters(verb), given);
+  if (verb.read_files) verb.read_files(all);
   if (!verb.tol_for || given.contains("tol")) return all;
   try {
     all.set("tol", verb.tol_for(all));

@@ -1,6 +1,7 @@
 """onset sweep: what is computed, what is not computed again, and how it ends."""
 
 import os
+import pathlib
 import pty
 import signal
 import subprocess
@@ -66,6 +67,20 @@ class OnlyWhatIsMissing(StudyCase):
             self.computed(QUICK_STUDY.replace("layers = 1", "layers = 1\ntol = 1e-3")), 12)
         self.assertEqual(
             self.computed(QUICK_STUDY.replace("[1, 0.5]", '"0.5:1:0.5"')), 0)
+
+
+class Files(StudyCase):
+    def test_a_file_with_other_content_makes_new_points(self):
+        matrix = pathlib.Path(self.path("matrix.txt"))
+        study = self.study(f"""
+command = "smi thresholds"
+[fixed]
+layers = 1
+token-correlation = "{matrix}"
+""")
+        for content, computed in (("1 0.5\n0.5 1\n", 1), ("1 0.5\n0.5 1\n", 0), ("1 0.2\n0.2 1\n", 1)):
+            matrix.write_text(content, encoding="utf-8")
+            self.assertEqual(self.sweep(study, self.path("s.db"))[1]["computed"], computed)
 
 
 class Endings(StudyCase):

@@ -77,6 +77,28 @@ CASES = {
         (THRESHOLDS + ["--max-seconds", "-1"], ["--max-seconds", "> 0"]),
     "no threads are too few": (THRESHOLDS + ["--threads", "0"], ["--threads", "whole number"]),
     "an empty folder name is refused": (THRESHOLDS + ["--out", ""], ["--out", "folder"]),
+    "an unknown link names the nearest":
+        (THRESHOLDS + ["--link", "sqare"], ["--link", "did you mean 'square'"]),
+    "a link has no layers":
+        (THRESHOLDS + ["--link", "square", "--layers", "3"], ["--layers", "--link"]),
+    "a rank is whole": (THRESHOLDS + ["--rank", "1.5"], ["--rank", "whole"]),
+    "ranks are one for all or one per layer":
+        (THRESHOLDS + ["--rank", "1,1,1"], ["--rank", "one per layer"]),
+    "negative noise is out of range":
+        (THRESHOLDS + ["--noise", "-1"], ["--noise", "-1", "out of range"]),
+    "a correlation is a number, a form or a file":
+        (THRESHOLDS + ["--token-correlation", "foo"], ["--token-correlation", "'foo'", "ar1:R"]),
+    "a covariance is positive definite":
+        (THRESHOLDS + ["--token-correlation", "1"], ["--token-correlation", "positive definite"]),
+    "too many tokens for more than one layer":
+        (THRESHOLDS + ["--tokens", "9"], ["--tokens", "9", "2 to 8"]),
+    "a layer that is not there cannot be unlearned":
+        (["smi", "curve", "--alpha", "0.3", "--unlearned", "5"], ["--unlearned", "1 to 2"]),
+    "a layer that is not there cannot be held":
+        (["smi", "curve", "--alpha", "0.3", "--hold-layer", "9"], ["--hold-layer", "1 to 2"]),
+    "too many combinations of overlaps":
+        (["smi", "potential", "--alpha", "0.3", "--path", "grid", "--points", "900"],
+         ["--points", "10000"]),
     "commands check their options too":
         (["list", "--fromat", "json"], ["--fromat", "did you mean '--format'"]),
 }

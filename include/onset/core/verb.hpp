@@ -48,6 +48,9 @@ struct Verb {
   std::vector<Column> columns;        ///< the columns that are always there
   std::string primary;                ///< the column that `tol` speaks of
   double default_tol = 0.0;
+  /// Puts in place of parameters that name files what the files hold, so that results are filed
+  /// under what was computed; may be empty. Throws InvalidArgument.
+  std::function<void(Parameters&)> read_files;
   /// The default tolerance where it depends on the other parameters; may be empty.
   std::function<double(const Parameters&)> tol_for;
   int method = 1;                     ///< raised whenever the verb's numbers change

@@ -114,6 +114,21 @@ double pooled_log_z(const PosteriorMoments& m, std::size_t i) {
   return low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
 }
 
+/// A number that is not one must never pass for a small one further on.
+void require_finite(const ChannelInformation& info) {
+  const auto finite = [](const numerics::Replicates& values) {
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  };
+  bool all = finite(info.log_evidence);
+  for (const auto& values : info.gain) all = all && finite(values);
+  for (const auto& values : info.growth) all = all && finite(values);
+  if (!all) {
+    throw Refused(
+        "the integrals of this model are not finite in double precision: its attention "
+        "matrices are nearly singular (skip 0, or a very large inverse temperature)");
+  }
+}
+
 double bias_bound(const numerics::Replicates& monitor) {
   return bias_left * std::abs(numerics::mean(monitor));
 }
@@ -205,6 +220,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     info.agreement.push_back(std::move(of_block[agreement_of]));
   }
   info.log_evidence = std::move(means[static_cast<std::size_t>(targets) - 1]);
+  require_finite(info);
   return info;
 }
 

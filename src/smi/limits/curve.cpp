@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "onset/core/error.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
@@ -267,6 +268,12 @@ class CurveSolver {
     p.error_plugin = with_bias(errors.plugin, moved.plugin);
     p.error_bayes = with_bias(errors.bayes, moved.bayes);
     p.status = verify(e, p);
+    // Where blocks are never learned from small overlaps, fixed points near the truth are on a
+    // curve of their own, which is not traced.
+    const bool elsewhere = !stairs_.hard.empty() && !stairs_.perfect;
+    if (elsewhere && options_.choice != BranchChoice::uninformed) {
+      p.status.reason = StopReason::inaccurate;
+    }
     for (const std::size_t b : options_.unlearned) p.overlap[b] = {0.0, 0.0};
     return p;
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "onset/core/error.hpp"
+
 namespace onset::smi {
 namespace {
 
@@ -62,6 +64,7 @@ class Solver {
     for (std::size_t b = 0; b < learned.size(); ++b) {
       if (learned[b]) free_.push_back(b);
     }
+    if (free_.empty()) throw InvalidArgument("learned", "allowed: at least one learned block");
     last_ = free_.back();
     // With the position given, the last one's depth is the rest.
     if (!closing_.growing) free_.pop_back();
@@ -81,13 +84,13 @@ class Solver {
     Status status{StopReason::max_iterations, evaluations_, 0.0};
     for (int step = 0; step < max_newton_steps; ++step) {
       const Eigen::VectorXd move = mean_step(here);
+      if (!move.allFinite() || (move.size() > 0 && inverse_.rank() < move.size())) {
+        status.reason = StopReason::diverged;
+        break;
+      }
       status.residual = move.size() == 0 ? 0.0 : move.cwiseAbs().maxCoeff();
       if (status.residual <= accepted_step) {
         status.reason = StopReason::converged;
-        break;
-      }
-      if (!move.allFinite()) {
-        status.reason = StopReason::diverged;
         break;
       }
       if (leaves_domain(x, move)) {
@@ -204,7 +207,7 @@ class Solver {
         carried_slope_(index(i), j) = slope(there.carried[i], here.carried[i]);
       }
     }
-    inverse_ = jacobian_.fullPivLu();
+    if (x.size() > 0) inverse_ = jacobian_.fullPivLu();
   }
 
   /// The Newton step for given residuals, one per free block.

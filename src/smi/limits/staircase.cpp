@@ -133,6 +133,11 @@ class Builder {
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (is_open(b)) result_.hard.push_back(b);
     }
+    if (!result_.hard.empty() && !result_.sound) {
+      throw Refused(
+          "no further threshold was found, but some fixed points on the way could not be "
+          "computed accurately: the remaining layers may be hard or not");
+    }
     return std::move(result_);
   }
 
@@ -483,7 +488,8 @@ class Builder {
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (!is_open(b)) continue;
       const Estimate rate = numerics::reduce(node.log_growth(b), node.growth_bias[b]);
-      if (b == block || rate.value > -significance * rate.error) next.blocks.push_back(b);
+      const bool tied = rate.value > -significance * rate.error && is_positive(node.growth[b]);
+      if (b == block || tied) next.blocks.push_back(b);
     }
     require_rise(start, nodes, next.start);
     return next;

@@ -1,7 +1,6 @@
 #include "smi/model/attention_nodes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "onset/numerics/simd/clones.hpp"
@@ -9,6 +8,9 @@
 
 namespace onset::smi {
 namespace {
+
+/// Below the rounding error of entries of order 1.
+constexpr double least_pivot = 1e-18;
 
 /// scores[i][j] = beta sum_p u[p][i] u[p][j], the largest of each row subtracted.
 ONSET_CLONES void attention_scores(double beta, const double* u, std::size_t rank, std::size_t m,
@@ -51,7 +53,9 @@ ONSET_CLONES void normalise_rows(double skip, std::size_t m, std::size_t n, doub
 /// In place: L below the diagonal, U on and above it; `det` is multiplied by the pivots.
 ONSET_CLONES void eliminate(std::size_t m, std::size_t n, double* a, double* det) {
   for (std::size_t p = 0; p < m; ++p) {
-    const double* pivot = a + (p * m + p) * n;
+    double* pivot = a + (p * m + p) * n;
+    // Positive but for rounding, where tokens are so alike that rows of A agree.
+    for (std::size_t k = 0; k < n; ++k) pivot[k] = pivot[k] > least_pivot ? pivot[k] : least_pivot;
     for (std::size_t k = 0; k < n; ++k) det[k] *= pivot[k];
     for (std::size_t i = p + 1; i < m; ++i) {
       double* factor = a + (i * m + p) * n;

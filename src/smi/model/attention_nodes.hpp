@@ -39,7 +39,6 @@ class AttentionNodes {
   std::vector<double> root_;                 // R
   std::vector<double> fields_;               // u of the layers that are still to come
   std::vector<std::vector<double>> factor_;  // per layer: L below the diagonal, U on and above
-  std::vector<double> scores_;
   std::vector<double> log_det_;
   double log_det_root_ = 0.0;
 };

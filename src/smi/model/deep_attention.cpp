@@ -65,13 +65,14 @@ void check_covariance(const std::vector<double>& covariance, int tokens) {
       const double x = covariance[i * m + j];
       const double mirrored = covariance[j * m + i];
       const bool fits = i == j ? std::abs(x - 1.0) <= 1e-12 : std::abs(x - mirrored) <= 1e-12;
-      if (!fits) throw InvalidArgument("token_covariance", "is not one" + allowed);
+      if (!fits)
+        throw InvalidArgument("token_covariance", "is no covariance of the tokens" + allowed);
     }
   }
   const std::vector<double> root = cholesky_factor(covariance, m);
   for (std::size_t i = 0; i < m; ++i) {
     if (!(root[i * m + i] > 1e-6))
-      throw InvalidArgument("token_covariance", "is not one" + allowed);
+      throw InvalidArgument("token_covariance", "is no covariance of the tokens" + allowed);
   }
 }
 

@@ -165,8 +165,10 @@ Verb curve_verb() {
       "dimension): the overlap of each layer with the truth, the test error of the plug-in and of "
       "the Bayes-optimal predictor, the free entropy. The uninformed branch is what approximate "
       "message passing reaches; optimal is the fixed point of largest free entropy. The tolerance "
-      "is for Q11; the last layer's overlap is held to three tenths of it.";
+      "is for Q11 (1e-2 by default, 5e-2 beyond two layers of two tokens); the last layer's "
+      "overlap is held to three tenths of it.";
   verb.parameters = model_parameters();
+  verb.read_files = read_correlation_file;
   verb.parameters.push_back(alpha_parameter());
   verb.parameters.push_back(make_word("branch", {"uninformed", "informed", "optimal"},
                                       "Which fixed point where there are several."));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -60,31 +61,36 @@ double read_strength(const std::string& text) {
   return std::get<double>(parse_value(correlation_parameter(), word));
 }
 
-std::vector<double> read_matrix(const std::string& path, std::size_t tokens) {
-  std::ifstream file(path);
-  if (!file) wrong_correlation(path, "is no known form, and no file of that name can be read");
+constexpr std::string_view inline_matrix = "matrix:";
+
+/// Numbers of the matrix, row after row; commas, semicolons and white space part them.
+std::vector<double> parse_matrix(const std::string& name, std::string text) {
+  for (char& c : text) c = c == ',' || c == ';' ? ' ' : c;
+  std::istringstream words(text);
   std::vector<double> matrix;
-  std::string line;
-  while (std::getline(file, line)) {
-    std::replace(line.begin(), line.end(), ',', ' ');
-    std::istringstream words(line);
-    double x = 0.0;
-    while (words >> x) matrix.push_back(x);
-    if (!words.eof()) wrong_correlation(path, "has a word that is no number");
-  }
-  if (matrix.size() != tokens * tokens) {
-    wrong_correlation(path, "has " + std::to_string(matrix.size()) + " numbers, not " +
-                                std::to_string(tokens * tokens));
-  }
+  double x = 0.0;
+  while (words >> x) matrix.push_back(x);
+  if (!words.eof()) wrong_correlation(name, "has a word that is no number");
   return matrix;
+}
+
+bool is_form(const std::string& text) {
+  return text == "none" || text.starts_with("ar1:") || text.starts_with("equi:") ||
+         text.starts_with(inline_matrix) || is_number(text);
 }
 
 std::vector<double> token_covariance(const std::string& text, int tokens) {
   if (text == "none") return {};
   const auto m = static_cast<std::size_t>(tokens);
+  if (text.starts_with(inline_matrix)) {
+    std::vector<double> matrix = parse_matrix(text, text.substr(inline_matrix.size()));
+    if (matrix.size() != m * m) {
+      wrong_correlation(
+          text, "has " + std::to_string(matrix.size()) + " numbers, not " + std::to_string(m * m));
+    }
+    return matrix;
+  }
   const bool ar1 = text.starts_with("ar1:");
-  const bool equi = text.starts_with("equi:") || is_number(text);
-  if (!ar1 && !equi) return read_matrix(text, m);
   const double strength = read_strength(text);
   std::vector<double> matrix(m * m);
   for (std::size_t i = 0; i < m; ++i) {
@@ -105,7 +111,8 @@ DeepAttention read_attention(const Parameters& p) {
   model.noise = p.real("noise");
   model.rank.clear();
   for (const double r : p.reals("rank")) {
-    if (r != std::floor(r)) throw InvalidArgument("--rank", "allowed: whole numbers");
+    if (r != std::floor(r))
+      throw InvalidArgument("--rank", to_text(Value(r)) + " is not a rank; allowed: whole numbers");
     model.rank.push_back(static_cast<int>(r));
   }
   model.token_covariance = token_covariance(p.text("token-correlation"), model.tokens);
@@ -128,8 +135,9 @@ DeepAttention read_attention(const Parameters& p) {
 void refuse_with_link(const Parameters& p) {
   for (const Parameter& parameter : model_parameters()) {
     if (parameter.name == "link" || p.values().at(parameter.name) == parameter.fallback) continue;
-    throw InvalidArgument("--" + parameter.name,
-                          "has no meaning with --link, which names a model without layers");
+    throw InvalidArgument(
+        "--" + parameter.name,
+        "has no meaning with --link, which names a model without layers; allowed: leaving it out");
   }
 }
 
@@ -197,6 +205,21 @@ std::vector<Parameter> model_parameters() {
   list.push_back(make_word("link", std::move(words),
                            "A multi-index model by name instead of deep attention."));
   return list;
+}
+
+void read_correlation_file(Parameters& parameters) {
+  const std::string name = parameters.text("token-correlation");
+  if (is_form(name)) return;
+  std::ifstream file(name);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    wrong_correlation(name, "is no known form, and no file of that name can be read");
+  }
+  std::string inline_text;
+  for (const double x : parse_matrix(name, text.str())) {
+    inline_text += (inline_text.empty() ? "" : ",") + to_text(Value(x));
+  }
+  parameters.set("token-correlation", std::string(inline_matrix) + inline_text);
 }
 
 NamedModel read_model(const Parameters& p) {

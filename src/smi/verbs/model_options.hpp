@@ -36,6 +36,8 @@ struct NamedModel {
 
 /// The parameters that describe the model.
 [[nodiscard]] std::vector<Parameter> model_parameters();
+/// Puts the matrix in place of the name of its file (Verb::read_files).
+void read_correlation_file(Parameters& parameters);
 /// Throws InvalidArgument naming the option.
 [[nodiscard]] NamedModel read_model(const Parameters& parameters);
 

@@ -117,6 +117,8 @@ Result run_potential(const Parameters& p, const Context& context) {
     } catch (const Interrupted&) {
       return {
           Table(potential_columns(shape)), {}, ResultStatus::interrupted, "stopped on request", {}};
+    } catch (const Refused& e) {
+      return {Table(potential_columns(shape)), {}, ResultStatus::refused, e.what(), {}};
     }
     double worst = 0.0;
     result.table = Table(potential_columns(shape));
@@ -170,6 +172,7 @@ Verb potential_verb() {
       "uninformed "
       "algorithms reach first makes the phase between hard.";
   verb.parameters = model_parameters();
+  verb.read_files = read_correlation_file;
   verb.parameters.push_back(alpha_parameter());
   verb.parameters.push_back(
       make_word("path", {"all", "one", "grid"},

@@ -94,8 +94,10 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   }
   if (!stairs.met_tolerance) {
     result.reason = "a threshold misses the asked tolerance " + to_text(Value(p.real("tol")));
-  } else if (!stairs.sound) {
-    result.reason =
+  }
+  if (!stairs.sound) {
+    if (!result.reason.empty()) result.reason += "; ";
+    result.reason +=
         "some fixed points could not be computed accurately: take later thresholds, "
         "contraction_alpha and the kind algorithmic with care";
   }
@@ -143,6 +145,7 @@ Verb thresholds_verb() {
       "ones to the tolerance: 7e-4 by default for two layers of two tokens and for links, 5e-3 for "
       "larger models.";
   verb.parameters = model_parameters();
+  verb.read_files = read_correlation_file;
   verb.columns = threshold_columns();
   verb.primary = "alpha";
   verb.default_tol = cheap_tolerance;

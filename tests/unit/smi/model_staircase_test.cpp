@@ -58,6 +58,14 @@ TEST(ModelStaircase, ParityOfThreeIsHard) {
   EXPECT_EQ(s.hard, Blocks{0});
 }
 
+TEST(ModelStaircase, FixedPointsNotConnectedToOverlapZeroAreNotClaimed) {
+  CurveOptions options;
+  options.choice = BranchChoice::optimal;
+  const Curve curve =
+      bayes_curve(*link_model("parity3"), std::vector{20.0}, options, with_threads(2));
+  EXPECT_FALSE(curve.points[0].status.converged());
+}
+
 TEST(ModelStaircase, BlocksAreLearnedGivenOthersThatAreRecoveredExactly) {
   // y = z1^2 + sign(z1 z2 z3): once z1 is known, what is left is the sign of a product.
   const Staircase s = of_link("staircase");

@@ -167,6 +167,20 @@ TEST(SampledPosterior, WithInnerLayersIsConsistent) {
   expect_consistent(inner, "rank two inside");
 }
 
+TEST(SampledPosterior, IsFiniteWhereAttentionMatricesAreSingularUpToRounding) {
+  DeepAttention model = deep(2, 3);
+  model.skip = {0.0};
+  for (const double beta : {1.0, 20.0, 1000.0}) {
+    model.beta = beta;
+    const Samples samples(model, {1.0, 1.0}, 200, 11);
+    PosteriorQuery query{samples.count, samples.label, samples.omega, samples.variance};
+    query.centre = samples.field;
+    const auto moments = moments_of(SampledPosterior(model, {64, 1}), model, query);
+    for (const double x : moments.half[0].log_z) EXPECT_TRUE(std::isfinite(x)) << beta;
+    for (const double x : moments.half[0].second) EXPECT_TRUE(std::isfinite(x)) << beta;
+  }
+}
+
 TEST(SampledPosterior, RefusesLastLayersItCannotIntegrate) {
   DeepAttention model = deep(2, 2);
   model.rank = {1, 2};
