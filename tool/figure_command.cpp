@@ -57,7 +57,7 @@ int list_all() {
   std::string out;
   for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
     const report::FigureSpec spec = report::read_figure(file);
-    out += fmt::format("{:<12}  {}\n", spec.id, spec.title);
+    out += fmt::format("{:<16}  {}\n", spec.id, spec.title);
   }
   write_stdout(out);
   return exit_ok;

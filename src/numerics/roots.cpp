@@ -125,34 +125,4 @@ ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double h
   return result;
 }
 
-ReplicatedRoot polished_root(const ReplicatedFunction& f, const ReplicatedRoot& coarse,
-                             const RootOptions& options) {
-  options.validate();
-  ReplicatedRoot result;
-  result.slope = coarse.slope;
-  result.row_slope = coarse.row_slope;
-  double x = mean(coarse.x);
-  Evaluation here;
-  while (result.status.iterations < options.max_evaluations) {
-    here = evaluate(f, x);
-    ++result.status.iterations;
-    result.status.residual = here.residual;
-    const double step = -here.residual / coarse.slope;
-    if (std::abs(step) <= options.tolerance * std::max(1.0, std::abs(x))) {
-      result.status.reason = StopReason::converged;
-      break;
-    }
-    x += step;
-  }
-  result.rows.assign(here.rows.begin() + 1, here.rows.end());
-  for (std::size_t r = 0; r < here.rows[0].size(); ++r) {
-    const double step = -here.rows[0][r] / coarse.slope;
-    result.x.push_back(here.x + step);
-    for (std::size_t row = 0; row < result.rows.size(); ++row) {
-      result.rows[row][r] += coarse.row_slope[row] * step;
-    }
-  }
-  return result;
-}
-
 }  // namespace onset::numerics

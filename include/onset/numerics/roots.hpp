@@ -44,10 +44,4 @@ struct ReplicatedRoot {
 [[nodiscard]] ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double high,
                                              const RootOptions& options);
 
-/// The same from a finer f whose root lies near a coarser one's: Newton steps with the coarse
-/// slopes, so that one or two evaluations do.
-[[nodiscard]] ReplicatedRoot polished_root(const ReplicatedFunction& f,
-                                           const ReplicatedRoot& coarse,
-                                           const RootOptions& options);
-
 }  // namespace onset::numerics

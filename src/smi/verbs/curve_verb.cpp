@@ -75,7 +75,11 @@ std::vector<std::size_t> read_unlearned(const Parameters& p, std::size_t blocks)
 
 std::vector<double> read_held(const Parameters& p, std::size_t blocks) {
   const auto layer = static_cast<std::size_t>(p.integer("hold-layer"));
-  if (layer == 0) return {};
+  if (layer == 0) {
+    if (p.real("hold-overlap") == 0.0) return {};
+    throw InvalidArgument("--hold-overlap",
+                          "says nothing without a layer; allowed: with --hold-layer");
+  }
   if (layer > blocks) {
     throw InvalidArgument("--hold-layer", std::to_string(layer) +
                                               " is not a layer; allowed: 1 to " +
