@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/interpolation.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/branch_end.hpp"
 
 namespace onset::smi {
 namespace {
@@ -40,9 +40,6 @@ constexpr double deepest_search = 28.0;
 /// Depths over which the beginning of a stage is resolved: the first one's overlap rises faster.
 constexpr double first_depth_scale = 0.5;
 constexpr double later_depth_scale = 2.5;
-
-/// Depth over which what is left of V, or of its square root, falls by more than half.
-constexpr double settling_depth = 3.0;
 
 /// Change of log alpha between the two deepest fixed points that says that a branch has ended.
 constexpr double settled = 0.05;
@@ -76,11 +73,6 @@ constexpr std::size_t largest_trace = 4096;
 
 std::size_t nearest_power_of_two(double x) {
   return std::size_t{1} << std::lround(std::log2(x));
-}
-
-Estimate exponential(const Replicates& logs, double relative_bias) {
-  const Replicates values = numerics::map(logs, [](double x) { return std::exp(x); });
-  return numerics::reduce(values, relative_bias * numerics::mean(values));
 }
 
 bool is_positive(const Replicates& values) {
@@ -410,15 +402,6 @@ class Builder {
     return refined(start, block, std::move(guess), nodes);
   }
 
-  /// The last node before the deep end of a branch, by enough depth that what is left from there on
-  /// is less than the change between the two.
-  static const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
-    const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [&](const FixedPointNode& node) {
-      return node.position <= nodes.back().position - settling_depth;
-    });
-    return far == nodes.rend() ? nodes.front() : *far;
-  }
-
   /// Where no other block grows all along the branch, the learned ones end up recovered exactly,
   /// and growth rates stay what they are at its deep end: the next threshold is 1 / F there.
   std::optional<NextStage> stage_after_recovery(const std::vector<FixedPointNode>& nodes) {
@@ -554,48 +537,6 @@ class Builder {
     const Estimate top = largest_alpha(nodes);
     result_.hard_phase = top.value - *result_.perfect > significance * top.error;
     result_.algorithmic = result_.hard_phase ? top : Estimate{*result_.perfect, 0.0};
-  }
-
-  /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
-  /// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
-  static Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
-    const std::size_t replicates = nodes.front().log_alpha.size();
-    std::vector<double> x;
-    for (const FixedPointNode& node : nodes) x.push_back(std::log(node.position));
-    Replicates values(replicates);
-    double bias = 0.0;
-    for (std::size_t parity = 0; parity < 2; ++parity) {
-      std::vector<double> chooser(nodes.size(), 0.0);
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        for (std::size_t r = parity; r < replicates; r += 2) chooser[i] += nodes[i].log_alpha[r];
-      }
-      const double at = top_of(x, chooser);
-      for (std::size_t r = 1 - parity; r < replicates; r += 2) {
-        std::vector<double> curve;
-        for (const FixedPointNode& node : nodes) curve.push_back(node.log_alpha[r]);
-        values[r] = numerics::Interpolant(x, curve)(at);
-      }
-      const auto nearest = std::lower_bound(x.begin(), x.end(), at) - x.begin();
-      bias = std::max(
-          bias, nodes[std::min(static_cast<std::size_t>(nearest), x.size() - 1)].relative_bias);
-    }
-    return exponential(values, bias);
-  }
-
-  /// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
-  /// grid.
-  static double top_of(const std::vector<double>& x, const std::vector<double>& y) {
-    const auto top = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
-    const double low = x[top == 0 ? 0 : top - 1];
-    const double high = x[std::min(top + 1, x.size() - 1)];
-    const numerics::Interpolant curve(x, y);
-    constexpr int steps = 64;
-    double best = x[top];
-    for (int k = 0; k <= steps; ++k) {
-      const double at = low + (high - low) * k / steps;
-      if (curve(at) > curve(best)) best = at;
-    }
-    return best;
   }
 
   const SequenceModel& model_;

@@ -1,0 +1,70 @@
+#include "smi/limits/branch_end.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/interpolation.hpp"
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+/// Depth over which what is left of V, or of its square root, falls by more than half.
+constexpr double settling_depth = 3.0;
+
+/// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
+/// grid.
+double top_of(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto top = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+  const double low = x[top == 0 ? 0 : top - 1];
+  const double high = x[std::min(top + 1, x.size() - 1)];
+  const numerics::Interpolant curve(x, y);
+  constexpr int steps = 64;
+  double best = x[top];
+  for (int k = 0; k <= steps; ++k) {
+    const double at = low + (high - low) * k / steps;
+    if (curve(at) > curve(best)) best = at;
+  }
+  return best;
+}
+
+}  // namespace
+
+Estimate exponential(const Replicates& logs, double relative_bias) {
+  const Replicates values = numerics::map(logs, [](double x) { return std::exp(x); });
+  return numerics::reduce(values, relative_bias * numerics::mean(values));
+}
+
+const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
+  const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [&](const FixedPointNode& node) {
+    return node.position <= nodes.back().position - settling_depth;
+  });
+  return far == nodes.rend() ? nodes.front() : *far;
+}
+
+Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
+  const std::size_t replicates = nodes.front().log_alpha.size();
+  std::vector<double> x;
+  for (const FixedPointNode& node : nodes) x.push_back(std::log(node.position));
+  Replicates values(replicates);
+  double bias = 0.0;
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    std::vector<double> chooser(nodes.size(), 0.0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (std::size_t r = parity; r < replicates; r += 2) chooser[i] += nodes[i].log_alpha[r];
+    }
+    const double at = top_of(x, chooser);
+    for (std::size_t r = 1 - parity; r < replicates; r += 2) {
+      std::vector<double> curve;
+      for (const FixedPointNode& node : nodes) curve.push_back(node.log_alpha[r]);
+      values[r] = numerics::Interpolant(x, curve)(at);
+    }
+    const auto nearest = std::lower_bound(x.begin(), x.end(), at) - x.begin();
+    bias = std::max(bias,
+                    nodes[std::min(static_cast<std::size_t>(nearest), x.size() - 1)].relative_bias);
+  }
+  return exponential(values, bias);
+}
+
+}  // namespace onset::smi

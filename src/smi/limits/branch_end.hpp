@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "onset/core/estimate.hpp"
+#include "onset/smi/limits/fixed_points.hpp"
+
+/// What the nodes of a branch say about its end and its top.
+namespace onset::smi {
+
+/// The mean of the exponentials, with a bound on their common relative bias.
+[[nodiscard]] Estimate exponential(const numerics::Replicates& logs, double relative_bias);
+
+/// The last node before the deep end of a branch, by enough depth that what is left from there on
+/// is less than the change between the two.
+[[nodiscard]] const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes);
+
+/// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
+/// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
+[[nodiscard]] Estimate largest_alpha(const std::vector<FixedPointNode>& nodes);
+
+}  // namespace onset::smi
