@@ -93,6 +93,7 @@ struct NextStage {
   Blocks blocks;
   bool trivial = false;
   StageStart start;
+  std::optional<Estimate> cross_growth = {};
 };
 
 class Builder {
@@ -474,6 +475,7 @@ class Builder {
       const bool tied = rate.value > -significance * rate.error && is_positive(node.growth[b]);
       if (b == block || tied) next.blocks.push_back(b);
     }
+    if (!node.cross_growth.empty()) next.cross_growth = numerics::reduce(node.cross_growth);
     require_rise(start, nodes, next.start);
     return next;
   }
@@ -498,8 +500,8 @@ class Builder {
                 const std::vector<FixedPointNode>& nodes) {
     Branch branch(model_.shape().rank, step.start, nodes);
     const Estimate size = !step.trivial && folds(step, nodes) ? jump(step, branch) : Estimate{};
-    result_.steps.push_back(
-        {step.blocks, step.trivial, given, step.start, threshold(step), size, std::move(branch)});
+    result_.steps.push_back({step.blocks, step.trivial, given, step.start, threshold(step), size,
+                             step.cross_growth, std::move(branch)});
   }
 
   /// Whether alpha falls along the branch at first, significantly.

@@ -38,6 +38,9 @@ struct StaircaseStep {
   Estimate alpha;
   Estimate
       jump;  ///< the first block's overlap just above alpha; 0 when the transition is continuous
+  /// Growth factor of an overlap across these blocks and those learned before, where the stage
+  /// begins: it stays below 1 in size [smi 35]. Nothing at the first stage, or without symmetry.
+  std::optional<Estimate> cross_growth;
   Branch branch;  ///< up to the next step, or to perfect recovery
 };
 
