@@ -22,6 +22,9 @@ constexpr int growth_nodes = 256;
 constexpr int max_nodes = 1 << 14;
 constexpr int gain_nodes = 128;
 
+/// Inner nodes of a branch are raised up to this where its integrals are not accurate enough.
+constexpr int most_gain_nodes = 2048;
+
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
 
@@ -327,10 +330,30 @@ class Builder {
     return blocks;
   }
 
-  /// Follows the branch until a block that is not learned grows (and one node further, so that the
-  /// threshold lies inside), or to its deep end.
+  /// Follows the branch of fixed points, with more inner nodes where those in use do not do.
   std::vector<FixedPointNode> traced(const StageStart& start) {
-    const Channel channel(model_, channel_options(trace_points_, gain_nodes));
+    for (;; trace_nodes_ *= 4) {
+      auto nodes = followed(start);
+      const auto inaccurate = [](const FixedPointNode& node) {
+        return node.status.reason == StopReason::inaccurate;
+      };
+      const bool finer = trace_nodes_ < most_gain_nodes;
+      if (finer && std::any_of(nodes.begin(), nodes.end(), inaccurate)) continue;
+      const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
+      if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
+      if (nodes.size() < least_nodes) {
+        throw Refused(
+            "the fixed points of this model cannot be computed accurately enough: the inner "
+            "integrals of its posterior need more nodes than there are");
+      }
+      return nodes;
+    }
+  }
+
+  /// Until a block that is not learned grows (and one node further, so that the threshold lies
+  /// inside), or to the branch's deep end.
+  std::vector<FixedPointNode> followed(const StageStart& start) {
+    const Channel channel(model_, channel_options(trace_points_, trace_nodes_));
     const Channel slopes(model_,
                          channel_options(std::min(trace_points_, slope_points), gain_nodes));
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
@@ -344,16 +367,8 @@ class Builder {
       }
       return growing(nodes[nodes.size() - 2]).has_value();
     };
-    auto nodes = trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
-                              enough, context_);
-    const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
-    if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
-    if (nodes.size() < least_nodes) {
-      throw Refused(
-          "the fixed points of this model cannot be computed accurately enough: the inner "
-          "integrals of its posterior need more nodes than there are");
-    }
-    return nodes;
+    return trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
+                        enough, context_);
   }
 
   /// The fastest growing block that is not learned, if one grows.
@@ -548,6 +563,7 @@ class Builder {
   const ThresholdFound& found_;
   std::size_t blocks_;
   std::size_t trace_points_;
+  int trace_nodes_ = gain_nodes;
   std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
   std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
   Staircase result_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "smi/model/rank_two_pair.hpp"
 
 namespace onset::smi {
 namespace {
@@ -328,14 +329,12 @@ std::unique_ptr<LastLayer> last_layer(const DeepAttention& model) {
   const int rank = model.rank_of(model.layers - 1);
   if (rank == 1 && model.noise == 0.0) return std::make_unique<SignedLast>(model.tokens);
   if (rank == 1) return std::make_unique<NoisyLast>(model.tokens, model.noise);
-  if (rank == 2 && model.noise == 0.0 && model.tokens > 2) {
+  if (rank == 2 && model.noise == 0.0) {
+    if (model.tokens == 2) return std::make_unique<RankTwoPair>();
     return std::make_unique<RotatedLast>(model.tokens);
   }
-  throw Refused(
-      "the last layer may have rank one, or rank two with three or more tokens and no "
-      "noise; got rank " +
-      std::to_string(rank) + ", " + std::to_string(model.tokens) + " tokens" +
-      (model.noise > 0.0 ? " and noise" : ""));
+  throw Refused("the last layer may have rank one, or rank two and no noise; got rank " +
+                std::to_string(rank) + (model.noise > 0.0 ? " and noise" : ""));
 }
 
 }  // namespace onset::smi
