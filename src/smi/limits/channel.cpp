@@ -139,12 +139,20 @@ double agreement(const BlockView& v, std::span<const double> zeta, std::size_t i
   return sum / v.rank();
 }
 
-/// log of the mean of the two inner estimates of Z.
-double pooled_log_z(const PosteriorMoments& m, std::size_t i) {
+/// log Z of one sample: the logarithm of an average is low by a bias that pooling the two inner
+/// estimates halves, so that the gain by pooling is what is left and is added once more [smi 27].
+struct Evidence {
+  double log_z;
+  double pooling;
+};
+
+Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   const double a = m.half[0].log_z[i];
   const double b = m.half[1].log_z[i];
   const double low = std::fmin(a, b);
-  return low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
+  const double pooled = low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
+  const double pooling = pooled - 0.5 * (a + b);
+  return {pooled + pooling, pooling};
 }
 
 /// A number that is not one must never pass for a small one further on.
@@ -219,7 +227,8 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   // importance weight.
   const std::vector<CrossPair> pairs = cross_pairs(*model_, variance);
   const std::size_t first_pair = outputs_per_block * blocks;
-  const int targets = static_cast<int>(first_pair + pairs.size()) + 1;
+  const std::size_t evidence_row = first_pair + pairs.size();
+  const int targets = static_cast<int>(evidence_row) + 2;
   numerics::ExpectationOptions rule;
   rule.dimensions = teacher_dimensions(*model_);
   rule.outputs = targets + static_cast<int>(blocks) + 1;
@@ -258,7 +267,9 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
-      row(static_cast<std::size_t>(targets) - 1)[i] = teacher.weight[i] * pooled_log_z(moments, i);
+      const Evidence e = evidence(moments, i);
+      row(evidence_row)[i] = teacher.weight[i] * e.log_z;
+      row(evidence_row + 1)[i] = teacher.weight[i] * e.pooling;
       row(static_cast<std::size_t>(targets) + blocks)[i] = teacher.weight[i] - 1.0;
     }
   };
@@ -281,7 +292,8 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     info.cross[pairs[k].learned * blocks + pairs[k].open] = std::move(means[first_pair + k]);
   }
-  info.log_evidence = std::move(means[static_cast<std::size_t>(targets) - 1]);
+  info.log_evidence = std::move(means[evidence_row]);
+  info.log_evidence_bias = bias_bound(means[evidence_row + 1]);
   require_finite(info);
   return info;
 }

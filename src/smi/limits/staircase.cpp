@@ -89,6 +89,7 @@ struct Beginning {
   std::vector<Replicates> pull;
   Replicates log_evidence;
   std::vector<double> relative_bias;  // of the growth rates
+  double log_evidence_bias = 0.0;
 };
 
 /// The blocks that start to be learned, and where.
@@ -191,7 +192,11 @@ class Builder {
     std::vector<double> variance(blocks_, 1.0);
     for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
     ChannelInformation info = channel.at(variance, context_);
-    Beginning out{std::move(info.growth), std::move(info.gain), std::move(info.log_evidence), {}};
+    Beginning out{std::move(info.growth),
+                  std::move(info.gain),
+                  std::move(info.log_evidence),
+                  {},
+                  info.log_evidence_bias};
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (!is_open(b)) {
         out.relative_bias.push_back(0.0);
@@ -213,6 +218,7 @@ class Builder {
           deterministic ? deterministic_beginning(nodes) : sampled_beginning(points);
       std::optional<NextStage> stage = stage_at(beginning);
       result_.log_evidence = beginning.log_evidence;
+      result_.log_evidence_bias = beginning.log_evidence_bias;
       if (!stage || stage->trivial) return stage;
       const Estimate alpha = threshold(*stage);
       const double allowed = deterministic ? options_.first_tolerance
@@ -531,15 +537,22 @@ class Builder {
     return false;
   }
 
-  /// The overlap where a folded branch has risen to its threshold's alpha again.
-  static Estimate jump(const NextStage& step, const Branch& branch) {
+  /// The overlap where a folded branch has risen to its threshold's alpha again, or a little more.
+  static Replicates overlap_above(const NextStage& step, const Branch& branch, double more) {
     Replicates overlap;
     for (std::size_t r = 0; r < step.start.log_alpha.size(); ++r) {
-      const auto points = branch.stable_points(r, step.start.log_alpha[r]);
+      const auto points = branch.stable_points(r, step.start.log_alpha[r] + more);
       const std::size_t b = step.blocks.front();
       overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[b]));
     }
-    return numerics::reduce(overlap);
+    return overlap;
+  }
+
+  /// Its error includes what a bias of alpha along the branch moves it by.
+  static Estimate jump(const NextStage& step, const Branch& branch) {
+    const Replicates overlap = overlap_above(step, branch, 0.0);
+    const double moved = numerics::mean(overlap_above(step, branch, branch.relative_bias()));
+    return numerics::reduce(overlap, std::abs(moved - numerics::mean(overlap)));
   }
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.

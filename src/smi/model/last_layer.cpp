@@ -1,5 +1,6 @@
 #include "smi/model/last_layer.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -294,7 +295,7 @@ class RotatedLast final : public LastLayer {
   /// zeta = O a - w: row 0 is c a_0 - turn s a_1, row 1 is s a_0 + turn c a_1.
   static void store(LastBranch& branch, const std::vector<double>& a, const std::vector<double>& w,
                     std::size_t m, double turn, const Turn& e, std::size_t count, std::size_t k) {
-    std::vector<double> mean(2 * m);
+    std::array<double, 2 * max_tokens> mean;
     for (std::size_t t = 0; t < m; ++t) {
       mean[t] = e.c * a[t] - turn * e.s * a[m + t];
       mean[m + t] = e.s * a[t] + turn * e.c * a[m + t];

@@ -38,7 +38,8 @@ struct ChannelInformation {
   std::vector<numerics::Replicates> cross;
   /// Psi = E log Z_out.
   numerics::Replicates log_evidence;
-  /// Bounds on the bias that the finite inner integration leaves in gain and growth.
+  /// Bounds on the bias that the finite inner integration leaves in Psi, gain and growth.
+  double log_evidence_bias = 0.0;
   std::vector<double> gain_bias;
   std::vector<double> growth_bias;
 };

@@ -48,6 +48,7 @@ struct StaircaseStep {
 struct Staircase {
   std::vector<StaircaseStep> steps;
   numerics::Replicates log_evidence;  ///< Psi where nothing is learned
+  double log_evidence_bias = 0.0;     ///< bound on its bias from inner integration
   /// Blocks that no sample ratio makes learnable from small overlaps, given all others.
   std::vector<std::size_t> hard;
   /// alpha above which Q = I is optimal, by counting [smi 21]; nothing when labels are discrete or
