@@ -8,6 +8,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/beginning.hpp"
 #include "smi/limits/branch_end.hpp"
 
 namespace onset::smi {
@@ -61,9 +62,6 @@ constexpr double max_factor = 64.0;
 constexpr double significance = 3.0;
 constexpr double strict_significance = 6.0;
 
-/// A pull or a growth rate below this is rounding error.
-constexpr double least_rate = 1e-9;
-
 /// The measured end of the last branch against counting: beyond so many standard errors the
 /// measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
@@ -82,15 +80,6 @@ bool is_positive(const Replicates& values) {
   const Estimate e = numerics::reduce(values);
   return e.value > least_rate && e.value > strict_significance * e.error;
 }
-
-/// What is known where nothing is learned, whoever computed it.
-struct Beginning {
-  std::vector<Replicates> growth;
-  std::vector<Replicates> pull;
-  Replicates log_evidence;
-  std::vector<double> relative_bias;  // of the growth rates
-  double log_evidence_bias = 0.0;
-};
 
 /// The blocks that start to be learned, and where.
 struct NextStage {
@@ -174,38 +163,17 @@ class Builder {
     return attention_ != nullptr && options_.held.empty() && has_uninformed_rule(*attention_);
   }
 
-  [[nodiscard]] Beginning deterministic_beginning(std::size_t nodes) const {
-    UninformedOptions rule;
-    rule.seed = options_.seed;
-    rule.nodes = nodes;
-    Uninformed channel = uninformed_channel(*attention_, rule, context_);
-    Beginning out;
-    out.pull.assign(blocks_, Replicates(channel.log_evidence.size(), 0.0));
-    out.growth = std::move(channel.growth);
-    out.log_evidence = std::move(channel.log_evidence);
-    out.relative_bias = std::move(channel.grid_error);
-    return out;
-  }
-
-  [[nodiscard]] Beginning sampled_beginning(std::size_t points) const {
-    const Channel channel(model_, channel_options(points, growth_nodes));
-    std::vector<double> variance(blocks_, 1.0);
-    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
-    ChannelInformation info = channel.at(variance, context_);
-    Beginning out{std::move(info.growth),
-                  std::move(info.gain),
-                  std::move(info.log_evidence),
-                  {},
-                  info.log_evidence_bias};
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_open(b)) {
-        out.relative_bias.push_back(0.0);
-        continue;
-      }
-      const double rate = std::max(std::abs(numerics::mean(out.growth[b])), least_rate);
-      out.relative_bias.push_back(info.growth_bias[b] / rate);
+  [[nodiscard]] Beginning beginning(bool deterministic, std::size_t nodes,
+                                    std::size_t points) const {
+    if (deterministic) {
+      UninformedOptions rule;
+      rule.seed = options_.seed;
+      rule.nodes = nodes;
+      return deterministic_beginning(*attention_, rule, context_);
     }
-    return out;
+    std::vector<double> variance(blocks_);
+    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
+    return sampled_beginning(model_, channel_options(points, growth_nodes), variance, context_);
   }
 
   /// The blocks that are learned at once, or else the fastest growing ones at overlap 0 [smi 18].
@@ -214,11 +182,10 @@ class Builder {
     std::size_t points = first_points;
     const bool deterministic = has_rule();
     for (;;) {
-      const Beginning beginning =
-          deterministic ? deterministic_beginning(nodes) : sampled_beginning(points);
-      std::optional<NextStage> stage = stage_at(beginning);
-      result_.log_evidence = beginning.log_evidence;
-      result_.log_evidence_bias = beginning.log_evidence_bias;
+      const Beginning known = beginning(deterministic, nodes, points);
+      std::optional<NextStage> stage = stage_at(known);
+      result_.log_evidence = known.log_evidence;
+      result_.log_evidence_bias = known.log_evidence_bias;
       if (!stage || stage->trivial) return stage;
       const Estimate alpha = threshold(*stage);
       const double allowed = deterministic ? options_.first_tolerance
