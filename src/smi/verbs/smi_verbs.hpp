@@ -8,5 +8,7 @@ namespace onset::smi {
 [[nodiscard]] Verb thresholds_verb();
 [[nodiscard]] Verb curve_verb();
 [[nodiscard]] Verb potential_verb();
+[[nodiscard]] Verb generate_verb();
+[[nodiscard]] Verb amp_verb();
 
 }  // namespace onset::smi
