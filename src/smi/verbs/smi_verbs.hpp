@@ -10,5 +10,6 @@ namespace onset::smi {
 [[nodiscard]] Verb potential_verb();
 [[nodiscard]] Verb generate_verb();
 [[nodiscard]] Verb amp_verb();
+[[nodiscard]] Verb sgd_verb();
 
 }  // namespace onset::smi
