@@ -17,10 +17,11 @@ constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
 /// Below this norm a block's weights have died out: the label says nothing about it.
 constexpr double dead_norm = 1e-10;
-/// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this (or beyond what chance
-/// does in a small dimension) for several iterations in a row is a divergence.
+/// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
+/// in a row is a divergence, unless chance does as much: the teacher's own norm has a standard
+/// deviation of sqrt(2/D).
 constexpr double nishimori_gap = 0.1;
-constexpr double gap_deviations = 3.0;
+constexpr double gap_deviations = 4.0;
 constexpr int gap_patience = 5;
 /// Iterations over which norms are compared where they go on fluctuating.
 constexpr std::size_t window = 20;
@@ -182,8 +183,8 @@ bool Attempt::stationary() const {
 }
 
 bool Attempt::off_the_line() {
-  const double allowed =
-      std::max(nishimori_gap, gap_deviations / std::sqrt(static_cast<double>(data_.dimension)));
+  const double allowed = std::max(
+      nishimori_gap, gap_deviations * std::sqrt(2.0 / static_cast<double>(data_.dimension)));
   bool off = false;
   for (std::size_t b = 0; b < variance_.size(); ++b) {
     off = off || !(std::abs(steps.back().block[b].norm - (1.0 - variance_[b])) < allowed);
