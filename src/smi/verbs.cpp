@@ -5,7 +5,7 @@
 namespace onset::smi {
 
 std::vector<Verb> verbs() {
-  return {thresholds_verb(), curve_verb(), potential_verb()};
+  return {thresholds_verb(), curve_verb(), potential_verb(), text_verb()};
 }
 
 }  // namespace onset::smi

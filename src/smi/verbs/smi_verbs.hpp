@@ -8,5 +8,6 @@ namespace onset::smi {
 [[nodiscard]] Verb thresholds_verb();
 [[nodiscard]] Verb curve_verb();
 [[nodiscard]] Verb potential_verb();
+[[nodiscard]] Verb text_verb();
 
 }  // namespace onset::smi
