@@ -1,0 +1,10 @@
+#pragma once
+
+#include "onset/core/verb.hpp"
+
+/// The verbs of the family, one file each.
+namespace onset::ssi {
+
+[[nodiscard]] Verb sie_verb();
+
+}  // namespace onset::ssi
