@@ -5,7 +5,7 @@
 namespace onset::ssi {
 
 std::vector<Verb> verbs() {
-  return {sie_verb()};
+  return {sie_verb(), loss_verb(), phase_verb()};
 }
 
 }  // namespace onset::ssi

@@ -6,5 +6,7 @@
 namespace onset::ssi {
 
 [[nodiscard]] Verb sie_verb();
+[[nodiscard]] Verb loss_verb();
+[[nodiscard]] Verb phase_verb();
 
 }  // namespace onset::ssi
