@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "onset/numerics/random.hpp"
 #include "ssi/limits/origin_parts.hpp"
+#include "ssi/model/parity.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -32,22 +32,6 @@ void judge_all(const Spectrum& spectrum, OriginExpansion& origin) {
     const Presence own = judge(origin.visible[s], scale);
     origin.presence[s] = target == Presence::unresolved ? Presence::unresolved : own;
   }
-}
-
-/// Whether f(-z) = f(z), to rounding, at a number of random points.
-bool is_even(const Link& link) {
-  constexpr std::size_t count = 64;
-  std::vector<double> z(link.tokens() * count);
-  numerics::Stream(1, "ssi parity").normal(z);
-  std::vector<double> plus(link.outputs() * count);
-  std::vector<double> minus(plus.size());
-  link.values(count, z.data(), plus.data());
-  for (double& x : z) x = -x;
-  link.values(count, z.data(), minus.data());
-  for (std::size_t i = 0; i < plus.size(); ++i) {
-    if (!(std::abs(plus[i] - minus[i]) <= 1e-13 * (1.0 + std::abs(plus[i])))) return false;
-  }
-  return true;
 }
 
 /// An even target leaves even powers of m only; an even student even orders j + s only.

@@ -19,12 +19,13 @@ ONSET_CLONES void squares(std::size_t outputs, std::size_t count, const double* 
 }
 
 /// At a perfect fit the norm has no gradient; 0 is its subgradient that leaves the weights alone.
-ONSET_CLONES void divide_by_norm(std::size_t outputs, std::size_t count, const double* square,
+ONSET_CLONES void divide_by_norm(std::size_t outputs, std::size_t count, double* square,
                                  double* residual) {
+  for (std::size_t p = 0; p < count; ++p) {
+    square[p] = square[p] > 0.0 ? 1.0 / std::sqrt(square[p]) : 0.0;
+  }
   for (std::size_t k = 0; k < outputs; ++k) {
-    for (std::size_t p = 0; p < count; ++p) {
-      residual[k * count + p] /= square[p] > 0.0 ? std::sqrt(square[p]) : 1.0;
-    }
+    for (std::size_t p = 0; p < count; ++p) residual[k * count + p] *= square[p];
   }
 }
 
