@@ -5,7 +5,7 @@
 namespace onset::ssi {
 
 std::vector<Verb> verbs() {
-  return {sie_verb(), loss_verb(), phase_verb()};
+  return {sie_verb(), loss_verb(), phase_verb(), flow_verb(), sgd_verb(), gain_verb()};
 }
 
 }  // namespace onset::ssi
