@@ -9,6 +9,7 @@
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/smi/verbs.hpp"
+#include "onset/ssi/verbs.hpp"
 
 namespace onset {
 namespace {
@@ -19,6 +20,7 @@ std::vector<Verb> every_verb() {
     std::move(verbs.begin(), verbs.end(), std::back_inserter(all));
   };
   append(smi::verbs());
+  append(ssi::verbs());
   return all;
 }
 
