@@ -26,6 +26,15 @@ const Parameter& find(std::string_view option, std::span<const Parameter> known)
                                     option_suggestion(option, names)));
 }
 
+/// The first operand that has no value yet, or none.
+const Parameter* next_operand(const std::map<std::string, Value>& given,
+                              std::span<const Parameter> known) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Parameter& parameter) {
+    return parameter.operand && !given.contains(parameter.name);
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
 /// A word that is no option and follows none; `-layers` is most likely a slip for `--layers`.
 [[noreturn]] void reject_stray(const std::string& word, std::span<const Parameter> known) {
   throw InvalidArgument(fmt::format("'{}'", word),
@@ -39,6 +48,12 @@ std::map<std::string, Value> read_options(Arguments arguments, std::span<const P
   std::map<std::string, Value> given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
+    if (!word.starts_with('-')) {
+      const Parameter* operand = next_operand(given, known);
+      if (!operand) reject_stray(word, known);
+      given[operand->name] = parse_value(*operand, word);
+      continue;
+    }
     if (!word.starts_with("--") || word.size() == 2) reject_stray(word, known);
     const std::size_t equals = word.find('=');
     const Parameter& parameter = find(std::string_view(word).substr(0, equals), known);

@@ -12,8 +12,9 @@ namespace onset::tool {
 /// The words after the command's own name.
 using Arguments = std::span<const std::string>;
 
-/// Reads `--name value` and `--name=value` for the known parameters; a flag takes no value. Throws
-/// InvalidArgument for unknown or repeated options, missing values and stray words.
+/// Reads `--name value` and `--name=value` for the known parameters; a flag takes no value, and
+/// bare words go to the parameters that are operands, in order. Throws InvalidArgument for unknown
+/// or repeated options, missing values and stray words.
 ///
 /// Written by hand rather than with CLI11: the options come from the catalogue, whose parameters
 /// already read, check and explain their values, so a second option model would only have its own

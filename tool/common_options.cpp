@@ -40,13 +40,15 @@ std::vector<Parameter> common_parameters() {
              "Stop after this time with the rows finished so far (exit code 3).");
   max_seconds.min = 0.0;
   max_seconds.open_min = true;
+  Parameter out = option("out", ParameterKind::text, {},
+                         "Folder for result.csv, manifest.json, the figure and other files.");
+  out.folder = true;
   return {std::move(threads),
           std::move(max_seconds),
           option("explain", ParameterKind::flag, false,
                  "Say the method and the estimated cost; run nothing."),
           format_parameter(),
-          option("out", ParameterKind::text, {},
-                 "Folder for result.csv, manifest.json and the figure."),
+          std::move(out),
           option("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
           help_parameter()};
 }

@@ -77,7 +77,7 @@ std::string placeholder(const Parameter& parameter) {
     case ParameterKind::reals: return "X[,X..]";
     case ParameterKind::grid: return "GRID";
     case ParameterKind::word: return "WORD";
-    case ParameterKind::text: return parameter.name == "out" ? "DIR" : "TEXT";
+    case ParameterKind::text: return parameter.folder ? "DIR" : "TEXT";
   }
   return "";
 }
@@ -107,8 +107,10 @@ std::string column_text(const Column& column) {
 std::string required_usage(const Verb& verb) {
   std::string out;
   for (const Parameter& parameter : verb.parameters) {
-    if (parameter.required) out += " --" + parameter.name + ' ' + placeholder(parameter);
+    if (!parameter.required) continue;
+    out += (parameter.operand ? " " : " --" + parameter.name + ' ') + placeholder(parameter);
   }
+  if (verb.needs_folder) out += " --out DIR";
   return out;
 }
 

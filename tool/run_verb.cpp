@@ -103,6 +103,9 @@ int run_verb(const Verb& verb, Arguments arguments) {
     write_stdout(explain(verb, record, options.format));
     return exit_ok;
   }
+  if (verb.needs_folder && options.out.empty()) {
+    throw InvalidArgument("--out", "required, but not given; allowed: a folder for the files");
+  }
   require_memory(verb, record.parameters, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "onset/core/parameters.hpp"
+#include "io/npy_header.hpp"
 
 namespace onset::io {
 namespace {
@@ -153,28 +153,19 @@ std::string python_text(const std::string& text) {
   return out + "'";
 }
 
-/// Magic, version 3 (UTF-8 names), and the description padded to a multiple of 64 bytes.
-std::string header(const std::vector<Field>& fields, std::size_t rows) {
-  constexpr std::size_t alignment = 64;
+std::string type_of(const std::vector<Field>& fields) {
   std::string types;
   for (const Field& field : fields) {
     types += fmt::format("({}, '{}'), ", python_text(field.name), field.type());
   }
-  std::string text =
-      fmt::format("{{'descr': [{}], 'fortran_order': False, 'shape': ({},), }}", types, rows);
-  std::string out("\x93NUMPY\x03\x00", 8);
-  const std::size_t before = out.size() + sizeof(std::uint32_t);
-  while ((before + text.size() + 1) % alignment != 0) text += ' ';
-  text += '\n';
-  append_bytes(out, static_cast<std::uint32_t>(text.size()));
-  return out + text;
+  return "[" + types + "]";
 }
 
 }  // namespace
 
 std::string to_npy(const Table& table) {
   const std::vector<Field> fields = fields_of(table);
-  std::string out = header(fields, table.rows().size());
+  std::string out = detail::npy_header(type_of(fields), fmt::format("({},)", table.rows().size()));
   for (const auto& row : table.rows()) {
     for (const Field& field : fields) append_cell(out, field, row[field.column]);
   }

@@ -4,6 +4,7 @@
 
 #include "io/json_record.hpp"
 #include "onset/core/error.hpp"
+#include "onset/io/npy.hpp"
 
 namespace onset::io {
 namespace {
@@ -13,9 +14,28 @@ std::string manifest(const RunRecord& record, const Machine& machine) {
   object["method"] = record.method;
   object["machine"] = {{"simd", machine.simd}, {"threads", machine.threads}};
   object["files"] = detail::Json::array({"result.csv"});
+  for (const Artifact& artifact : record.result.artifacts) object["files"].push_back(artifact.path);
   object["row_count"] = record.result.table.rows().size();
   detail::append_record_tail(object, record);
   return detail::dump(object);
+}
+
+std::string bytes_of(const Artifact& artifact) {
+  struct Writer {
+    std::string operator()(const Array& array) const { return to_npy(array); }
+    std::string operator()(const Table& table) const { return to_csv(table); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{}, artifact.content);
+}
+
+void write_artifact(const std::filesystem::path& folder, const Artifact& artifact) {
+  const std::filesystem::path path = folder / artifact.path;
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error)
+    throw IoError(path.parent_path().string(), "cannot make the folder: " + error.message());
+  write_file_atomically(path, bytes_of(artifact));
 }
 
 }  // namespace
@@ -34,6 +54,7 @@ void write_run_folder(const std::filesystem::path& folder, const RunRecord& reco
                       const Machine& machine) {
   prepare_folder(folder);
   write_file_atomically(folder / "result.csv", to_csv(record.result.table));
+  for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
   // Last, so that a folder with a manifest is a finished one.
   write_file_atomically(folder / "manifest.json", manifest(record, machine));
 }

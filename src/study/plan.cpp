@@ -76,6 +76,11 @@ class Planner {
   [[nodiscard]] Value checked(const std::string& name, const Value& value,
                               const io::Place& place) const {
     const Parameter& parameter = find(name, place);
+    if (parameter.folder) {
+      complain(place, fmt::format("'{}' names a folder, whose content a store cannot know; run "
+                                  "'onset {}' by itself",
+                                  name, study_.command));
+    }
     try {
       return complete({&parameter, 1}, {{name, value}}).values().at(name);
     } catch (const InvalidArgument& error) {

@@ -37,6 +37,9 @@ struct Parameter {
   bool open_min = false;           ///< min itself is not allowed
   std::vector<std::string> words;  ///< allowed words (kind word)
   std::string text;                ///< one sentence for help; says what the unit is
+  bool operand = false;            ///< may also be given as a bare word: `mha learn DIR`
+  /// Names a folder (kind text); studies refuse it, since a store cannot know its content.
+  bool folder = false;
 
   /// The allowed values as people read them, say "a number in (0, 1000]".
   [[nodiscard]] std::string allowed() const;

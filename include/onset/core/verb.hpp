@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "onset/core/artifact.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/core/table.hpp"
@@ -28,6 +29,8 @@ struct Result {
   ResultStatus status = ResultStatus::ok;
   std::string reason;              ///< one sentence; empty when ok
   std::vector<std::string> notes;  ///< remarks for people, one sentence each
+  /// Files for the --out folder besides the table; dropped without one, and never stored.
+  std::vector<Artifact> artifacts{};
 };
 
 /// What a run will do and cost, said before it starts (`--explain`).
@@ -48,6 +51,7 @@ struct Verb {
   std::vector<Column> columns;        ///< the columns that are always there
   std::string primary;                ///< the column that `tol` speaks of
   double default_tol = 0.0;
+  bool needs_folder = false;  ///< its artifacts are the point: --out must be given
   /// Puts in place of parameters that name files what the files hold, so that results are filed
   /// under what was computed; may be empty. Throws InvalidArgument.
   std::function<void(Parameters&)> read_files;

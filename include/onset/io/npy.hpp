@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
+#include "onset/core/artifact.hpp"
 #include "onset/core/table.hpp"
 
 namespace onset::io {
@@ -11,5 +13,12 @@ namespace onset::io {
 /// float64, an estimate `x` is followed by `x_err`. No value is NaN among numbers and "" in text; a
 /// column of whole numbers or truths with such a gap is float64.
 [[nodiscard]] std::string to_npy(const Table& table);
+
+/// The array as an NPY file (bytes), in C order.
+[[nodiscard]] std::string to_npy(const Array& array);
+
+/// Reads an NPY file of float64, float32, int8 or int64 (versions 1 to 3, C or Fortran order;
+/// float32 becomes float64). Throws IoError naming the path, what it holds and what is allowed.
+[[nodiscard]] Array read_npy(const std::filesystem::path& path);
 
 }  // namespace onset::io

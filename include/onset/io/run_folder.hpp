@@ -18,7 +18,8 @@ struct Machine {
 /// not end with nowhere to go. Throws IoError naming the path.
 void prepare_folder(const std::filesystem::path& folder);
 
-/// Writes result.csv and manifest.json (the effective configuration, version, machine, status).
+/// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
+/// version, machine, status).
 /// Each file appears whole or not at all. Throws IoError naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "onset/core/error.hpp"
+#include "onset/io/npy.hpp"
 #include "onset/version.hpp"
 
 namespace onset::io {
@@ -43,6 +44,21 @@ RunRecord sample() {
   record.result.table = Table({{"x", "", "", true}});
   record.result.table.add_row({Estimate{1.5, 0.5}});
   return record;
+}
+
+TEST_F(RunFolder, HoldsTheArtifactsInFoldersOfTheirOwn) {
+  RunRecord record = sample();
+  record.result.artifacts = {{"truth/w.npy", Array{{2}, std::vector<double>{1, 2}}},
+                             {"steps.csv", record.result.table},
+                             {"note.json", std::string("{}")}};
+  write_run_folder(folder_, record, {"AVX2", 4});
+  EXPECT_EQ(std::get<std::vector<double>>(read_npy(folder_ / "truth" / "w.npy").values),
+            (std::vector<double>{1, 2}));
+  EXPECT_EQ(content(folder_ / "steps.csv"), "x,x_err\n1.5,0.5\n");
+  EXPECT_EQ(content(folder_ / "note.json"), "{}");
+  const auto manifest = nlohmann::json::parse(content(folder_ / "manifest.json"));
+  EXPECT_EQ(manifest["files"].size(), 4U);
+  EXPECT_EQ(manifest["files"][1], "truth/w.npy");
 }
 
 TEST_F(RunFolder, HoldsTheRowsAndTheEffectiveConfiguration) {
