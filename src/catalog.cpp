@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/smi/verbs.hpp"
@@ -19,6 +20,7 @@ std::vector<Verb> every_verb() {
     std::move(verbs.begin(), verbs.end(), std::back_inserter(all));
   };
   append(smi::verbs());
+  append(aim::verbs());
   return all;
 }
 

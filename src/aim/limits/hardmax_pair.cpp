@@ -19,14 +19,13 @@ double integrand(double k1, double k2, double c, double off_scale, bool density)
     rate1 = rate2 = std::exp(log_density) / (norm * o.probability);
   }
   const double both = c > 0.0 ? rate1 + rate2 : rate1 - rate2;
-  return o.probability *
-         (2.0 * rate1 * rate1 + 2.0 * rate2 * rate2 + off_scale * both * both);
+  return o.probability * (2.0 * rate1 * rate1 + 2.0 * rate2 * rate2 + off_scale * both * both);
 }
 
 }  // namespace
 
 double hardmax_pair_information(double lambda, const PublishedHardmax& published) {
-  constexpr double step = 0.14;  // converged to rounding: the error falls like exp(-c/step)
+  constexpr double step = 0.14;   // converged to rounding: the error falls like exp(-c/step)
   constexpr double widest = 9.5;  // standard deviations
   const double tau2 = published.off_scale;
   const double scale = std::min(1.0, std::sqrt(lambda));

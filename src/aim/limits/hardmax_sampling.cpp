@@ -16,15 +16,17 @@ namespace onset::aim {
 namespace {
 
 constexpr std::size_t batch = 256;  ///< chains that move together
-/// Sweeps until two chains have forgotten their common start: each leaves 0.4 of what was left, of a
-/// few percent.
+/// Sweeps until two chains have forgotten their common start: each leaves 0.4 of what was left, of
+/// a few percent.
 constexpr int burn_in = 10;
 /// Sweeps whose conditional means are averaged; more would not help, since samples differ more than
 /// the sweeps of one of them.
 constexpr int kept_sweeps = 2;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
 double normal_density(double x) {
   return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
 }
@@ -34,14 +36,18 @@ double normal_density(double x) {
 class LabelledScores {
  public:
   LabelledScores(int tokens, double lambda, numerics::Stream& stream)
-      : tokens_(tokens), scores_(static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens)),
-        mean_(scores_ * batch), h_(scores_ * batch), label_(static_cast<std::size_t>(tokens) * batch) {
+      : tokens_(tokens),
+        scores_(static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens)),
+        mean_(scores_ * batch),
+        h_(scores_ * batch),
+        label_(static_cast<std::size_t>(tokens) * batch) {
     std::array<double, batch> normals{};
     for (int a = 0; a < tokens; ++a) {
       for (int b = a; b < tokens; ++b) {
         const double sd = deviation(a, b);
         stream.normal(normals);
-        for (std::size_t s = 0; s < batch; ++s) mean_[at(a, b, s)] = std::sqrt(lambda) * sd * normals[s];
+        for (std::size_t s = 0; s < batch; ++s)
+          mean_[at(a, b, s)] = std::sqrt(lambda) * sd * normals[s];
         stream.normal(normals);
         for (std::size_t s = 0; s < batch; ++s) {
           set(a, b, s, mean_[at(a, b, s)] + sd * normals[s]);
@@ -115,9 +121,8 @@ class LabelledScores {
       const double mass = normal_cdf(high) - below;
       probability[s] = std::clamp(below + probability[s] * mass, 1e-300, 1.0 - 1e-16);
       if (means != nullptr) {
-        const double middle = mass > 1e-290
-                                  ? (normal_density(low) - normal_density(high)) / mass
-                                  : high;
+        const double middle =
+            mass > 1e-290 ? (normal_density(low) - normal_density(high)) / mass : high;
         means[s] += side[s] * std::clamp(middle, low, high);
       }
     }

@@ -7,7 +7,9 @@
 namespace onset::aim {
 namespace {
 
-double cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+double cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
 double density(double x, double variance) {
   return std::exp(-0.5 * x * x / variance) / std::sqrt(2.0 * std::numbers::pi * variance);
 }
@@ -25,9 +27,8 @@ double integral(const std::function<double(double)>& f) {
 double hardmax_tie_constant(int tokens) {
   const double others = tokens - 2.0;
   const double mills = integral([](double k) { return std::pow(density(k, 1.0), 2) / cdf(k); });
-  const double with_diagonal = integral([others](double x) {
-    return density(x, 2.0) * density(x, 1.0) * std::pow(cdf(x), others);
-  });
+  const double with_diagonal = integral(
+      [others](double x) { return density(x, 2.0) * density(x, 1.0) * std::pow(cdf(x), others); });
   const double without = tokens < 3 ? 0.0 : integral([others](double x) {
     return std::pow(density(x, 1.0), 2) * std::pow(cdf(x), others - 1.0) *
            cdf(x / std::numbers::sqrt2);

@@ -39,7 +39,9 @@ double two_band_delta(double rho) {
   return rho < 1.0 ? std::pow(1.0 - std::cbrt(rho), 3) / rho : 0.0;
 }
 
-double shrinkage_without_noise(double rho) { return rho < 1.0 ? rho * (2.0 - rho) : 1.0; }
+double shrinkage_without_noise(double rho) {
+  return rho < 1.0 ? rho * (2.0 - rho) : 1.0;
+}
 
 Spectrum::Spectrum(double rho, double delta)
     : rho_(rho), delta_(delta), root_rho_(std::sqrt(rho)), t_(delta * rho) {
@@ -63,7 +65,9 @@ void Spectrum::find_edges() {
                0.99 / std::sqrt(t + rho), 1.01 / std::sqrt(t));
   // Right edge, u = s/(1+s): (1+s)^2 (1/s^2 - rho) = t.
   const double s = log_root(
-      [&](double x) { return (1.0 - root_rho_ * x) * (1.0 + root_rho_ * x) - t * std::pow(x / (1.0 + x), 2); },
+      [&](double x) {
+        return (1.0 - root_rho_ * x) * (1.0 + root_rho_ * x) - t * std::pow(x / (1.0 + x), 2);
+      },
       0.99 / std::sqrt(rho + t), 1.0 / root_rho_);
   const double low = edge(-v, 1.0 + v);
   const double high = edge(s / (1.0 + s), 1.0 / (1.0 + s));
@@ -71,9 +75,7 @@ void Spectrum::find_edges() {
   const double k_high = k_at(1.0 / (1.0 + s));
   if (delta_ < two_band_delta(rho)) {
     // 1/u^2 - rho/(1-u)^2 rises from -infinity at u = 1 to its maximum and falls to 0; j = u - 1.
-    const auto slope = [&](double j) {
-      return std::pow(j / (1.0 + j), 2) - rho - t * j * j;
-    };
+    const auto slope = [&](double j) { return std::pow(j / (1.0 + j), 2) - rho - t * j * j; };
     const double top = std::cbrt(rho) / (1.0 - std::cbrt(rho));
     const double j2 = slope(top) > 0.0 ? log_root(slope, root_rho_, top) : top;
     const double j1 = slope(top) > 0.0 ? log_root(slope, top, 1.01 / std::sqrt(t)) : top;
@@ -131,20 +133,22 @@ const Spectrum::Piece* Spectrum::piece_at(double x) const {
   return nullptr;
 }
 
-double Spectrum::density(double x) const {
+Estimate Spectrum::density(double x) const {
   const Piece* piece = piece_at(x * root_rho_);
-  if (piece == nullptr) return 0.0;
-  return root_rho_ / pi *
-         node(x * root_rho_, std::sqrt(piece->k_low * piece->k_high), piece->k_low, piece->k_high)
-             .w;
+  if (piece == nullptr) return {};
+  const Node n =
+      node(x * root_rho_, std::sqrt(piece->k_low * piece->k_high), piece->k_low, piece->k_high);
+  const double blur = 16.0 * rounding / (t_ * (1.0 + n.k));
+  const double error = std::min(std::sqrt(blur), blur / n.w);
+  return {root_rho_ / pi * n.w, root_rho_ / pi * error};
 }
 
 /// Outside the support u = g / sqrt(rho) is real, and falls from an edge to the next.
 double Spectrum::physical_root(double x) const {
   const auto f = [&](double u) { return 1.0 / u + rho_ / (1.0 - u) + t_ * u - x; };
   if (x < pieces_.front().low) {
-    return -log_root([&](double v) { return f(-v); }, 0.5 / (std::abs(x) + 1.0 / -u_.front() + rho_ + t_),
-                     -u_.front());
+    return -log_root([&](double v) { return f(-v); },
+                     0.5 / (std::abs(x) + 1.0 / -u_.front() + rho_ + t_), -u_.front());
   }
   if (x > pieces_.back().high) return log_root(f, 0.5 / x, u_.back());
   return log_root(f, u_[2], u_[1]);
@@ -167,7 +171,8 @@ Estimate Spectrum::integrate(const std::function<double(const Node&)>& f) const 
     const double half = 0.5 * (piece.high - piece.low);
     double k = piece.k_low;
     for (const TanhSinhNode& rule : tanh_sinh()) {
-      const double x = rule.from_low ? piece.low + half * rule.distance : piece.high - half * rule.distance;
+      const double x =
+          rule.from_low ? piece.low + half * rule.distance : piece.high - half * rule.distance;
       const Node point = node(x, k, piece.k_low, piece.k_high);
       k = point.k;
       const double term = f(point) * half;
@@ -180,10 +185,8 @@ Estimate Spectrum::integrate(const std::function<double(const Node&)>& f) const 
 }
 
 Estimate Spectrum::mean(const std::function<double(double, double)>& f) const {
-  Estimate e = integrate([&](const Node& n) {
-    return f(n.x / root_rho_, delta_ * root_rho_ * n.k) * n.w / pi;
-  });
-  return e;
+  return integrate(
+      [&](const Node& n) { return f(n.x / root_rho_, delta_ * root_rho_ * n.k) * n.w / pi; });
 }
 
 Estimate Spectrum::shrinkage() const {

@@ -23,8 +23,8 @@ inline const std::vector<TanhSinhNode>& tanh_sinh() {
     std::vector<TanhSinhNode> nodes;
     for (int i = -reach; i <= reach; ++i) {
       const double y = 0.5 * std::numbers::pi * std::sinh(step * std::abs(i));
-      const double weight = step * 0.5 * std::numbers::pi * std::cosh(step * i) /
-                            std::pow(std::cosh(y), 2);
+      const double weight =
+          step * 0.5 * std::numbers::pi * std::cosh(step * i) / std::pow(std::cosh(y), 2);
       const double distance = std::exp(-y) / std::cosh(y);
       nodes.push_back({i <= 0, distance, weight, i % 2 == 0 ? 2.0 * weight : 0.0});
     }

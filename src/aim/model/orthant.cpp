@@ -13,8 +13,12 @@ using Gauss = boost::math::quadrature::gauss<double, 30>;
 
 const double log_root_2pi = 0.5 * std::log(2.0 * std::numbers::pi);
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-double log_density(double x) { return -0.5 * x * x - log_root_2pi; }
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+double log_density(double x) {
+  return -0.5 * x * x - log_root_2pi;
+}
 
 /// Below this probability the sum of [aim 20] cancels too much.
 constexpr double smallest_direct = 1e-7;

@@ -31,8 +31,9 @@ class Spectrum {
 
   /// One band, or two below the boundary of [aim 10].
   [[nodiscard]] const std::vector<Band>& bands() const { return bands_; }
-  /// Density of eigenvalues at x; 0 outside the support.
-  [[nodiscard]] double density(double x) const;
+  /// Density of eigenvalues at x; 0 outside the support. Near an edge, where it is a square root of
+  /// a difference, the error is that of rounding in the difference.
+  [[nodiscard]] Estimate density(double x) const;
   /// The best estimate of an eigenvalue of S given the noisy one x [aim 12]. Continued to where
   /// there are no eigenvalues, since matrices of finite size have some there.
   [[nodiscard]] double denoiser(double x) const;
