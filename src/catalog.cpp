@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/smi/verbs.hpp"
@@ -21,6 +22,7 @@ std::vector<Verb> every_verb() {
   };
   append(smi::verbs());
   append(ssi::verbs());
+  append(aim::verbs());
   return all;
 }
 
