@@ -21,8 +21,8 @@ std::vector<Verb> every_verb() {
     std::move(verbs.begin(), verbs.end(), std::back_inserter(all));
   };
   append(smi::verbs());
-  append(ssi::verbs());
   append(aim::verbs());
+  append(ssi::verbs());
   return all;
 }
 
