@@ -8,6 +8,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
+#include "onset/mha/verbs.hpp"
 #include "onset/smi/verbs.hpp"
 
 namespace onset {
@@ -19,6 +20,7 @@ std::vector<Verb> every_verb() {
     std::move(verbs.begin(), verbs.end(), std::back_inserter(all));
   };
   append(smi::verbs());
+  append(mha::verbs());
   return all;
 }
 
