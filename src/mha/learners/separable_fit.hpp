@@ -11,7 +11,7 @@ namespace onset::mha {
 /// Theta moves freely, or in the coordinates of a hull.
 class SeparableFit {
  public:
-  /// Throws nothing; the sample must outlive the fit. `hull` empty: theta moves freely.
+  /// Sample, hull and context must outlive the fit. `hull` null: theta moves freely.
   SeparableFit(const Sample& sample, const Hull* hull, const Context& context);
 
   /// Puts theta there and solves for w.

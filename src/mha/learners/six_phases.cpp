@@ -9,13 +9,10 @@
 #include "mha/learners/crude_projection.hpp"
 #include "mha/learners/inflation.hpp"
 #include "mha/learners/margins.hpp"
-#include "mha/learners/net.hpp"
-#include "mha/learners/posterior.hpp"
+#include "mha/learners/phase_run.hpp"
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
-#include "mha/learners/tuple_certificate.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/model/canonical.hpp"
 
 namespace onset::mha {
 namespace {
@@ -31,20 +28,8 @@ constexpr double support_inflation = 2.5;      // of the body in support program
 constexpr double containing_tolerances = 8.0;  // a slab holds every head within so many
 constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
-constexpr double vanishing_projection = 0.05;  // of W0, in label sizes: nothing to regress on
-constexpr double agreeing_rows = 1e-9;         // median score: all heads agree everywhere
+constexpr double agreeing_rows = 1e-9;  // median score: all heads agree everywhere
 constexpr double exact_spectrum = 1e-9;
-constexpr double hopeless_gap = 1.3;  // below it singular values look like a bulk
-constexpr double zero_residual = 1e-10;
-constexpr double most_residual = 0.2;     // more of the labels is not explained
-constexpr double most_over_noise = 10.0;  // residual over what the best rows allow for noise
-constexpr double merge_tolerance = 1e-7;
-constexpr double polish_flops = 2e10;  // a Gauss-Newton step with noisy labels
-
-/// Ends the run with a reason.
-struct Refusal {
-  std::string reason;
-};
 
 std::vector<double> flat(const Matrix& m) {
   return {m.data(), m.data() + m.size()};
@@ -58,57 +43,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-class SixPhases {
- public:
-  SixPhases(const Examples& examples, const LearnOptions& options, const Context& context)
-      : options_(options), context_(context) {
-    train_.examples = held_.examples = &examples;
-  }
-
-  Learned run() {
-    try {
-      split();
-      crude();
-      refine();
-      find_hull();
-      find_heads();
-      polish();
-      judge();
-    } catch (const Refusal& refusal) {
-      out_.verdict = Verdict::refused;
-      out_.reason = refusal.reason;
-    }
-    return std::move(out_);
-  }
-
- private:
-  void split();
-  void crude();
-  void refine();
-  void find_hull();
-  void find_heads();
-  void polish();
-  void judge();
-
-  void require_counting(int heads) const;
-  [[nodiscard]] std::string missing_certificates() const;
-  [[nodiscard]] double violations(const Vector& theta) const;
-  PhaseReport& report(int phase, const char* name, std::size_t rows);
-  void add_tuple_certificates(const NetSearch& net);
-
-  const LearnOptions& options_;
-  const Context& context_;
-  Sample train_;
-  Sample held_;
-  Learned out_;
-  double label_size_ = 0.0;
-  double noise_bound_ = 0.0;  // what the best rows allow for noise, per coordinate
-  bool all_rows_agree_ = false;
-  Matrix w_;
-  std::vector<Slab> slabs_;
-  Body body_;  // the best slabs, for linear programs
-  Hull hull_;
-};
+}  // namespace
 
 PhaseReport& SixPhases::report(int phase, const char* name, std::size_t rows) {
   PhaseReport entry;
@@ -216,10 +151,10 @@ void SixPhases::find_hull() {
         "proportional projections: every row looks as if all heads agreed, yet no single head "
         "fits, so residuals are blind"};
   }
-  if (largest < hopeless_gap) {
+  if (options_.heads == 0 && largest < visible_gap) {
     throw Refusal{fmt::format(
-        "no singular gap (largest ratio {:.2f}, {:.0f} wanted): cancelling projections, or too few "
-        "examples for these heads",
+        "no singular gap (largest ratio {:.2f}, {:.0f} wanted): cancelling projections, "
+        "or too few examples for these heads",
         largest, least_gap)};
   }
   out_.heads = options_.heads > 0 ? options_.heads : spectrum.heads();
@@ -252,119 +187,6 @@ double SixPhases::violations(const Vector& theta) const {
   }
   return static_cast<double>(count) / static_cast<double>(slabs_.size());
 }
-
-void SixPhases::find_heads() {
-  const Sample small = head_of(train_, fit_examples(train_, out_.heads));
-  const NetSearch net = search_net(small, hull_, out_.heads, context_);
-  PhaseReport& entry = report(5, "net and tuples", net.tuples);
-  entry.violations = 0.0;
-  for (const Vector& theta : net.best.front()) {
-    entry.violations = std::max(*entry.violations, violations(theta));
-  }
-  add_tuple_certificates(net);
-  const Sample wider = head_of(train_, 4 * small.size());
-  out_.geometry = canonical(fit_projections(wider, net.best.front()), merge_tolerance);
-  out_.geometry_residual = relative_residual(held_, out_.geometry, context_);
-  report(6, "least squares", wider.size()).residual = out_.geometry_residual;
-}
-
-/// The linear program on the found tuple, and on one with a head moved to the middle of the hull:
-/// that it rejects the second shows that it could have rejected the first.
-void SixPhases::add_tuple_certificates(const NetSearch& net) {
-  const Sample few =
-      head_of(train_, std::max<std::size_t>(40, 8 * static_cast<std::size_t>(out_.heads) *
-                                                    train_.dim() / train_.tokens()));
-  std::vector<Vector> thetas = net.best.front();
-  out_.evidence.tuple_tau = certify_tuple(few, thetas, context_).tau;
-  if (thetas.size() < 2) return;
-  thetas.front() = hull_.base;
-  const TupleCertificate wrong = certify_tuple(few, thetas, context_);
-  RejectedTuple& rejected = out_.evidence.rejected;
-  rejected.output = wrong.output;
-  rejected.bound = wrong.tau;
-  for (const Vector& theta : thetas) {
-    rejected.thetas.insert(rejected.thetas.end(), theta.begin(), theta.end());
-  }
-  for (Index r = 0; r < wrong.multipliers.size(); ++r) {
-    if (wrong.multipliers[r] == 0.0) continue;
-    const auto row = static_cast<std::size_t>(r);
-    rejected.rows.push_back({few.index[row / few.tokens()], static_cast<int>(row % few.tokens())});
-    rejected.multipliers.push_back(wrong.multipliers[r]);
-  }
-}
-
-void SixPhases::polish() {
-  const Sample small = head_of(train_, fit_examples(train_, out_.heads));
-  Layer layer = out_.geometry;
-  if (options_.polish) {
-    FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, {}, context_);
-    std::size_t used = small.size();
-    if (fit.residual > zero_residual) {
-      // Labels are noisy, or heads are missing: the more examples the better.
-      const double unknowns = static_cast<double>(out_.heads) * layer.dim * layer.dim;
-      const double rows = polish_flops / (2.0 * unknowns * unknowns * layer.dim);
-      const Sample large =
-          head_of(train_, std::max(small.size(), static_cast<std::size_t>(rows) / train_.tokens()));
-      fit = fit_layer(large, thetas_of(fit.layer), nullptr, {}, context_);
-      used = large.size();
-    }
-    layer = fit.layer;
-    out_.residual = relative_residual(held_, layer, context_);
-    report(6, "polish", used).residual = out_.residual;
-  } else {
-    out_.residual = out_.geometry_residual;
-  }
-  out_.layer = canonical(layer, merge_tolerance);
-  check_uniqueness(small, out_.layer, context_, out_.evidence);
-  check_posterior_slabs(train_, slabs_, out_.layer, out_.evidence);
-}
-
-std::string SixPhases::missing_certificates() const {
-  const Evidence& e = out_.evidence;
-  std::string missing;
-  const auto add = [&missing](const std::string& text) {
-    missing += (missing.empty() ? "" : "; ") + text;
-  };
-  if (out_.residual > zero_residual) {
-    add(options_.polish
-            ? fmt::format("held-out residual {:.2g}: labels are noisy", out_.residual)
-            : fmt::format("held-out residual {:.2g} of the geometry; the polish was not asked for",
-                          out_.residual));
-  }
-  if (e.gap < least_gap) {
-    add(fmt::format("singular gap {:.2f} below {:.0f}: the number of heads is not certified", e.gap,
-                    least_gap));
-  }
-  const int unknowns = out_.layer.heads * out_.layer.dim * out_.layer.dim;
-  if (out_.layer.heads != out_.heads) {
-    add(fmt::format("{} of {} heads merged or vanished", out_.heads - out_.layer.heads,
-                    out_.heads));
-  } else if (e.jacobian_rank < unknowns) {
-    add(fmt::format("the Jacobian has rank {} of {}: not locally unique", e.jacobian_rank,
-                    unknowns));
-  }
-  if (e.slabs_violated > 0 || e.slabs_checked == 0) {
-    add(fmt::format("{} of {} posterior slabs violated", e.slabs_violated, e.slabs_checked));
-  }
-  return missing;
-}
-
-void SixPhases::judge() {
-  const double leftover = out_.residual * label_size_;
-  const bool over_noise = leftover > most_over_noise * noise_bound_;
-  if (out_.residual > most_residual ||
-      (options_.polish && out_.residual > zero_residual && over_noise)) {
-    throw Refusal{fmt::format(
-        "{} heads leave {:.2g} of the held-out labels, more than label noise can explain (best "
-        "rows "
-        "allow {:.2g}); singular gap {:.2f}: too few examples, or another number of heads",
-        out_.heads, out_.residual, noise_bound_ / label_size_, out_.evidence.gap)};
-  }
-  out_.reason = missing_certificates();
-  out_.verdict = out_.reason.empty() ? Verdict::certified : Verdict::recovered;
-}
-
-}  // namespace
 
 void LearnOptions::validate() const {
   if (heads < 0 || heads > max_heads_found) {

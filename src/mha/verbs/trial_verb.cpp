@@ -101,7 +101,8 @@ Result run_trial(const Parameters& p, const Context& context) {
         phase.phase == 4 ? predicted_hull_error(law, static_cast<double>(samples)) : std::nullopt;
     result.table.add_row({std::int64_t{phase.phase}, phase.name, cell(errors.projection),
                           cell(errors.hull), cell(predicted), cell(errors.theta), cell(errors.w),
-                          cell(phase.gap), cell(phase.residual), to_string(learned.verdict)});
+                          cell(phase.score), cell(phase.gap), cell(phase.residual),
+                          to_string(learned.verdict)});
   }
   result.summary = {{"verdict", to_string(learned.verdict)},
                     {"reason", learned.reason},
@@ -138,6 +139,7 @@ Verb trial_verb() {
       {"hull_predicted", "scaling of that error with N, constant 1", "", false},
       {"theta_error", "largest relative error of a theta", "", false},
       {"w_error", "the same for w", "", false},
+      {"score", "largest residual over pivot among the best rows", "", false},
       {"gap", "ratio of singular values behind the heads", "", false},
       {"residual", "relative residual on held-out examples", "", false},
       {"verdict", "of the whole run: certified, recovered or refused", "", false}};
