@@ -71,7 +71,8 @@ void add_rates(const FlowField& field, double stretch, const Parameters& p, Resu
   result.summary.emplace_back("gradient_variance", Estimate{v.value / stretch, v.error / stretch});
   // The rate at which the learning-rate term stops the growth of m: 2 lambda/V. [ssi 20]
   const double lambda = rates.m.value + 0.5 * p.real("rate") * v.value;
-  if (lambda > 0.0 && v.value > 0.0) {
+  const double doubt = 6.0 * (rates.m.error + 0.5 * p.real("rate") * v.error);
+  if (lambda > doubt && v.value > 0.0) {
     const double largest = 2.0 * lambda / v.value;
     const double relative = rates.m.error / lambda + v.error / v.value;
     result.summary.emplace_back("largest_rate", Estimate{largest, largest * relative});
