@@ -10,6 +10,7 @@
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/smi/verbs.hpp"
+#include "onset/ssi/verbs.hpp"
 
 namespace onset {
 namespace {
@@ -21,6 +22,7 @@ std::vector<Verb> every_verb() {
   };
   append(smi::verbs());
   append(aim::verbs());
+  append(ssi::verbs());
   return all;
 }
 
