@@ -55,6 +55,8 @@ struct Series {
   std::vector<std::string> group;
   Look look;
   Place place;
+  /// The curves of a group look alike, and the first one's label stands for all: repeated runs.
+  bool alike = false;
 };
 
 /// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for
