@@ -11,5 +11,6 @@ namespace onset::smi {
 [[nodiscard]] Verb generate_verb();
 [[nodiscard]] Verb amp_verb();
 [[nodiscard]] Verb sgd_verb();
+[[nodiscard]] Verb text_verb();
 
 }  // namespace onset::smi
