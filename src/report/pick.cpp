@@ -52,6 +52,10 @@ Look group_look(const Series& series, std::size_t index, const std::vector<std::
   Look look = series.look;
   if (series.group.empty()) return look;
   look.label = group_label(series, values);
+  if (series.alike) {
+    if (index > 0) look.label.clear();
+    return look;
+  }
   look.colour = curve_colour(index);
   look.mark = curve_mark(index);
   // The second time round the colours, lines are told apart by their dashes.

@@ -58,6 +58,8 @@ struct Series {
   Look look;
   Place place;
   std::string x_over{};  ///< a column that x is divided by; empty: none
+  /// The curves of a group look alike, and the first one's label stands for all: repeated runs.
+  bool alike = false;
 };
 
 /// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for

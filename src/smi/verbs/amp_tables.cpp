@@ -187,18 +187,18 @@ void AmpTables::stop(ResultStatus status, std::string reason) {
   reason_ = std::move(reason);
 }
 
-Result AmpTables::result(double tol, bool with_weights) {
+Result AmpTables::result(const Wishes& wishes) {
   Result out;
   out.status = status_;
   out.reason = reason_;
   if (status_ == ResultStatus::ok && mostly_failed_) {
     out.status = ResultStatus::unconverged;
     out.reason = "more than half of the runs at some alpha diverged or needed more iterations";
-  } else if (status_ == ResultStatus::ok && tol > 0.0 && !(largest_error_ <= tol)) {
+  } else if (status_ == ResultStatus::ok && wishes.tol > 0.0 && !(largest_error_ <= wishes.tol)) {
     out.status = ResultStatus::unconverged;
     out.reason = "the asked tolerance was not reached; more --runs would";
   }
-  out.table = rows_;
+  out.table = wishes.trajectories ? trajectories_ : rows_;
   out.summary = {{"runs", all_},
                  {"diverged", diverged_},
                  {"unfinished", unfinished_},
@@ -214,7 +214,7 @@ Result AmpTables::result(double tol, bool with_weights) {
   }
   out.artifacts.push_back({"trajectories.csv", trajectories_});
   out.artifacts.push_back({"runs.csv", runs_table_});
-  if (with_weights && !last_.weights.empty()) {
+  if (wishes.weights && !last_.weights.empty()) {
     const std::size_t rows = shape_.directions();
     out.artifacts.push_back(
         {"weights.npy", Array{{rows, last_.weights.size() / rows}, last_.weights}});

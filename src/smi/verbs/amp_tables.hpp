@@ -20,8 +20,13 @@ class AmpTables {
   /// Means over the runs since the last row.
   void finish_row(double alpha);
   void stop(ResultStatus status, std::string reason);
-  /// `tol`: wanted standard error of the first overlap, 0 for none.
-  [[nodiscard]] Result result(double tol, bool with_weights);
+
+  struct Wishes {
+    double tol = 0.0;  ///< wanted standard error of the first overlap; 0 for none
+    bool weights = false;
+    bool trajectories = false;  ///< as rows
+  };
+  [[nodiscard]] Result result(const Wishes& wishes);
 
  private:
   [[nodiscard]] Cell mean(double (*of)(const MessagePassingStep&, std::size_t),

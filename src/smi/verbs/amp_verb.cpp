@@ -146,7 +146,7 @@ Result run_amp(const Parameters& p, const Context& context) {
   } catch (const Refused& refusal) {
     tables.stop(ResultStatus::refused, refusal.what());
   }
-  return tables.result(p.real("tol"), has_data(p));
+  return tables.result({p.real("tol"), has_data(p), p.flag("trajectories")});
 }
 
 Cost amp_cost(const Parameters& p) {
@@ -202,6 +202,10 @@ std::vector<Parameter> amp_parameters() {
                                 "Other starts after a divergence or a false recovery."));
   list.push_back(make_parameter("nodes", ParameterKind::integer, std::int64_t{128}, 16, 1 << 16,
                                 "Nodes of the posterior's integrals: a power of two."));
+  list.push_back(make_parameter("trajectories", ParameterKind::flag, false,
+                                -std::numeric_limits<double>::infinity(),
+                                std::numeric_limits<double>::infinity(),
+                                "Rows are the iterations of every run instead of means."));
   Parameter data = make_parameter("data", ParameterKind::text, std::string("none"),
                                   -std::numeric_limits<double>::infinity(),
                                   std::numeric_limits<double>::infinity(),

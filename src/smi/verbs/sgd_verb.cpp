@@ -16,7 +16,7 @@ namespace onset::smi {
 namespace {
 
 /// Random fields behind each right-hand side of the limit equation, per replicate.
-constexpr std::size_t flow_points = 1024;
+constexpr std::size_t flow_points = 512;
 
 /// Defaults where nothing is said: the experiment of figure 2 for batches, one sample per step in
 /// one pass.
