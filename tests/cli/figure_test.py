@@ -54,7 +54,7 @@ class Figures(unittest.TestCase):
         self.assertRegex(run.stdout, r"smi-1 +\S")
 
     def test_an_unknown_figure_names_the_nearest_one(self):
-        run = onset("figure", "sim-1")
+        run = onset("figure", "smj-1")
         self.assertEqual(run.returncode, 2)
         self.assertIn("did you mean 'smi-1'?", run.stderr)
 

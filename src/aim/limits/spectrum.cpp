@@ -45,7 +45,7 @@ double shrinkage_without_noise(double rho) {
 
 Spectrum::Spectrum(double rho, double delta)
     : rho_(rho), delta_(delta), root_rho_(std::sqrt(rho)), t_(delta * rho) {
-  require(rho > 0.0 && rho <= max_rho, "rho", rho, "above 0, at most 1e6");
+  require(rho >= min_rho && rho <= max_rho, "rho", rho, "1e-6 to 1e6");
   require(delta >= min_delta && delta <= max_delta, "delta", delta, "1e-26 to 1e26");
   find_edges();
 }

@@ -58,8 +58,8 @@ std::string_view to_string(ChannelKind kind) {
 
 void AttentionIndexed::validate() const {
   check_tokens(*this);
-  require(std::isfinite(rho) && rho >= 0.0 && rho <= Spectrum::max_rho, "rho", rho,
-          "0 (the limit of small widths) to 1e6");
+  require(rho == 0.0 || (rho >= Spectrum::min_rho && rho <= Spectrum::max_rho), "rho", rho,
+          "1e-6 to 1e6, or 0 (the limit of small widths)");
   require(std::isfinite(beta) && beta > 0.0, "beta", beta, "a number above 0");
   require(std::isfinite(noise) && noise >= 0.0, "noise", noise, "0 or more");
   require(noise == 0.0 || channel == ChannelKind::linear, "noise", noise,

@@ -77,9 +77,8 @@ Verb spectrum_verb() {
       "the labels show of S when q_hat = 1/Delta (see aim curve, where alpha = n/d^2 fixes Delta). "
       "Density, edges of its one or two bands, and the best estimate of each eigenvalue of S given "
       "the noisy one.";
-  Parameter rho = make_parameter("rho", ParameterKind::real, 0.5, 0.0, Spectrum::max_rho,
-                                 "Width ratio rho = r/d of the matrix W.");
-  rho.open_min = true;
+  Parameter rho = make_parameter("rho", ParameterKind::real, 0.5, Spectrum::min_rho,
+                                 Spectrum::max_rho, "Width ratio rho = r/d of the matrix W.");
   Parameter delta = make_parameter("delta", ParameterKind::real, {}, Spectrum::min_delta,
                                    Spectrum::max_delta, "Variance Delta of the noise, 1/q_hat.");
   delta.required = true;

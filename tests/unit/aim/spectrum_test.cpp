@@ -140,6 +140,7 @@ TEST(AimSpectrum, DenoiserIsContinuousAndRisesEverywhere) {
 
 TEST(AimSpectrum, RefusesNumbersOutOfRange) {
   EXPECT_THROW(Spectrum(0.0, 1.0), InvalidArgument);
+  EXPECT_THROW(Spectrum(1e-300, 1.0), InvalidArgument);
   EXPECT_THROW(Spectrum(-1.0, 1.0), InvalidArgument);
   EXPECT_THROW(Spectrum(1.0, 0.0), InvalidArgument);
   EXPECT_THROW(Spectrum(1.0, std::nan("")), InvalidArgument);

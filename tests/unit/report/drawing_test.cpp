@@ -41,6 +41,12 @@ TEST_F(DrawingTest, KeepsOnlyTheRowsThatTheFilterNames) {
   EXPECT_TRUE(draw(all + "filter = {kind = 'none'}\n").panels[0].curves.empty());
 }
 
+TEST_F(DrawingTest, DividesXByAColumn) {
+  const Drawing drawing =
+      draw(all + "x_over = 'y'\n", "", "fixed = {alpha = '1:2:0.5', slope = 4.0}");
+  EXPECT_EQ(drawing.panels[0].curves[0].points[1].x, 0.25);
+}
+
 TEST_F(DrawingTest, DrawsAnOverlayOnlyWhenItsFileIsThereAndSaysSoWhenItIsNot) {
   const std::string overlay =
       "[[panel.overlay]]\nfile = 'theirs.csv'\nx = 'a'\ny = 'b'\nerror = 's'\n";

@@ -197,5 +197,29 @@ TEST(FigureSpec, ReportsAFileThatIsNotThereAsAFileError) {
   EXPECT_THROW((void)read_figure("no/such/figure.toml"), IoError);
 }
 
+TEST(FigureSpec, FullSizesReplaceLikeQuickOnes) {
+  const FigureSpec spec = parse_figure(
+      changed("axes = {slope", "full = {alpha = \"0:1:0.1\", noise = 3.0}\naxes = {slope"),
+      "f.toml");
+  EXPECT_EQ(std::get<double>(spec.runs[0].full.fixed.at("noise")), 3.0);
+  EXPECT_EQ(std::get<double>(spec.runs[0].study.fixed.at("noise")), 2.0);
+}
+
+TEST(FigureSpec, PublishedVariantsAreDroppedWithWhatIsDrawnOfThem) {
+  const std::string published =
+      changed("[[panel.guide]]",
+              "[[panel.series]]\nrun = \"theirs\"\nx = \"alpha\"\ny = \"y\"\n\n[[panel.guide]]");
+  const std::string text =
+      "title = \"Two\"\n[[run]]\nid = \"theirs\"\ncommand = \"toy line\"\nas_published = true\n\n" +
+      published.substr(published.find("[[run]]"));
+  FigureSpec spec = parse_figure(text, "f.toml");
+  EXPECT_EQ(spec.runs.size(), 2u);
+  EXPECT_EQ(spec.panels[0].series.size(), 2u);
+  drop_published(spec);
+  ASSERT_EQ(spec.runs.size(), 1u);
+  EXPECT_EQ(spec.runs[0].id, "line");
+  EXPECT_EQ(spec.panels[0].series.size(), 1u);
+}
+
 }  // namespace
 }  // namespace onset::report

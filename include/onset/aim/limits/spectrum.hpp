@@ -21,10 +21,11 @@ struct Band {
 /// has [aim 11], which keeps full precision from delta = 1e-26 to 1e26.
 class Spectrum {
  public:
-  /// Throws InvalidArgument unless rho and delta are positive, rho at most max_rho and delta within
-  /// [min_delta, max_delta].
+  /// Throws InvalidArgument unless rho is within [min_rho, max_rho] and delta within [min_delta,
+  /// max_delta].
   Spectrum(double rho, double delta);
 
+  static constexpr double min_rho = 1e-6;
   static constexpr double max_rho = 1e6;
   static constexpr double min_delta = 1e-26;
   static constexpr double max_delta = 1e26;
