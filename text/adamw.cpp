@@ -1,7 +1,6 @@
 #include "text/adamw.hpp"
 
 #include <cmath>
-#include <utility>
 
 namespace onset::text {
 namespace {
@@ -10,18 +9,19 @@ constexpr double keep_first = 0.9;
 constexpr double keep_second = 0.999;
 constexpr float floor_of_root = 1e-8F;
 
-/// One step's numbers, the same for every parameter.
+/// One step's numbers, the same for all that is trained.
 struct Factors {
-  float shrink;        ///< of a parameter, by weight decay
+  float shrink;        ///< by weight decay
   float rate;          ///< over the bias correction of the first moment
   float root_of_bias;  ///< square root of the bias correction of the second
 };
 
-void update(float* x, const float* gradient, std::vector<float>& first, std::vector<float>& second,
-            const Factors& f) {
+void update(const Trained& trained, float* first, float* second, const Factors& f) {
   constexpr auto b1 = static_cast<float>(keep_first);
   constexpr auto b2 = static_cast<float>(keep_second);
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  float* x = trained.values.data();
+  const float* gradient = trained.gradient.data();
+  for (std::size_t i = 0; i < trained.values.size(); ++i) {
     first[i] = b1 * first[i] + (1.0F - b1) * gradient[i];
     second[i] = b2 * second[i] + (1.0F - b2) * gradient[i] * gradient[i];
     const float root = std::sqrt(second[i]) / f.root_of_bias + floor_of_root;
@@ -31,29 +31,18 @@ void update(float* x, const float* gradient, std::vector<float>& first, std::vec
 
 }  // namespace
 
-AdamW::AdamW(std::vector<torch::Tensor> parameters, double rate, double decay)
-    : rate_(rate), decay_(decay), parameters_(std::move(parameters)) {
-  for (const torch::Tensor& parameter : parameters_) {
-    const auto size = static_cast<std::size_t>(parameter.numel());
-    first_.emplace_back(size, 0.0F);
-    second_.emplace_back(size, 0.0F);
-  }
-}
-
-void AdamW::zero_gradients() {
-  for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
-}
-
-void AdamW::step() {
+void AdamW::step(std::span<const Trained> all) {
   ++steps_;
   const double t = static_cast<double>(steps_);
   const Factors factors{static_cast<float>(1.0 - rate_ * decay_),
                         static_cast<float>(rate_ / (1.0 - std::pow(keep_first, t))),
                         static_cast<float>(std::sqrt(1.0 - std::pow(keep_second, t)))};
-  for (std::size_t k = 0; k < parameters_.size(); ++k) {
-    const torch::Tensor gradient = parameters_[k].grad().contiguous();
-    update(parameters_[k].data_ptr<float>(), gradient.data_ptr<float>(), first_[k], second_[k],
-           factors);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::size_t size = all[k].values.size();
+    if (k == moments_.size()) moments_.push_back({{}, {}});
+    moments_[k].first.resize(size);
+    moments_[k].second.resize(size);
+    update(all[k], moments_[k].first.data(), moments_[k].second.data(), factors);
   }
 }
 

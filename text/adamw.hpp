@@ -1,29 +1,38 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
-
-#include "text/transformer.hpp"
 
 namespace onset::text {
 
+/// Numbers that are trained, and the gradient of the loss with respect to them.
+struct Trained {
+  std::span<float> values;
+  std::span<const float> gradient;
+};
+
 /// AdamW (Loshchilov and Hutter 2019) with the usual moments 0.9, 0.999 and 1e-8 [smi 81].
 /// LibTorch's own goes through memory a dozen times per step; with the embedding's million numbers
-/// that is most of a run, and this takes one pass.
+/// that is half of a run, and this takes one pass.
 class AdamW {
  public:
-  AdamW(std::vector<torch::Tensor> parameters, double rate, double decay);
+  AdamW(double rate, double decay) : rate_(rate), decay_(decay) {}
 
-  void zero_gradients();
-  void step();
+  /// The same numbers in the same order every time.
+  void step(std::span<const Trained> all);
 
  private:
+  /// Running means of the gradient and of its square.
+  struct Moments {
+    std::vector<float> first;
+    std::vector<float> second;
+  };
+
   double rate_;
   double decay_;
   std::int64_t steps_ = 0;
-  std::vector<torch::Tensor> parameters_;
-  std::vector<std::vector<float>> first_;   ///< running means of gradients
-  std::vector<std::vector<float>> second_;  ///< and of their squares
+  std::vector<Moments> moments_;
 };
 
 }  // namespace onset::text

@@ -123,9 +123,10 @@ class Run {
         run_(run),
         tell_(tell),
         model_(job.options, job.corpus, run),
-        optimiser_(model_.parameters(), job.options.rate, job.options.decay),
+        parameters_(model_.parameters()),
+        optimiser_(job.options.rate, job.options.decay),
         order_(job.options.seed, "text order", static_cast<std::uint64_t>(run)),
-        last_step_(total_steps(job.options, job.corpus)) {
+        last_step_(total_steps(job.options, job.corpus.train.size())) {
     std::vector<std::size_t> all(job.corpus.test.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     test_ = batches(job.corpus.test, all, test_batch);
@@ -157,7 +158,7 @@ class Run {
   }
 
   void take_step(const Batch& batch, LossMeter& of_epoch) {
-    optimiser_.zero_gradients();
+    for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
     const torch::Tensor losses =
         torch::cross_entropy_loss(model_(batch), batch.labels, {}, at::Reduction::None);
     since_row_.add(losses);
@@ -168,13 +169,24 @@ class Run {
       record();
     }
     losses.mean().backward();
-    optimiser_.step();
+    optimiser_.step(trained());
     ++step_;
     if (step_ % job_.options.record_every == 0 || step_ == last_step_) {
       record();
     } else if (step_ % steps_between_signs == 0) {
       tell_({TextMessage::Kind::at, run_, {step_, {}, 0, {}}});
     }
+  }
+
+  [[nodiscard]] std::vector<Trained> trained() {
+    std::vector<Trained> all;
+    for (torch::Tensor& parameter : parameters_) {
+      parameter.mutable_grad() = parameter.grad().contiguous();
+      const auto size = static_cast<std::size_t>(parameter.numel());
+      all.push_back(
+          {{parameter.data_ptr<float>(), size}, {parameter.grad().data_ptr<float>(), size}});
+    }
+    return all;
   }
 
   void record() {
@@ -190,6 +202,7 @@ class Run {
   std::int64_t run_;
   const std::function<void(const TextMessage&)>& tell_;
   Transformer model_;
+  std::vector<torch::Tensor> parameters_;
   AdamW optimiser_;
   numerics::Stream order_;
   std::vector<Batch> test_;

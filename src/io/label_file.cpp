@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <string_view>
 
 #include "onset/core/error.hpp"
 

@@ -138,6 +138,19 @@ class Stopping(unittest.TestCase):
         self.assertEqual(result["summary"]["accuracy"], 0.75)
 
 
+class Failing(unittest.TestCase):
+    def test_what_a_program_said_before_it_was_killed_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text("#!/bin/sh\necho row 0 0 1.5 0.1 4\nkill -9 $$\n", encoding="utf-8")
+            program.chmod(0o755)
+            done = text(*FILES, "--format", "json", env={**os.environ, "ONSET_TEXT": str(program)})
+        result = one_object(done.stdout)
+        self.assertEqual((done.returncode, result["status"]), (3, "unconverged"))
+        self.assertIn("by signal 9", result["reason"])
+        self.assertEqual(len(result["rows"]), 1)
+
+
 class WithoutTheProgram(unittest.TestCase):
     def test_it_is_said_how_to_get_it(self):
         done = text(*FILES, env={**os.environ, "ONSET_TEXT": "/nowhere/onset-text"})

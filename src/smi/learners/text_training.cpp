@@ -2,8 +2,8 @@
 
 namespace onset::smi {
 
-std::int64_t total_steps(const TextOptions& options, const TextCorpus& corpus) {
-  const auto questions = static_cast<std::int64_t>(corpus.train.size());
+std::int64_t total_steps(const TextOptions& options, std::size_t training_questions) {
+  const auto questions = static_cast<std::int64_t>(training_questions);
   return options.epochs * ((questions + options.batch - 1) / options.batch);
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <string_view>
 
 #include "onset/core/error.hpp"
@@ -84,6 +86,23 @@ TextFiles read_text_files(const Parameters& p) {
   files.corpus.train = examples_of(train, p, p.text("train"), files, vocabulary);
   files.corpus.test = examples_of(test, p, p.text("test"), files, vocabulary);
   return files;
+}
+
+TextSizes text_sizes(const Parameters& p) {
+  static std::mutex mutex;
+  static std::map<std::string, TextSizes> known;
+  const std::lock_guard lock(mutex);
+  const std::string key =
+      fmt::format("{} {} {}", p.text("fingerprint"), p.text("labels"), p.integer("min-count"));
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  const TextCorpus corpus = read_text_files(p).corpus;
+  TextSizes sizes{corpus.train.size(), corpus.classes, corpus.words, 0};
+  for (const auto* questions : {&corpus.train, &corpus.test}) {
+    for (const TextExample& question : *questions) {
+      sizes.longest = std::max(sizes.longest, question.words.size());
+    }
+  }
+  return known[key] = sizes;
 }
 
 void read_fingerprint(Parameters& p) {

@@ -17,6 +17,17 @@ struct TextFiles {
 /// Reads --train and --test. Throws IoError naming the file and the line.
 [[nodiscard]] TextFiles read_text_files(const Parameters& parameters);
 
+/// How large they are.
+struct TextSizes {
+  std::size_t train = 0;  ///< questions
+  std::int64_t classes = 0;
+  std::int64_t words = 0;
+  std::size_t longest = 0;  ///< words of the longest question
+};
+
+/// Read once for every fingerprint: sweeps ask for the cost of a point again and again.
+[[nodiscard]] TextSizes text_sizes(const Parameters& parameters);
+
 /// Puts the fingerprint of both files into --fingerprint, so that results are filed under what was
 /// learned from (Verb::read_files). Throws InvalidArgument when another one was given.
 void read_fingerprint(Parameters& parameters);

@@ -32,7 +32,7 @@ std::string find_text_program() {
 class Listener {
  public:
   Listener(const TextJob& job, std::vector<TextRun>& runs)
-      : steps_(total_steps(job.options, job.corpus)),
+      : steps_(total_steps(job.options, job.corpus.train.size())),
         runs_(runs),
         steps_done_(static_cast<std::size_t>(job.options.runs), 0) {
     runs_.resize(steps_done_.size());
@@ -58,6 +58,11 @@ class Listener {
     double done = 0.0;
     for (const std::int64_t steps : steps_done_) done += static_cast<double>(steps);
     return done / (static_cast<double>(steps_) * static_cast<double>(steps_done_.size()));
+  }
+
+  [[nodiscard]] bool has_rows() const {
+    return std::any_of(runs_.begin(), runs_.end(),
+                       [](const TextRun& run) { return !run.rows.empty(); });
   }
 
   [[nodiscard]] bool complete() const {
@@ -103,9 +108,11 @@ TextOutcome run_text_program(const TextJob& job, const Context& context) {
     context.report(listener.fraction(), "training");
   }
   const int status = child.wait();
-  if (status != 0 || !listener.complete()) {
-    throw IoError(program, fmt::format("ended with status {}: {}", status, child.errors()));
-  }
+  if (status == 0 && listener.complete()) return outcome;
+  outcome.failure =
+      fmt::format("ended {} {} before its work was done. {}",
+                  status < 0 ? "by signal" : "with status", std::abs(status), child.errors());
+  if (!listener.has_rows()) throw IoError(program, outcome.failure);
   return outcome;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "onset/core/context.hpp"
@@ -11,11 +12,12 @@ namespace onset::smi {
 struct TextOutcome {
   std::vector<TextRun> runs;
   bool interrupted = false;  ///< the runs are what was finished by then
+  std::string failure;       ///< how the program failed after it had begun; empty when it did not
 };
 
 /// Starts the program that trains (onset-text, found beside the running program, in PATH, or where
 /// ONSET_TEXT says) and reads what it writes as it comes. Throws IoError when there is no such
-/// program or it fails.
+/// program or it fails before its first row.
 [[nodiscard]] TextOutcome run_text_program(const TextJob& job, const Context& context);
 
 }  // namespace onset::smi

@@ -32,11 +32,14 @@ TextOptions read_options(const Parameters& p) {
 }
 
 /// One sentence for each thing that makes the answer less than what was asked for.
-void judge(Result& result, const std::vector<TextRun>& runs, double tolerance, Estimate accuracy) {
+void judge(Result& result, const TextOutcome& outcome, double tolerance, Estimate accuracy) {
+  const std::vector<TextRun>& runs = outcome.runs;
   const auto diverged = std::find_if(runs.begin(), runs.end(), [](const TextRun& run) {
     return run.end == TextRun::End::diverged;
   });
-  if (diverged != runs.end()) {
+  if (!outcome.failure.empty()) {
+    result.reason = "the training program " + outcome.failure;
+  } else if (diverged != runs.end()) {
     result.reason = fmt::format(
         "run {} diverged: its loss grew beyond twice that of its start; a smaller --rate may help",
         diverged - runs.begin() + 1);
@@ -63,7 +66,7 @@ Result run_text(const Parameters& p, const Context& context) {
   result.summary = text_summary(outcome.runs, layers, questions);
   result.summary.emplace_back("classes", files.corpus.classes);
   result.summary.emplace_back("words", files.corpus.words);
-  judge(result, outcome.runs, p.real("tol"), mean_accuracy(outcome.runs, questions));
+  judge(result, outcome, p.real("tol"), mean_accuracy(outcome.runs, questions));
   if (outcome.interrupted) result.status = ResultStatus::interrupted;
   return result;
 }
@@ -79,24 +82,18 @@ struct Sizes {
 };
 
 Sizes sizes_of(const Parameters& p) {
-  const TextCorpus corpus = read_text_files(p).corpus;
+  const TextSizes corpus = text_sizes(p);
   const TextOptions o = read_options(p);
   const auto real = [](auto x) { return static_cast<double>(x); };
-  std::size_t longest = 1;
-  for (const auto* questions : {&corpus.train, &corpus.test}) {
-    for (const TextExample& question : *questions) {
-      longest = std::max(longest, question.words.size());
-    }
-  }
   constexpr double test_batch = 64.0;
-  const double tokens = real(longest);
+  const double tokens = real(corpus.longest);
   Sizes s{};
   s.runs_at_once = std::min(real(o.runs), real(available_threads()));
   s.parameters = real(o.embedding) * real(corpus.words + corpus.classes) +
                  real(o.layers) * real(o.width) * real(o.embedding);
   s.activations = std::max(test_batch, real(o.batch)) * tokens * real(o.layers) *
                   (3.0 * real(o.embedding) + 2.0 * real(o.width) + 4.0 * tokens);
-  s.steps = real(total_steps(o, corpus));
+  s.steps = real(total_steps(o, corpus.train));
   s.records = 2.0 + s.steps / real(o.record_every);
   s.trajectory = s.records * real(o.layers) * real(o.width) * real(o.embedding);
   return s;
@@ -108,7 +105,7 @@ Cost text_cost(const Parameters& p) {
   // Measured at the default size on one core.
   constexpr double start_seconds = 1.0;
   constexpr double seconds_per_parameter = 2.5e-9;
-  constexpr double seconds_per_activation = 2e-9;
+  constexpr double seconds_per_activation = 2e-10;
   constexpr double seconds_per_record = 2e-2;
   constexpr double library_bytes = 300e6;
   Cost cost;

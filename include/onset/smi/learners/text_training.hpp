@@ -45,7 +45,7 @@ struct TextOptions {
 };
 
 /// Steps of a run.
-[[nodiscard]] std::int64_t total_steps(const TextOptions& options, const TextCorpus& corpus);
+[[nodiscard]] std::int64_t total_steps(const TextOptions& options, std::size_t training_questions);
 
 /// A moment of a run.
 struct TextRow {
