@@ -28,6 +28,8 @@ class FlowField::Moments {
     if (model.loss != Loss::frobenius &&
         (model.tokens() <= 3 || model.student.kind == StudentKind::tied)) {
       landscape_ = population_risk(model, seed, context);
+    } else if (tables_.product_rules) {
+      for (std::size_t rule = 0; rule < 2; ++rule) miss_.push_back(missing_slopes(rule));
     }
   }
 
@@ -43,6 +45,14 @@ class FlowField::Moments {
       const double radial = m * risk.m + e * risk.e;
       x[mean_u] = risk.m - m * radial;
       x[mean_v] = risk.e - e * radial;
+    }
+    if (!miss_.empty()) {
+      // The slopes at the start decide everything at large d: they are integrated directly, and
+      // what the interpolation makes of them is mended there.
+      const Slopes& miss = miss_[rule == FlowField::best ? 0 : rule];
+      const double fade = std::pow(std::max(0.0, 1.0 - m * m - e * e), 2);
+      x[mean_u] += fade * miss.m * m;
+      x[mean_v] += fade * miss.e * e;
     }
     const double v = std::max(0.0, x[variance]);
     Motion motion;
@@ -74,10 +84,31 @@ class FlowField::Moments {
   }
 
  private:
+  struct Slopes {
+    double e;
+    double m;
+  };
+  /// By how much the slopes of the interpolated means at the start miss the curvatures there.
+  [[nodiscard]] Slopes missing_slopes(std::size_t rule) const {
+    constexpr double step = 1e-4;
+    const auto slope = [&](double e, double m, std::size_t row) {
+      const auto plus = nodes_.weights(e, m);
+      const auto minus = nodes_.weights(-e, -m);
+      double rise = 0.0;
+      for (std::size_t i = 0; i < plus.size(); ++i) {
+        rise += (plus[i] - minus[i]) * tables_.values[rule][row * plus.size() + i];
+      }
+      return rise / (2.0 * step);
+    };
+    return {positional_ ? tables_.curvature_e[rule] - slope(step, 0.0, mean_v) : 0.0,
+            tables_.curvature_m[rule] - slope(0.0, step, mean_u)};
+  }
+
   double rate_;
   bool positional_;
   OverlapNodes nodes_;
   MomentTables tables_;
+  std::vector<Slopes> miss_;
   std::vector<double> best_;
   std::unique_ptr<Landscape> landscape_;
 };

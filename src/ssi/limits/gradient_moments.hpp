@@ -33,6 +33,9 @@ struct MomentTables {
   /// values[rule][row * nodes + node]
   std::vector<std::vector<double>> values;
   bool product_rules = false;
+  /// R_ee and R_mm at the start, one per product rule; empty for replicates. [ssi 21]
+  std::vector<double> curvature_e;
+  std::vector<double> curvature_m;
 };
 [[nodiscard]] MomentTables gradient_moments(const SequenceModel& model, double rate,
                                             const OverlapNodes& nodes, std::uint64_t seed,

@@ -101,8 +101,7 @@ TEST(SsiChain, IsTheSameForAnyNumberOfThreads) {
   options.steps = 300;
   options.runs = 200;
   const SequenceModel model = mixture(0.6, Loss::frobenius);
-  Context two;
-  two.threads = 2;
+  const Context two = testing::with_threads(2);
   for (const auto run : {run_chain, run_full}) {
     const auto a = run(model, options, {});
     const auto b = run(model, options, two);
@@ -194,6 +193,15 @@ TEST(LongSsiFlow, TheChainFollowsItAtLargeDimensions) {
   EXPECT_NEAR(chain.value, path.rows[0].m.value, 6 * chain.error + 0.1);
 }
 
+TEST(LongSsiFlow, SmallOverlapsOfTheUnsquaredLossGrowAtEqualRatesWhereTheTheorySays) {
+  // At omega = 0.6278(1), a = 1; both curvatures are then -0.16838 by an integration of their own.
+  const FlowField field(mixture(0.6278, Loss::frobenius), 0.05, 1, testing::with_threads(2));
+  const GrowthRates rates = growth_rates(field);
+  const double pull = 0.5 * 0.05 * field.variance_at_start().value;
+  EXPECT_NEAR(rates.m.value + pull, 0.16838, 3e-4);
+  EXPECT_NEAR(rates.e.value + pull, 0.16838, 3e-4);
+}
+
 double semantic_part(const std::vector<SgdRun>& runs) {
   double semantic = 0.0;
   for (const SgdRun& run : runs) {
@@ -210,8 +218,7 @@ TEST(LongSsiFlow, TheDiffusionEndsWhereTheChainEnds) {
   options.steps = 120'000;
   options.runs = static_cast<std::size_t>(testing::scaled(512));
   const SequenceModel model = mixture(0.64, Loss::frobenius);
-  Context two;
-  two.threads = 2;
+  const Context two = testing::with_threads(2);
   const double chain = semantic_part(run_chain(model, options, two));
   SgdOptions more = options;
   more.runs = 2048;
