@@ -9,6 +9,7 @@
 #include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
+#include "onset/mha/verbs.hpp"
 #include "onset/smi/verbs.hpp"
 #include "onset/ssi/verbs.hpp"
 
@@ -23,6 +24,7 @@ std::vector<Verb> every_verb() {
   append(smi::verbs());
   append(aim::verbs());
   append(ssi::verbs());
+  append(mha::verbs());
   return all;
 }
 

@@ -60,7 +60,7 @@ std::vector<std::string> read_texts(const TomlReader& in, std::string_view key) 
 }
 
 Series read_series(const TomlReader& in, const Runs& runs) {
-  in.allow_only({"run", "x", "y", "filter", "group", "label", "style", "mark", "colour"});
+  in.allow_only({"run", "x", "x_over", "y", "filter", "group", "label", "style", "mark", "colour"});
   if (in.has("group") && in.has("mark") && !in.has("colour")) {
     complain(in.place_of("mark"), "the curves of a group choose their own marks");
   }
@@ -71,6 +71,7 @@ Series read_series(const TomlReader& in, const Runs& runs) {
           read_texts(in, "group"),
           read_look(in, LineStyle::line),
           in.place(),
+          in.text_or("x_over", ""),
           in.has("group") && in.has("colour")};
 }
 

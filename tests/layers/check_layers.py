@@ -31,7 +31,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VECTOR = re.compile(r"^(hwy/|(imm|xmm|emm|pmm|tmm|smm|nmm|wmm|zmm|avx\w*)intrin\.h|arm_neon\.h)")
 PRIVATE_LIBRARY = re.compile(
     r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/"
-    r"|sqlite3\.h|mpi\.h)"
+    r"|sqlite3\.h|mpi\.h|Clp|Coin)"
 )
 TRAINING = re.compile(r"^(torch|ATen|c10)/")
 PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")

@@ -164,10 +164,21 @@ class MessagePassing {
     }
     numerics::transpose_multiply({shown.data(), dim, dim}, {scaled.data(), dim, dim}, estimate_,
                                  context_);
+    const double variance = spectrum.mmse().value;
+    if (model_.channel == ChannelKind::hardmax) set_length(1.0 + model_.rho - variance);
     // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
     // q_hat with it, and collapses.
     const double keep = 0.5 * (1.0 + options_.damping);
-    variance_ = keep * variance_ + (1.0 - keep) * spectrum.mmse().value;
+    variance_ = keep * variance_ + (1.0 - keep) * variance;
+  }
+
+  /// Hardmax labels do not change when S is multiplied by a number, so that at finite size nothing
+  /// holds the length of the estimate. The prior knows it: ||S_hat||^2/d = Q_0 - V, where Q_0 has a
+  /// known correction 1/d.
+  void set_length(double overlap) {
+    const double wanted = overlap + 1.0 / static_cast<double>(data_.dim);
+    const double scale = std::sqrt(wanted / inner(estimate_, estimate_, data_.dim));
+    for (double& x : estimate_) x *= scale;
   }
 
   /// sum over samples and scores of g_ab Z_ab, as X^T (G X) [aim 28].

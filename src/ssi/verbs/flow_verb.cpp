@@ -29,19 +29,50 @@ std::vector<double> output_times(const Parameters& p) {
   return times;
 }
 
+/// Whether the target is the same for any two tokens exchanged.
+bool is_symmetric(const Link& target) {
+  const std::size_t tokens = target.tokens();
+  std::vector<double> z(tokens);
+  for (std::size_t i = 0; i < tokens; ++i) z[i] = std::sin(1.0 + 2.0 * static_cast<double>(i));
+  double before = 0.0;
+  target.values(1, z.data(), &before);
+  for (std::size_t i = 1; i < tokens; ++i) {
+    std::swap(z[0], z[i]);
+    double after = 0.0;
+    target.values(1, z.data(), &after);
+    if (std::abs(after - before) > 1e-12 * (1.0 + std::abs(before))) return false;
+  }
+  return true;
+}
+
+/// The flow of an untied student whose target treats tokens alike is that of its tied twin, L times
+/// slower [ssi 35]: makes it the twin and returns by how much time is stretched.
+double make_tied(const Parameters& p, SequenceModel& model) {
+  if (model.student.kind != StudentKind::untied) return 1.0;
+  if (!is_symmetric(*model.target) || p.text("method") == "sde") {
+    throw Refused(
+        "the flow of an untied student has one overlap per token; only the ODE of a target that "
+        "treats tokens alike reduces to one");
+  }
+  model.student.kind = StudentKind::tied;
+  return static_cast<double>(model.tokens());
+}
+
 double start_overlap(const Parameters& p, const std::string& name) {
   return p.has(name) ? p.real(name) : 1.0 / std::sqrt(p.real("dim"));
 }
 
-void add_rates(const FlowField& field, const Parameters& p, Result& result) {
+void add_rates(const FlowField& field, double stretch, const Parameters& p, Result& result) {
   const GrowthRates rates = growth_rates(field);
   const Estimate v = field.variance_at_start();
-  result.summary.emplace_back("growth_m", rates.m);
+  result.summary.emplace_back("growth_m",
+                              Estimate{rates.m.value / stretch, rates.m.error / stretch});
   if (field.positional()) result.summary.emplace_back("growth_e", rates.e);
-  result.summary.emplace_back("gradient_variance", v);
+  result.summary.emplace_back("gradient_variance", Estimate{v.value / stretch, v.error / stretch});
   // The rate at which the learning-rate term stops the growth of m: 2 lambda/V. [ssi 20]
   const double lambda = rates.m.value + 0.5 * p.real("rate") * v.value;
-  if (lambda > 0.0 && v.value > 0.0) {
+  const double doubt = 6.0 * (rates.m.error + 0.5 * p.real("rate") * v.error);
+  if (lambda > doubt && v.value > 0.0) {
     const double largest = 2.0 * lambda / v.value;
     const double relative = rates.m.error / lambda + v.error / v.value;
     result.summary.emplace_back("largest_rate", Estimate{largest, largest * relative});
@@ -60,17 +91,22 @@ void add_escape(const std::optional<Estimate>& time, const Parameters& p, Result
   result.summary.emplace_back("escape_steps", Estimate{steps * time->value, steps * time->error});
 }
 
-void run_ode(const FlowField& field, const Parameters& p, const Context& context, Result& result) {
+void run_ode(const FlowField& field, double stretch, const Parameters& p, const Context& context,
+             Result& result) {
   FlowOptions options;
   options.start_m = start_overlap(p, "m0");
   options.start_e = field.positional() ? start_overlap(p, "e0") : 0.0;
   if (std::hypot(options.start_e, options.start_m) > 1.0) {
     throw InvalidArgument("--m0", "lies outside the disk e0^2 + m0^2 <= 1");
   }
-  options.times = output_times(p);
+  const auto times = output_times(p);
+  for (const double time : times) options.times.push_back(time / stretch);
   options.level = p.real("level");
-  const FlowPath path = integrate_flow(field, options, context);
-  for (const auto& row : path.rows) result.table.add_row({row.time, row.e, row.m});
+  FlowPath path = integrate_flow(field, options, context);
+  for (std::size_t i = 0; i < path.rows.size(); ++i) {
+    result.table.add_row({times[i], path.rows[i].e, path.rows[i].m});
+  }
+  if (path.escape) *path.escape = {stretch * path.escape->value, stretch * path.escape->error};
   add_escape(path.escape, p, result);
   if (!path.status.converged()) {
     result.status = ResultStatus::unconverged;
@@ -99,17 +135,18 @@ void run_sde(const FlowField& field, const Parameters& p, const Context& context
 }
 
 Result run_flow(const Parameters& p, const Context& context) {
-  const SequenceModel model = read_model_or_mixture(p);
+  SequenceModel model = read_model_or_mixture(p);
   Result result;
   result.table = Table(flow_columns());
   try {
+    const double stretch = make_tied(p, model);
     context.report(0.0, "moments of the gradient");
     const FlowField field(model, p.real("rate"), static_cast<std::uint64_t>(p.integer("seed")),
                           context);
     context.report(0.5, "flow");
-    add_rates(field, p, result);
+    add_rates(field, stretch, p, result);
     if (p.text("method") == "ode") {
-      run_ode(field, p, context, result);
+      run_ode(field, stretch, p, context, result);
     } else {
       run_sde(field, p, context, result);
     }

@@ -25,7 +25,7 @@ struct Place {
   double m;
 };
 
-/// A square grid over the disk (points outside have no risk), or the segment e = 0.
+/// The points of a square grid that lie in the disk, or the segment e = 0.
 std::vector<Place> places(std::int64_t points, bool positional) {
   std::vector<Place> list;
   const auto coordinate = [&](std::int64_t i) {
@@ -36,7 +36,10 @@ std::vector<Place> places(std::int64_t points, bool positional) {
       list.push_back({0.0, coordinate(i)});
       continue;
     }
-    for (std::int64_t j = 0; j < points; ++j) list.push_back({coordinate(i), coordinate(j)});
+    for (std::int64_t j = 0; j < points; ++j) {
+      const Place x{coordinate(i), coordinate(j)};
+      if (std::hypot(x.e, x.m) <= 1.0 + 1e-12) list.push_back(x);
+    }
   }
   return list;
 }
@@ -71,10 +74,6 @@ Result run_loss(const Parameters& p, const Context& context) {
     for (const Place& x : list) {
       context.check();
       context.report(static_cast<double>(done++) / static_cast<double>(list.size()), "risk");
-      if (std::hypot(x.e, x.m) > 1.0 + 1e-12) {
-        result.table.add_row({x.e, x.m, {}, {}, {}});
-        continue;
-      }
       const RiskPoint r = landscape->at(x.e, x.m);
       result.table.add_row({x.e, x.m, r.risk, r.slope_e, r.slope_m});
     }
@@ -116,9 +115,8 @@ Verb loss_verb() {
       "positional overlap e (cosine with the positional encoding) on the disk e^2 + m^2 <= 1, with "
       "its gradient and, in the summary, its local minima and their types. A model is a --target "
       "with a --student, or --a and --omega: the positional-semantic model with target "
-      "(1-omega) softmax(z z^T) + omega A(a), two tokens, P1 = -P2. Points outside the disk have "
-      "no "
-      "risk. The loss is |y-f|^2/2 unless --loss says otherwise.";
+      "(1-omega) softmax(z z^T) + omega A(a), two tokens, P1 = -P2. The loss is |y-f|^2/2 unless "
+      "--loss says otherwise.";
   verb.parameters = model_parameters();
   for (Parameter& parameter : mixture_parameters()) verb.parameters.push_back(std::move(parameter));
   verb.parameters.push_back(loss_parameter(Loss::half_squared));

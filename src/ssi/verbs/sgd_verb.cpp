@@ -13,8 +13,11 @@
 namespace onset::ssi {
 namespace {
 
-/// Time eta n/d that runs get without --steps: leaving a start and settling takes some 60.
-constexpr double default_time = 80.0;
+/// Time eta n/d that runs get without --steps: leaving the start takes a multiple of log d.
+double default_time(double dim) {
+  return 40.0 + 8.0 * std::log(dim);
+}
+
 /// Measured, for estimates only: nanoseconds per step and run of the chain, per normal of the full
 /// engine, per step of the diffusion.
 constexpr double chain_ns_per_normal = 12.0;
@@ -66,8 +69,9 @@ Cell mean_size(const std::vector<SgdRun>& runs, double SgdRun::*overlap) {
 
 SgdOptions read_options(const Parameters& p) {
   SgdOptions options = read_sgd(p);
-  const double steps = p.real("steps") > 0.0 ? std::floor(p.real("steps"))
-                                             : std::ceil(default_time * options.dim / options.rate);
+  const double steps = p.real("steps") > 0.0
+                           ? std::floor(p.real("steps"))
+                           : std::ceil(default_time(options.dim) * options.dim / options.rate);
   options.steps = static_cast<std::uint64_t>(steps);
   return options;
 }
@@ -196,7 +200,7 @@ Verb sgd_verb() {
       "chain (default) simulates the overlaps alone, exactly in law at any d up to 1e12; full has "
       "all "
       "d dimensions; sde is the limit of large d. --out keeps every run's last overlaps and first "
-      "passage. Without --steps runs get a time eta n/d of 80.";
+      "passage. Without --steps runs get the time eta n/d = 40 + 8 log d.";
   verb.parameters = model_parameters();
   verb.parameters.push_back(make_parameter("a", ParameterKind::real, {}, 0.0, max_a,
                                            "Strength a of the positional part of the target; with "
@@ -205,8 +209,8 @@ Verb sgd_verb() {
                                            "Weights omega of the positional part; with --a."));
   verb.parameters.push_back(loss_parameter(Loss::half_squared));
   for (Parameter& x : sgd_parameters()) verb.parameters.push_back(std::move(x));
-  verb.parameters.push_back(
-      make_parameter("steps", ParameterKind::real, 0.0, 0.0, 1e15, "Steps of a run; 0: 80 d/eta."));
+  verb.parameters.push_back(make_parameter("steps", ParameterKind::real, 0.0, 0.0, 1e15,
+                                           "Steps of a run; 0: (40 + 8 log d) d/eta."));
   verb.parameters.push_back(
       make_word("engine", {"chain", "full", "sde"}, "How runs are simulated."));
   verb.columns = mixture_columns();

@@ -18,7 +18,7 @@ struct Band {
 /// best denoiser of S given such a matrix [aim 8]-[aim 15].
 ///
 /// Everything is computed from the one real root k > 0 of a cubic that every point of the support
-/// has [aim 10], which keeps full precision from delta = 1e-26 to 1e26.
+/// has [aim 11], which keeps full precision from delta = 1e-26 to 1e26.
 class Spectrum {
  public:
   /// Throws InvalidArgument unless rho and delta are positive, rho at most max_rho and delta within

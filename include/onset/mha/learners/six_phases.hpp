@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/mha/model/examples.hpp"
+#include "onset/mha/model/layer.hpp"
+
+namespace onset::mha {
+
+struct LearnOptions {
+  int heads = 0;       ///< 0: found from the singular gap
+  bool polish = true;  ///< false: stop at what the geometry gives
+
+  /// Throws InvalidArgument naming the field.
+  void validate() const;
+};
+
+enum class Verdict {
+  certified,  ///< held-out residual zero, locally unique, gap, slabs: everything checks
+  recovered,  ///< an answer that misses a certificate; the reason says which
+  refused,    ///< no honest answer; the reason says why
+};
+
+[[nodiscard]] std::string to_string(Verdict verdict);
+
+/// What is known after a phase, from labels alone; what a phase does not touch is left out.
+struct PhaseReport {
+  int phase = 0;
+  std::string name;
+  std::size_t rows = 0;              ///< rows, slabs, tuples or examples that it worked with
+  std::optional<double> score;       ///< n_f-th smallest residual over pivot: how well rows agree
+  std::optional<double> inflation;   ///< least inflation of the body
+  std::optional<double> violations;  ///< share of slabs that what is known violates
+  std::optional<double> gap;         ///< singular gap behind the heads
+  std::optional<double> residual;    ///< relative residual on held-out examples
+};
+
+/// A row of an example whose attention all heads share [mha 8].
+struct CertifiedRow {
+  std::uint32_t example = 0;
+  int query = 0;
+};
+
+/// A tuple that the linear program rejects, with the proof.
+struct RejectedTuple {
+  std::vector<double> thetas;  ///< heads x dim x dim
+  int output = 0;
+  double bound = 0.0;  ///< no w explains this output within less
+  std::vector<CertifiedRow> rows;
+  std::vector<double> multipliers;  ///< one per row
+};
+
+/// The numbers behind a verdict.
+struct Evidence {
+  double gap = 0.0;
+  std::vector<double> ratios;
+  double inflation = 0.0;
+  double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted
+  double support_along = 0.0;
+  double support_across = 0.0;
+  double support_sine = 0.0;
+  double tuple_tau = 0.0;  ///< what the linear program leaves of the geometry's tuple
+  RejectedTuple rejected;
+  int jacobian_rank = 0;
+  double jacobian_smallest = 0.0;  ///< singular value relative to the largest
+  double features_smallest = 0.0;  ///< of [Z_1 .. Z_m], relative to the largest
+  std::vector<CertifiedRow> rows;  ///< posterior slabs: rows in which heads agree
+  int slabs_checked = 0;
+  int slabs_violated = 0;
+};
+
+/// What was known along the way, for comparison with a truth.
+struct Knowledge {
+  std::vector<double> crude_w;          ///< dim x dim
+  std::vector<double> refined_w;        ///< dim x dim
+  std::vector<double> proxy;            ///< dim x dim
+  std::vector<double> hull_base;        ///< dim^2
+  std::vector<double> hull_directions;  ///< (heads - 1) x dim^2, orthonormal rows
+};
+
+struct Learned {
+  Verdict verdict = Verdict::refused;
+  std::string reason;  ///< empty when certified
+  std::vector<PhaseReport> phases;
+  int heads = 0;                   ///< 0 when refused before they were found
+  Layer geometry;                  ///< before the polish, canonical
+  Layer layer;                     ///< the answer, canonical
+  double geometry_residual = 0.0;  ///< relative, held-out examples
+  double residual = 0.0;
+  std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at
+  Evidence evidence;
+  Knowledge knowledge;
+};
+
+/// The six phases [mha 9-23]: crude sum of projections, sculpting, minimum-norm proxy and large
+/// margins with resculpting, affine hull, net and tuples, least squares and polish. Never guesses:
+/// the verdict says what was certified. The same bits for any number of threads. Throws
+/// InvalidArgument for shapes that do not fit, Interrupted on request.
+[[nodiscard]] Learned learn(const Examples& examples, const LearnOptions& options,
+                            const Context& context);
+
+}  // namespace onset::mha

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace onset::mha {
+
+/// Labelled examples: inputs X with entries +-1 and outputs Y, row-major, example by example.
+struct Examples {
+  std::size_t count = 0;
+  int tokens = 0;
+  int dim = 0;
+  std::vector<std::int8_t> x;  ///< count x tokens x dim
+  std::vector<double> y;       ///< count x tokens x dim
+
+  [[nodiscard]] std::size_t width() const {  ///< entries of one example
+    return static_cast<std::size_t>(tokens) * static_cast<std::size_t>(dim);
+  }
+};
+
+/// The first example of every orbit under X -> -X and permutations of the tokens, in the order in
+/// which they come: F(-X) = -F(X) and F(PX) = P F(X), so the others say nothing new [mha 3].
+/// Costs a sort. Needs dim <= max_dim.
+[[nodiscard]] std::vector<std::uint32_t> distinct_examples(const Examples& examples);
+
+}  // namespace onset::mha

@@ -1,0 +1,84 @@
+#include "mha/learners/hull.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace onset::mha {
+namespace {
+
+/// Tolerances far below the median are not to be trusted that much.
+constexpr double tolerance_floor = 0.3;
+constexpr double rounding = 1e-15;
+
+double median(Vector values) {
+  double* middle = values.data() + values.size() / 2;
+  std::nth_element(values.data(), middle, values.data() + values.size());
+  return *middle;
+}
+
+/// Orthonormal rows that span the vectors orthogonal to `normal`.
+Matrix orthogonal_complement(const Vector& normal) {
+  const Index size = normal.size();
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(normal);
+  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(size, size);
+  return q.rightCols(size - 1).transpose();
+}
+
+}  // namespace
+
+Spectrum::Spectrum(const Body& body) {
+  const Index slabs = body.centre.size();
+  const Index unknowns = body.normals.cols();
+  scale_ = body.centre.norm() / std::sqrt(static_cast<double>(slabs));
+  if (!(scale_ > 0.0)) scale_ = 1.0;
+  const double floor = tolerance_floor * median(body.tolerance) + rounding * scale_;
+  const Vector weights = (body.tolerance.array() + floor).inverse();
+  Eigen::MatrixXd lifted(slabs, unknowns + 1);
+  lifted.leftCols(unknowns) = weights.asDiagonal() * body.normals;
+  lifted.col(unknowns) = -weights.cwiseProduct(body.centre) / scale_;
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(lifted);
+  const Eigen::MatrixXd triangle =
+      qr.matrixQR().topRows(unknowns + 1).triangularView<Eigen::Upper>();
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(triangle, Eigen::ComputeFullV);
+  const Vector values = svd.singularValues().reverse();
+  smallest_ = values[0] / values[unknowns];
+  width_ = weights.cwiseProduct(body.tolerance).norm();
+  const Index most = std::min<Index>(max_heads_found, unknowns);
+  for (Index j = 1; j <= most; ++j) {
+    values_.push_back(values[j]);
+    ratios_.push_back(values[j] / std::max(values[j - 1], rounding * values[unknowns]));
+  }
+  vectors_ = svd.matrixV().rowwise().reverse().leftCols(most).transpose();
+}
+
+int Spectrum::heads() const {
+  for (std::size_t j = ratios_.size(); j > 0; --j) {
+    if (ratios_[j - 1] >= visible_gap) return static_cast<int>(j);
+  }
+  return static_cast<int>(std::max_element(ratios_.begin(), ratios_.end()) - ratios_.begin()) + 1;
+}
+
+double Spectrum::distance_bound(int heads, double inflation) const {
+  return inflation * width_ / values_.at(static_cast<std::size_t>(heads - 1));
+}
+
+Hull Spectrum::hull(int heads) const {
+  const Index unknowns = vectors_.cols() - 1;
+  const Matrix span = vectors_.topRows(heads);
+  const Vector last = span.col(unknowns);
+  Hull hull;
+  hull.base = scale_ * (span.leftCols(unknowns).transpose() * last) / last.squaredNorm();
+  hull.directions = Matrix(0, unknowns);
+  if (heads > 1) {
+    hull.directions = orthogonal_complement(last) * span.leftCols(unknowns);
+    hull.base -= hull.directions.transpose() * (hull.directions * hull.base);
+  }
+  return hull;
+}
+
+double distance(const Hull& hull, const Vector& point) {
+  const Vector off = point - hull.base;
+  return (off - hull.directions.transpose() * (hull.directions * off)).norm();
+}
+
+}  // namespace onset::mha

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "mha/learners/slabs.hpp"
+
+namespace onset::mha {
+
+/// The least inflation at which the body is not empty, and a point of it there [mha 11]: the linear
+/// program min c with |normals theta - centre| <= c tolerance. Negative when Clp could not solve
+/// it.
+struct Inflation {
+  double least = -1.0;
+  Vector point;
+};
+
+[[nodiscard]] Inflation least_inflation(const Body& body, const Context& context);
+
+/// Phase 3: the point of least Frobenius norm in the body inflated by `inflation`, by Lawson and
+/// Hanson's least-distance programme. Empty when the body is, to rounding.
+[[nodiscard]] Vector minimum_norm_point(const Body& body, double inflation, const Context& context);
+
+}  // namespace onset::mha

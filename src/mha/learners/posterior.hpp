@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "mha/learners/slabs.hpp"
+#include "onset/mha/learners/six_phases.hpp"
+
+namespace onset::mha {
+
+/// Posterior slabs: with the found w_i the constant sigma of [mha 8] is known, so the rows of the
+/// sculpted slabs give rigorous constraints on every head, which are checked here [mha 22]. Fills
+/// rows, slabs_checked and slabs_violated.
+void check_posterior_slabs(const Sample& sample, const std::vector<Slab>& slabs, const Layer& layer,
+                           Evidence& evidence);
+
+/// Local uniqueness: rank and smallest singular value of the projected Jacobian, and the smallest
+/// singular value of [Z_1 .. Z_m] [mha 23]; both of unit columns.
+void check_uniqueness(const Sample& sample, const Layer& layer, const Context& context,
+                      Evidence& evidence);
+
+}  // namespace onset::mha

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mha/learners/dense.hpp"
+#include "onset/mha/model/examples.hpp"
+#include "onset/mha/model/layer.hpp"
+
+namespace onset::mha {
+
+/// Some of the examples: what a phase may look at. The examples themselves are not copied.
+struct Sample {
+  const Examples* examples = nullptr;
+  std::vector<std::uint32_t> index;  ///< which examples, in increasing order
+
+  [[nodiscard]] std::size_t size() const { return index.size(); }
+  [[nodiscard]] std::size_t tokens() const { return static_cast<std::size_t>(examples->tokens); }
+  [[nodiscard]] std::size_t dim() const { return static_cast<std::size_t>(examples->dim); }
+  /// Queries: every example gives one row per token.
+  [[nodiscard]] std::size_t rows() const { return size() * tokens(); }
+  [[nodiscard]] const std::int8_t* x(std::size_t n) const {
+    return examples->x.data() + index[n] * examples->width();
+  }
+  [[nodiscard]] const double* y(std::size_t n) const {
+    return examples->y.data() + index[n] * examples->width();
+  }
+};
+
+/// Examples per unit of parallel work; fixed, so that sums do not depend on threads.
+inline constexpr std::size_t sample_chunk = 1024;
+
+[[nodiscard]] inline std::size_t chunks_of(const Sample& sample) {
+  return (sample.size() + sample_chunk - 1) / sample_chunk;
+}
+
+/// The tokens of examples [begin, end), one per row.
+[[nodiscard]] Matrix tokens_of(const Sample& sample, std::size_t begin, std::size_t end);
+/// Their labels, likewise.
+[[nodiscard]] Matrix labels_of(const Sample& sample, std::size_t begin, std::size_t end);
+
+/// The first `count` of a sample's examples, or all.
+[[nodiscard]] Sample head_of(const Sample& sample, std::size_t count);
+
+/// Root mean square of the labels' coordinates.
+[[nodiscard]] double label_size(const Sample& sample);
+
+}  // namespace onset::mha

@@ -1,0 +1,136 @@
+#include "mha/learners/trimmed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/parallel.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr int most_rounds = 14;
+constexpr double shrink = 0.7;
+constexpr double stall = 0.99;
+constexpr double ridge = 1e-6;
+constexpr std::size_t rows_per_unknown = 8;
+/// Rows per unit of parallel work.
+constexpr std::size_t row_chunk = 512;
+
+/// Position of (i, j), i <= j, in a packed symmetric matrix of size dim.
+Index packed(Index i, Index j, Index dim) {
+  return i * dim - i * (i - 1) / 2 + (j - i);
+}
+
+/// Sums over some rows: sum (z z^T) x (Q) with both symmetric factors packed, and sum z rho^T.
+struct Sums {
+  Matrix hessian;
+  Matrix right;
+};
+
+Sums sums_over(const Sample& sample, const Matrix& w, const std::size_t* rows, std::size_t count) {
+  const auto dim = static_cast<Index>(sample.dim());
+  const auto tokens = static_cast<Index>(sample.tokens());
+  const Index pairs = dim * (dim + 1) / 2;
+  Matrix mixed(static_cast<Index>(count), pairs);
+  Matrix projectors(static_cast<Index>(count), pairs);
+  Sums sums{{}, Matrix::Zero(dim, dim)};
+  RowFit row(sample.tokens(), sample.dim());
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::size_t n = rows[s] / sample.tokens();
+    const std::size_t a = rows[s] % sample.tokens();
+    const Matrix x = tokens_of({sample.examples, {sample.index[n]}}, 0, 1);
+    const Matrix outputs = x * w;
+    row.set_example(outputs.data());
+    row.fit(sample.y(n) + a * sample.dim());
+    const Eigen::Map<const Vector> p(row.attention().data(), tokens);
+    const Eigen::Map<const Vector> left(row.residual_vector().data(), dim);
+    const Eigen::Map<const Matrix> basis(row.basis().data(), tokens - 1, dim);
+    const Vector z = x.transpose() * p;
+    const Matrix projector = Matrix::Identity(dim, dim) - basis.transpose() * basis;
+    for (Index i = 0; i < dim; ++i) {
+      for (Index j = i; j < dim; ++j) {
+        mixed(static_cast<Index>(s), packed(i, j, dim)) = z[i] * z[j];
+        projectors(static_cast<Index>(s), packed(i, j, dim)) = projector(i, j);
+      }
+    }
+    sums.right.noalias() += z * left.transpose();
+  }
+  sums.hessian = mixed.transpose() * projectors;
+  return sums;
+}
+
+/// The Gauss-Newton step: sum z z^T step Q = sum z rho^T.
+Matrix gauss_newton_step(const Sample& sample, const Matrix& w,
+                         const std::vector<std::size_t>& rows, const Context& context) {
+  const auto dim = static_cast<Index>(sample.dim());
+  std::vector<Sums> parts((rows.size() + row_chunk - 1) / row_chunk);
+  numerics::parallel_for(context, parts.size(), [&](std::size_t block) {
+    const std::size_t begin = block * row_chunk;
+    parts[block] = sums_over(sample, w, &rows[begin], std::min(row_chunk, rows.size() - begin));
+  });
+  Sums total = parts.front();
+  for (std::size_t b = 1; b < parts.size(); ++b) {
+    total.hessian += parts[b].hessian;
+    total.right += parts[b].right;
+  }
+  Matrix hessian(dim * dim, dim * dim);
+  for (Index c = 0; c < dim; ++c) {
+    for (Index o = 0; o < dim; ++o) {
+      for (Index c2 = 0; c2 < dim; ++c2) {
+        for (Index o2 = 0; o2 < dim; ++o2) {
+          hessian(c * dim + o, c2 * dim + o2) =
+              total.hessian(packed(std::min(c, c2), std::max(c, c2), dim),
+                            packed(std::min(o, o2), std::max(o, o2), dim));
+        }
+      }
+    }
+  }
+  hessian.diagonal().array() += ridge * hessian.trace() / static_cast<double>(dim * dim);
+  const Eigen::Map<const Vector> right(total.right.data(), dim * dim);
+  const Vector step = hessian.ldlt().solve(right);
+  return Eigen::Map<const Matrix>(step.data(), dim, dim);
+}
+
+double largest(const std::vector<double>& scores, const std::vector<std::size_t>& rows) {
+  double most = 0.0;
+  for (const std::size_t r : rows) most = std::max(most, scores[r]);
+  return most;
+}
+
+}  // namespace
+
+std::size_t trimmed_rows(const Sample& sample) {
+  return rows_per_unknown * sample.dim() * sample.dim() / (sample.tokens() - 1);
+}
+
+double nth_score(const Sample& sample, const Matrix& w, const Context& context) {
+  const std::vector<double> scores = row_scores(sample, w, context);
+  const std::vector<std::size_t> rows = smallest_rows(scores, trimmed_rows(sample));
+  return rows.size() < trimmed_rows(sample) ? std::numeric_limits<double>::infinity()
+                                            : largest(scores, rows);
+}
+
+Projection refine_trimmed(const Sample& sample, const Matrix& start, double share,
+                          const Context& context) {
+  const std::size_t fewest = trimmed_rows(sample);
+  auto count =
+      std::max(fewest, static_cast<std::size_t>(share * static_cast<double>(sample.rows())));
+  Projection best{start, std::numeric_limits<double>::infinity()};
+  Matrix w = start;
+  double last = std::numeric_limits<double>::infinity();
+  for (int round = 0; round <= most_rounds; ++round) {
+    const std::vector<double> scores = row_scores(sample, w, context);
+    const double score = largest(scores, smallest_rows(scores, fewest));
+    if (score < best.score) best = {w, score};
+    const bool at_end = count == fewest;
+    if (round == most_rounds || (at_end && score > stall * last)) break;
+    last = at_end ? score : last;
+    const std::vector<std::size_t> rows = smallest_rows(scores, count);
+    if (rows.size() < fewest) break;
+    w += gauss_newton_step(sample, w, rows, context);
+    count = std::max(fewest, static_cast<std::size_t>(shrink * static_cast<double>(count)));
+  }
+  return best;
+}
+
+}  // namespace onset::mha

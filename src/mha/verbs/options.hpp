@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/mha/model/instance.hpp"
+
+namespace onset::mha {
+
+[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
+                                       double min, double max, std::string text);
+/// A folder that must be given; `operand`: also as a bare word.
+[[nodiscard]] Parameter make_folder(std::string name, bool operand, std::string text);
+
+/// The parameters of a random instance, and the instance that they describe. Throws
+/// InvalidArgument naming the option.
+[[nodiscard]] std::vector<Parameter> instance_parameters();
+[[nodiscard]] InstanceLaw read_instance(const Parameters& p);
+
+/// Estimated work and memory of learning from `count` examples.
+[[nodiscard]] Cost learning_cost(double count, int tokens, int dim, int heads);
+
+/// The number when there is one, to four digits: these say how large something is, and no more.
+[[nodiscard]] Cell cell(const std::optional<double>& value);
+
+}  // namespace onset::mha

@@ -1,0 +1,66 @@
+#include "mha/verbs/files.hpp"
+#include "mha/verbs/mha_verbs.hpp"
+#include "mha/verbs/options.hpp"
+#include "onset/core/error.hpp"
+#include "onset/mha/learners/verify.hpp"
+
+namespace onset::mha {
+namespace {
+
+Result run_verify(const Parameters& p, const Context& context) {
+  const Examples examples = read_examples(p.text("examples"));
+  const Certificate certificate = read_certificate(p.text("model"));
+  if (certificate.verdict == Verdict::refused) {
+    throw Refused("the model was refused, so there is nothing to verify: " + certificate.reason);
+  }
+  const Layer layer = read_layer(p.text("model"));
+  Result result;
+  result.table = Table(verify_verb().columns);
+  std::string failed;
+  for (const Check& check : verify(certificate, layer, examples, context)) {
+    result.table.add_row({check.name, check.value, check.bound, check.passed});
+    if (!check.passed) failed += (failed.empty() ? "" : ", ") + check.name;
+  }
+  result.summary = {{"claimed", to_string(certificate.verdict)}, {"verified", failed.empty()}};
+  if (!failed.empty()) {
+    result.status = ResultStatus::refused;
+    result.reason = "the certificate does not hold: " + failed;
+  } else if (certificate.verdict != Verdict::certified) {
+    result.status = ResultStatus::unconverged;
+    result.reason = "what is claimed holds, but it is no certificate: " + certificate.reason;
+  }
+  return result;
+}
+
+Cost verify_cost(const Parameters& p) {
+  const double bytes = example_bytes(p.text("examples"));
+  return {"Everything that the certificate claims is computed again from the forward map alone.",
+          2e-7 * bytes, 3.0 * bytes + 1e8};
+}
+
+}  // namespace
+
+Verb verify_verb() {
+  Verb verb;
+  verb.family = "mha";
+  verb.name = "verify";
+  verb.summary = "checks the certificate of a learned layer against the examples";
+  verb.details =
+      "Shares nothing with the learner but the forward map: residuals on the held-out and on all "
+      "examples, the rank of the Jacobian by finite differences, the posterior slabs by its own "
+      "least squares, and the proof that a wrong tuple of heads cannot explain the labels. The "
+      "exit "
+      "code is 0 when the model claims to be certified and every check passes.";
+  verb.parameters = {make_folder("examples", true, "Folder with X.npy and Y.npy."),
+                     make_folder("model", false, "Folder that mha learn wrote.")};
+  verb.columns = {{"check", "what is checked", "", false},
+                  {"value", "what it came to", "", false},
+                  {"bound", "what it is held against", "", false},
+                  {"passed", "whether it holds", "", false}};
+  verb.examples = {"mha verify examples --model model"};
+  verb.cost = verify_cost;
+  verb.run = run_verify;
+  return verb;
+}
+
+}  // namespace onset::mha

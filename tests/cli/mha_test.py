@@ -1,0 +1,202 @@
+"""The mha family from the shell: examples in and out of NumPy, verdicts, exit codes, bad files."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from onset_command import one_object, onset
+
+SMALL = ["--heads", "2", "--dim", "8", "--tokens", "2", "--scale", "3"]
+
+
+def forward(x, theta, w):
+    """The layer, written again in NumPy."""
+    x = x.astype(float)
+    out = np.zeros_like(x)
+    for t, v in zip(theta, w):
+        logits = x @ t @ x.transpose(0, 2, 1)
+        p = np.exp(logits - logits.max(axis=2, keepdims=True))
+        p /= p.sum(axis=2, keepdims=True)
+        out += p @ x @ v
+    return out
+
+
+class Learning(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.examples = cls.root / "examples"
+        cls.model = cls.root / "model"
+        run = onset("mha", "generate", *SMALL, "--samples", "20000", "--out", str(cls.examples))
+        assert run.returncode == 0, run.stderr
+        cls.learned = onset("mha", "learn", str(cls.examples), "--out", str(cls.model), "--format",
+                            "json")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_numpy_reads_what_generate_writes(self):
+        x = np.load(self.examples / "X.npy")
+        y = np.load(self.examples / "Y.npy")
+        theta = np.load(self.examples / "truth" / "theta.npy")
+        w = np.load(self.examples / "truth" / "w.npy")
+        self.assertEqual((x.dtype, x.shape), (np.int8, (20000, 2, 8)))
+        self.assertEqual((y.dtype, y.shape), (np.float64, (20000, 2, 8)))
+        self.assertEqual(theta.shape, (2, 8, 8))
+        self.assertEqual(set(np.unique(x)), {-1, 1})
+        np.testing.assert_allclose(y, forward(x, theta, w), atol=1e-12)
+
+    def test_a_generic_layer_is_certified(self):
+        self.assertEqual(self.learned.returncode, 0, self.learned.stderr)
+        result = one_object(self.learned.stdout)
+        self.assertEqual(result["summary"]["verdict"], "certified")
+        self.assertEqual(result["summary"]["heads"], 2)
+        self.assertEqual({row["phase"] for row in result["rows"]}, set(range(1, 7)))
+        for name in ["theta.npy", "w.npy", "geometry/theta.npy", "geometry/w.npy",
+                     "certificate.json"]:
+            self.assertTrue((self.model / name).is_file(), name)
+
+    def test_numpy_sees_the_same_layer(self):
+        x = np.load(self.examples / "X.npy")[:200]
+        y = np.load(self.examples / "Y.npy")[:200]
+        found = forward(x, np.load(self.model / "theta.npy"), np.load(self.model / "w.npy"))
+        np.testing.assert_allclose(found, y, atol=1e-9)
+
+    def test_verify_passes_and_notices_changes(self):
+        run = onset("mha", "verify", str(self.examples), "--model", str(self.model), "--format",
+                    "json")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertTrue(all(row["passed"] for row in one_object(run.stdout)["rows"]))
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder)
+            for name in ["theta.npy", "w.npy"]:
+                np.save(other / name, np.load(self.model / name) * (1 + 1e-6))
+            (other / "certificate.json").write_bytes((self.model / "certificate.json").read_bytes())
+            run = onset("mha", "verify", str(self.examples), "--model", str(other))
+            self.assertEqual(run.returncode, 3)
+            self.assertIn("does not hold", run.stdout)
+
+    def test_evaluate_compares_with_the_truth(self):
+        run = onset("mha", "evaluate", str(self.examples), "--model", str(self.model), "--truth",
+                    str(self.examples / "truth"), "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        row = one_object(run.stdout)["rows"][0]
+        self.assertEqual((row["heads_found"], row["verdict"]), (2, "certified"))
+        self.assertLess(row["geometry_theta"], 0.05)
+        self.assertLess(row["theta"], 1e-9)
+        self.assertLess(row["function"], 1e-9)
+        self.assertIn("function_err", row)
+
+    def test_results_do_not_depend_on_threads(self):
+        run = onset("mha", "learn", str(self.examples), "--threads", "1", "--format", "json")
+        one, other = one_object(run.stdout), one_object(self.learned.stdout)
+        self.assertEqual((one["rows"], one["summary"]), (other["rows"], other["summary"]))
+
+    def test_examples_that_numpy_wrote_are_learned(self):
+        random = np.random.default_rng(5)
+        x = random.choice(np.array([-1, 1], dtype=np.int8), size=(6000, 2, 6))
+        theta = random.normal(size=(1, 6, 6)) * 2 / 6
+        w = random.normal(size=(1, 6, 6)) / 6 ** 0.5
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(os.path.join(folder, "X.npy"), np.asfortranarray(x))
+            np.save(os.path.join(folder, "Y.npy"), forward(x, theta, w))
+            model = os.path.join(folder, "model")
+            run = onset("mha", "learn", folder, "--no-polish", "--out", model)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            np.testing.assert_allclose(np.load(os.path.join(model, "theta.npy")), theta, atol=1e-9)
+
+    def test_a_refusal_has_a_reason_an_exit_code_and_no_parameters(self):
+        with tempfile.TemporaryDirectory() as folder:
+            examples, model = os.path.join(folder, "e"), os.path.join(folder, "m")
+            onset("mha", "generate", *SMALL, "--degenerate", "cancelling", "--samples", "5000",
+                  "--out", examples)
+            run = onset("mha", "learn", examples, "--out", model, "--format", "json")
+            self.assertEqual(run.returncode, 3)
+            result = one_object(run.stdout)
+            self.assertEqual((result["status"], result["summary"]["verdict"]),
+                             ("refused", "refused"))
+            self.assertIn("cancelling", result["summary"]["reason"])
+            self.assertFalse(os.path.exists(os.path.join(model, "theta.npy")))
+            with open(os.path.join(model, "certificate.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["verdict"], "refused")
+            run = onset("mha", "evaluate", examples, "--model", model, "--truth",
+                        os.path.join(examples, "truth"), "--format", "json")
+            row = one_object(run.stdout)["rows"][0]
+            self.assertEqual((row["heads_found"], row["theta"], row["verdict"]),
+                             (0, None, "refused"))
+
+    def test_the_baseline_reports_starts_and_times(self):
+        run = onset("mha", "baseline", str(self.examples), "--starts", "2", "--adam-steps", "50",
+                    "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        result = one_object(run.stdout)
+        self.assertEqual([row["method"] for row in result["rows"]], ["lm", "lm", "adam", "adam"])
+        self.assertGreater(result["summary"]["lm_seconds"], 0)
+
+    def test_a_trial_needs_no_files(self):
+        run = onset("mha", "trial", *SMALL, "--samples", "20000", "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        hull = [row for row in one_object(run.stdout)["rows"] if row["phase"] == 4][0]
+        self.assertLess(hull["hull_error"], 0.05)
+
+
+class BadFiles(unittest.TestCase):
+    """Each case changes one thing about good files; the message names the file and the fault."""
+
+    def complaint(self, x=None, y=None):
+        good = np.ones((100, 2, 4), dtype=np.int8)
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(os.path.join(folder, "X.npy"), good if x is None else x)
+            if not isinstance(y, str):
+                np.save(os.path.join(folder, "Y.npy"), good.astype(float) if y is None else y)
+            run = onset("mha", "learn", folder)
+        self.assertEqual((run.returncode, run.stdout), (4, ""), run.stderr)
+        return run.stderr
+
+    def test_faults_are_named(self):
+        zero = np.ones((100, 2, 4), dtype=np.int8)
+        zero[3, 1, 2] = 0
+        nan = np.ones((100, 2, 4))
+        nan[7, 0, 1] = np.nan
+        for words, x, y in [
+            (["X.npy", "int8"], np.ones((100, 2, 4)), None),
+            (["X.npy", "shape"], np.ones((100, 8), dtype=np.int8), None),
+            (["X.npy", "shape"], np.ones((0, 2, 4), dtype=np.int8), None),
+            (["X.npy", "[3, 1, 2]", "1 and -1"], zero, None),
+            (["X.npy", "up to 64"], np.ones((10, 2, 80), dtype=np.int8), np.ones((10, 2, 80))),
+            (["Y.npy", "shape"], None, np.ones((99, 2, 4))),
+            (["Y.npy", "float64"], None, np.ones((100, 2, 4), dtype=np.int64)),
+            (["Y.npy", "[7, 0, 1]", "finite"], None, nan),
+            (["Y.npy"], None, "missing"),
+        ]:
+            message = self.complaint(x, y)
+            for word in words:
+                self.assertIn(word, message)
+
+    def test_a_folder_that_is_not_there_and_a_broken_certificate(self):
+        self.assertEqual(onset("mha", "learn", "no/such/folder").returncode, 4)
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
+            pathlib.Path(folder, "certificate.json").write_text("{}", encoding="ascii")
+            run = onset("mha", "verify", folder, "--model", folder)
+            self.assertEqual(run.returncode, 4)
+            self.assertIn("certificate.json", run.stderr)
+
+    def test_usage_is_checked_before_anything_is_read(self):
+        for arguments, word in [(["learn"], "examples"), (["generate", "--dim", "8"], "--out"),
+                                (["learn", "x", "--heads", "9"], "--heads"),
+                                (["generate", "--degenerate", "parity", "--heads", "3", "--out",
+                                  "x"], "--heads")]:
+            run = onset("mha", *arguments)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(word, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "onset/mha/model/canonical.hpp"
+#include "support/complaint.hpp"
+#include "support/contexts.hpp"
+#include "unit/mha/instances.hpp"
+
+namespace onset::mha {
+namespace {
+
+using testing::draw;
+using testing::law_of;
+
+/// F by its definition, entry by entry.
+double output_entry(const Layer& layer, const std::int8_t* x, int tokens, int a, int o) {
+  const int d = layer.dim;
+  long double sum = 0.0L;
+  for (int i = 0; i < layer.heads; ++i) {
+    std::vector<long double> weight(static_cast<std::size_t>(tokens));
+    long double total = 0.0L;
+    for (int b = 0; b < tokens; ++b) {
+      long double logit = 0.0L;
+      for (int c = 0; c < d; ++c) {
+        for (int e = 0; e < d; ++e) {
+          logit += static_cast<long double>(x[a * d + c]) *
+                   layer.theta_of(i)[static_cast<std::size_t>(c * d + e)] * x[b * d + e];
+        }
+      }
+      total += weight[static_cast<std::size_t>(b)] = std::exp(logit);
+    }
+    for (int b = 0; b < tokens; ++b) {
+      for (int c = 0; c < d; ++c) {
+        sum += weight[static_cast<std::size_t>(b)] / total * x[b * d + c] *
+               layer.w_of(i)[static_cast<std::size_t>(c * d + o)];
+      }
+    }
+  }
+  return static_cast<double>(sum);
+}
+
+TEST(MhaLayer, OutputsAreTheSumOverHeadsOfAttendedTokensTimesProjections) {
+  const auto drawn = draw(law_of(3, 5, 4, 4.0), 20, 1);
+  for (std::size_t n = 0; n < drawn.examples.count; ++n) {
+    for (int a = 0; a < 4; ++a) {
+      for (int o = 0; o < 5; ++o) {
+        const std::size_t at = n * 20 + static_cast<std::size_t>(a * 5 + o);
+        EXPECT_NEAR(drawn.examples.y[at],
+                    output_entry(drawn.truth, &drawn.examples.x[n * 20], 4, a, o), 1e-13);
+      }
+    }
+  }
+}
+
+TEST(MhaLayer, SaturatedLogitsGiveFiniteOutputs) {
+  const auto drawn = draw(law_of(2, 6, 3, 900.0), 50, 2);
+  for (const double y : drawn.examples.y) EXPECT_TRUE(std::isfinite(y));
+}
+
+TEST(MhaLayer, IsOddInItsInputAndFollowsPermutationsOfTokens) {
+  const auto drawn = draw(law_of(2, 6, 3, 3.0), 30, 3);
+  std::vector<std::int8_t> turned = drawn.examples.x;
+  for (std::size_t n = 0; n < 30; ++n) {
+    std::rotate(&turned[n * 18], &turned[n * 18 + 6], &turned[n * 18] + 18);
+    for (std::size_t e = 0; e < 18; ++e)
+      turned[n * 18 + e] = static_cast<std::int8_t>(-turned[n * 18 + e]);
+  }
+  const std::vector<double> y = forward(drawn.truth, turned, 3, {});
+  for (std::size_t n = 0; n < 30; ++n) {
+    for (std::size_t e = 0; e < 18; ++e) {
+      EXPECT_NEAR(y[n * 18 + e], -drawn.examples.y[n * 18 + (e + 6) % 18], 1e-13);
+    }
+  }
+}
+
+TEST(MhaExamples, OneOfEveryOrbitIsKept) {
+  // All of {-1, 1}^{2 x 3}: orbits under exchange of the tokens and a common sign, counted by hand
+  // with Burnside's lemma: (64 + 8 + 0 + 8) / 4.
+  Examples all{64, 2, 3, {}, {}};
+  for (int bits = 0; bits < 64; ++bits) {
+    for (int e = 0; e < 6; ++e) all.x.push_back((bits >> e & 1) != 0 ? 1 : -1);
+  }
+  all.y.resize(all.x.size());
+  const std::vector<std::uint32_t> kept = distinct_examples(all);
+  EXPECT_EQ(kept.size(), 20U);
+  EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+  EXPECT_EQ(kept.front(), 0U);
+}
+
+TEST(MhaInstance, NormsFollowTheLaw) {
+  // |theta|^2 of 24 x 24 entries has relative standard deviation sqrt(2 / 576) = 6 %.
+  const Layer layer = draw_layer(law_of(2, 24, 2, 5.0), 4);
+  for (int i = 0; i < 2; ++i) {
+    double theta = 0.0;
+    double w = 0.0;
+    for (const double v : layer.theta_of(i)) theta += v * v;
+    for (const double v : layer.w_of(i)) w += v * v;
+    EXPECT_NEAR(theta, 25.0, 5 * 0.06 * 25.0);
+    EXPECT_NEAR(w, 24.0, 5 * 0.06 * 24.0);
+  }
+}
+
+TEST(MhaInstance, NoiseHasItsStandardDeviation) {
+  InstanceLaw law = law_of(2, 8, 2, 3.0);
+  law.noise = 0.25;
+  const Layer layer = draw_layer(law, 5);
+  const Examples noisy = draw_examples(law, layer, 4000, 5, "mha examples", {});
+  law.noise = 0.0;
+  const Examples clean = draw_examples(law, layer, 4000, 5, "mha examples", {});
+  EXPECT_EQ(noisy.x, clean.x);
+  double sum = 0.0;
+  for (std::size_t e = 0; e < clean.y.size(); ++e) {
+    sum += (noisy.y[e] - clean.y[e]) * (noisy.y[e] - clean.y[e]);
+  }
+  // 64 000 draws: relative standard deviation 0.28 % of the square root; five of them.
+  EXPECT_NEAR(std::sqrt(sum / 64000), 0.25, 5 * 0.0028 * 0.25);
+}
+
+TEST(MhaInstance, DegenerateLayersAreWhatTheySay) {
+  InstanceLaw law = law_of(3, 6, 2, 3.0);
+  law.degeneracy = Degeneracy::cancelling;
+  EXPECT_LT(testing::sum_of_w(draw_layer(law, 6)).norm(), 1e-14);
+  law.degeneracy = Degeneracy::proportional;
+  const Layer layer = draw_layer(law, 6);
+  for (std::size_t c = 0; c < 36; ++c) EXPECT_NEAR(layer.w_of(1)[c], 0.7 * layer.w_of(0)[c], 1e-15);
+  law.heads = 4;
+  law.degeneracy = Degeneracy::parity;
+  EXPECT_LT(testing::sum_of_w(draw_layer(law, 6)).norm(), 1e-14);
+  law.heads = 3;
+  EXPECT_EQ(onset::testing::wrong_field([&] { law.validate(); }), "heads");
+}
+
+TEST(MhaInstance, ExamplesAreTheSameForAnyNumberOfThreads) {
+  InstanceLaw law = law_of(2, 8, 3, 3.0);
+  law.noise = 0.1;
+  const Layer layer = draw_layer(law, 7);
+  const Examples one = draw_examples(law, layer, 9000, 7, "p", onset::testing::with_threads(1));
+  const Examples three = draw_examples(law, layer, 9000, 7, "p", onset::testing::with_threads(3));
+  EXPECT_EQ(one.x, three.x);
+  EXPECT_EQ(one.y, three.y);
+}
+
+TEST(MhaCanonical, MergesEqualHeadsDropsEmptyOnesAndKeepsTheFunction) {
+  const auto drawn = draw(law_of(2, 4, 3, 3.0), 40, 8);
+  Layer redundant = make_layer(4, 4);
+  const auto put = [&](int to, int from, double share) {
+    for (std::size_t c = 0; c < 16; ++c) {
+      redundant.theta[static_cast<std::size_t>(to) * 16 + c] = drawn.truth.theta_of(from)[c];
+      redundant.w[static_cast<std::size_t>(to) * 16 + c] = share * drawn.truth.w_of(from)[c];
+    }
+  };
+  put(0, 0, 0.25);
+  put(1, 1, 1.0);
+  put(2, 0, 0.75);  // head 3 has no theta and no w
+  const Layer found = canonical(redundant, 1e-9);
+  ASSERT_EQ(found.heads, 2);
+  const std::vector<double> y = forward(found, drawn.examples.x, 3, {});
+  for (std::size_t e = 0; e < y.size(); ++e) EXPECT_NEAR(y[e], drawn.examples.y[e], 1e-13);
+  double last = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 2; ++i) {
+    double size = 0.0;
+    for (const double v : found.w_of(i)) size += v * v;
+    EXPECT_LE(size, last);
+    last = size;
+  }
+}
+
+TEST(MhaCanonical, ErrorsDoNotDependOnTheOrderOfHeads) {
+  const Layer truth = draw_layer(law_of(3, 4, 2, 3.0), 9);
+  Layer found = truth;
+  std::rotate(found.theta.begin(), found.theta.begin() + 16, found.theta.end());
+  std::rotate(found.w.begin(), found.w.begin() + 16, found.w.end());
+  const auto same = parameter_errors(found, truth);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->theta, 0.0);
+  EXPECT_EQ(same->w, 0.0);
+  for (double& v : found.w) v *= 1.5;
+  EXPECT_NEAR(parameter_errors(found, truth)->w, 0.5, 1e-14);
+  EXPECT_FALSE(parameter_errors(make_layer(2, 4), truth));
+}
+
+}  // namespace
+}  // namespace onset::mha
