@@ -81,7 +81,8 @@ class Chain {
     std::fill(bartlett_.begin(), bartlett_.end(), 0.0);
     for (std::size_t i = 0; i < p_; ++i) {
       for (std::size_t j = 0; j < i; ++j) bartlett_[i * p_ + j] = draws_.normal();
-      bartlett_[i * p_ + i] = std::sqrt(draws_.chi_square(degrees - static_cast<double>(i)));
+      bartlett_[i * p_ + i] =
+          std::sqrt(draws_.chi_square(numerics::ChiSquare(degrees - static_cast<double>(i))));
     }
   }
 

@@ -92,12 +92,17 @@ std::vector<std::optional<SgdRun>> run_all(const DeepAttention& model, const Sgd
                                            const Context& context, bool& interrupted) {
   const auto solve = engine == "batch" ? sgd_batch : engine == "online" ? sgd_online : sgd_chain;
   std::vector<std::optional<SgdRun>> out(runs);
+  Context quiet = context;
+  quiet.progress = nullptr;
+  const auto together = static_cast<std::size_t>(std::max(1, context.threads));
   try {
-    numerics::parallel_for(context, runs, [&](std::size_t run) {
-      Context quiet = context;
-      quiet.progress = nullptr;
-      out[run] = solve(model, options, run, quiet);
-    });
+    for (std::size_t first = 0; first < runs; first += together) {
+      context.report(static_cast<double>(first) / static_cast<double>(runs),
+                     "run " + std::to_string(first + 1));
+      numerics::parallel_for(context, std::min(together, runs - first), [&](std::size_t k) {
+        out[first + k] = solve(model, options, first + k, quiet);
+      });
+    }
   } catch (const Interrupted&) {
     interrupted = true;
   }

@@ -20,11 +20,11 @@ TEST(Draws, OfOneKeyAreTheSameAndOfTwoKeysAreNot) {
 
 TEST(Draws, ChiSquaresHaveTheMomentsOfTheirDegrees) {
   constexpr int n = 200'000;
-  for (const double degrees : {0.5, 1.0, 2.0, 7.0, 1e3, 1e9}) {
+  for (const double degrees : {1.0, 2.0, 7.0, 1e3, 1e9}) {
     Draws draws(7, "chi square", static_cast<std::uint64_t>(degrees));
     double mean = 0.0, square = 0.0, log_mean = 0.0;
     for (int i = 0; i < n; ++i) {
-      const double x = draws.chi_square(degrees);
+      const double x = draws.chi_square(ChiSquare(degrees));
       mean += x / n;
       square += (x - degrees) * (x - degrees) / n;
       log_mean += std::log(x) / n;
@@ -47,7 +47,7 @@ TEST(Draws, ChiSquaresHaveTheMomentsOfTheirDegrees) {
 
 TEST(Draws, ChiSquareOfNoDegreesIsZero) {
   Draws draws(1, "none", 0);
-  EXPECT_EQ(draws.chi_square(0.0), 0.0);
+  EXPECT_EQ(draws.chi_square(ChiSquare(0.0)), 0.0);
 }
 
 }  // namespace

@@ -102,6 +102,17 @@ TEST_F(DrawingTest, DrawsOneCurveForEachValueOfTheGroupWithItsValueInTheLabel) {
   EXPECT_EQ(curves[1].points.at(4).y, 4.0);
 }
 
+TEST_F(DrawingTest, CurvesOfAGroupWithAColourLookAlikeAndShareOneLabel) {
+  const Drawing drawing =
+      draw(all + "group = 'slope'\ncolour = 'sky'\nlabel = 'runs'\n", "", two_slopes);
+  const std::vector<Curve>& curves = drawing.panels[0].curves;
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(curves[0].look.label, "runs");
+  EXPECT_EQ(curves[1].look.label, "");
+  EXPECT_EQ(curves[0].look.colour, Colour::sky);
+  EXPECT_EQ(curves[1].look.colour, Colour::sky);
+}
+
 TEST_F(DrawingTest, LabelsTheCurvesOfAGroupOfSeveralColumnsByItself) {
   const Drawing drawing = draw(all + "group = ['slope', 'kind']\n", "", two_slopes);
   ASSERT_EQ(drawing.panels[0].curves.size(), 4U);

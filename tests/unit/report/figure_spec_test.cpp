@@ -118,6 +118,13 @@ TEST(FigureSpec, ReadsPanelsWithSeriesGuidesAndOverlays) {
   EXPECT_EQ(panel.overlays[0].error, "std");
 }
 
+TEST(FigureSpec, CurvesOfAGroupWithAColourLookAlike) {
+  const Panel alike =
+      parse_figure(changed("label = \"the line\"", "group = \"kind\""), "f.toml").panels[0];
+  EXPECT_TRUE(alike.series[0].alike);
+  EXPECT_FALSE(parse_figure(good, "f.toml").panels[0].series[0].alike);
+}
+
 TEST(FigureSpec, NamesThePlaceOfAnUnknownKeyAndTheNearestKnownOne) {
   expect_refusal(changed("caption", "captoin"), "dir/fig.toml:2:1",
                  "unknown key 'captoin'; did you mean 'caption'?");
@@ -184,8 +191,8 @@ TEST(FigureSpec, RefusesPanelsThatAreNotOfTheirKind) {
   expect_refusal(with("contours = 5", "contours = 0"), "dir/fig.toml:14:12", "1 to 50");
 }
 
-TEST(FigureSpec, RefusesAColourForAGroupAndALineWithoutAPlace) {
-  expect_refusal(changed("style = \"dashed\"", "group = \"kind\""), "dir/fig.toml:24:10", "group");
+TEST(FigureSpec, RefusesAMarkForAGroupAndALineWithoutAPlace) {
+  expect_refusal(changed("colour = \"sky\"", "group = \"kind\""), "dir/fig.toml:23:8", "group");
   expect_refusal(good + "[[panel.line]]\nlabel = 'x'\n", "dir/fig.toml:", "vertical");
 }
 
