@@ -7,7 +7,8 @@
 #   --full   everything for development: tests, benchmarks, formatting, static analysis
 #   --preset the CMake preset, release unless said otherwise; the build goes to build/NAME
 #
-# When nothing is missing no package manager is called, so it works offline.
+# When nothing is missing no package manager is called, so it works offline. LibTorch, which only
+# `onset smi text` needs, is tried with --full and done without where it cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,7 +17,9 @@ core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen
   nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev
   gnuplot-nox fonts-dejavu-core)
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
+  python3-dev pybind11-dev
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
+optional_packages=(libtorch-dev)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
@@ -75,7 +78,22 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   fail "install them, then run: cmake --preset $preset -DONSET_TESTS=$tests && cmake --build --preset $preset"
 fi
 
+install_optional() {
+  local package quickly=(-o Acquire::Retries=0 -o Acquire::http::Timeout=20)
+  for package in "${optional_packages[@]}"; do
+    is_installed "$package" && continue
+    missing=("$package")
+    printf 'bootstrap: installing %s (optional)\n' "$package"
+    (
+      apt-cache show "$package" >/dev/null 2>&1 || as_root apt-get update -qq "${quickly[@]}"
+      as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${quickly[@]}" "$package"
+    ) || printf 'bootstrap: going on without %s\n' "$package" >&2
+  done
+}
+
 install_missing
+[[ $set_of_packages == full ]] && install_optional
 cd "$root"
 cmake --preset "$preset" -DONSET_TESTS=$tests
 cmake --build --preset "$preset"

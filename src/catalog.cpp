@@ -6,10 +6,12 @@
 #include <iterator>
 #include <vector>
 
+#include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/mha/verbs.hpp"
 #include "onset/smi/verbs.hpp"
+#include "onset/ssi/verbs.hpp"
 
 namespace onset {
 namespace {
@@ -20,6 +22,8 @@ std::vector<Verb> every_verb() {
     std::move(verbs.begin(), verbs.end(), std::back_inserter(all));
   };
   append(smi::verbs());
+  append(aim::verbs());
+  append(ssi::verbs());
   append(mha::verbs());
   return all;
 }

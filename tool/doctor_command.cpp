@@ -31,6 +31,15 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
+/// The program behind `smi text`: beside this one, or where a shell would find it.
+std::string find_text_program() {
+  constexpr const char* name = "onset-text";
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto beside = self.parent_path() / name;
+  return std::filesystem::exists(beside, error) ? beside.string() : find_program(name);
+}
+
 std::string compiler() {
 #if defined(__clang__)
   return "Clang " __clang_version__;
@@ -51,6 +60,7 @@ int doctor_command(Arguments arguments) {
   }
   auto given = read_options(arguments, options);
   const std::string gnuplot = find_program("gnuplot");
+  const std::string text = find_text_program();
   const std::string data = data_folder().string();
 
   io::RunRecord record;
@@ -66,6 +76,8 @@ int doctor_command(Arguments arguments) {
   add("threads", fmt::format("{}", available_threads()));
   add("memory", fmt::format("{:.1f} GiB", static_cast<double>(available_memory()) / gibibyte));
   add("gnuplot", gnuplot.empty() ? "not found (figures need it: install gnuplot-nox)" : gnuplot);
+  add("text",
+      text.empty() ? "not found (smi text needs it: install libtorch-dev and build)" : text);
   add("data", data.empty() ? "not found (looked in ONSET_DATA and ../share/onset)" : data);
   write_stdout(render(record, take_common_options(given).format));
   return 0;

@@ -23,6 +23,10 @@ namespace onset::tool {
 std::vector<Parameter> figure_parameters() {
   std::vector<Parameter> options{
       option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
+      option("full", ParameterKind::flag, false,
+             "The full size, which may take hours, where the usual one is reduced."),
+      option("as-published", ParameterKind::flag, false,
+             "Also compute and draw the published variant, where it differs."),
       option("retry", ParameterKind::flag, false,
              "Compute again the points that failed, were refused or did not converge."),
       option("overlay", ParameterKind::text, {},
@@ -67,12 +71,20 @@ int make_figure(const std::string& name, Arguments arguments) {
   const std::vector<Parameter> known = figure_parameters();
   auto given = read_options(arguments, known);
   const CommonOptions options = take_common_options(given);
-  const report::FigureSpec spec = report::read_figure(report::find_figure(
+  report::FigureSpec spec = report::read_figure(report::find_figure(
       name, name.ends_with(".toml") ? std::vector<std::filesystem::path>{} : figure_folders()));
 
+  const auto has = [&given](const char* flag) {
+    return given.contains(flag) && std::get<bool>(given[flag]);
+  };
+  if (has("quick") && has("full")) {
+    throw InvalidArgument("--full", "is the opposite of --quick; allowed: one of them");
+  }
+  if (!has("as-published")) report::drop_published(spec);
   report::DrawOptions draw;
-  draw.computed.quick = given.contains("quick") && std::get<bool>(given["quick"]);
-  draw.computed.retry = given.contains("retry") && std::get<bool>(given["retry"]);
+  draw.computed.quick = has("quick");
+  draw.computed.full = has("full");
+  draw.computed.retry = has("retry");
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id

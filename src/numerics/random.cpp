@@ -5,6 +5,7 @@
 #include <string>
 
 #include "numerics/philox_scalar.hpp"
+#include "numerics/simd/box_muller.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
@@ -80,6 +81,28 @@ void Stream::uniform(std::span<double> out) {
 void Stream::normal(std::span<double> out) {
   uniform(out);
   simd::normal_quantile(out, out);
+}
+
+void Stream::normal(std::span<double> out, std::span<std::uint64_t> raw) {
+  bits(raw);
+  simd::to_unit_interval(raw, out);
+  simd::normal_quantile(out, out);
+}
+
+void Stream::normal(std::span<float> out) {
+  std::uint64_t buffer[simd::box_muller_block];
+  std::size_t done = 0;
+  while (out.size() - done >= 2) {
+    const std::size_t count = std::min(simd::box_muller_block, (out.size() - done) / 2);
+    bits(std::span(buffer, count));
+    simd::box_muller(buffer, count, out.data() + done);
+    done += 2 * count;
+  }
+  if (done == out.size()) return;
+  float pair[2];
+  bits(std::span(buffer, 1));
+  simd::box_muller(buffer, 1, pair);
+  out[done] = pair[0];
 }
 
 double Stream::uniform() {

@@ -17,7 +17,7 @@ namespace {
 
 study::Plan plan_run(const FigureRun& run, std::span<const Verb> verbs,
                      const FigureOptions& options) {
-  study::Study study = options.quick ? run.quick : run.study;
+  study::Study study = options.quick ? run.quick : options.full ? run.full : run.study;
   const bool has_seed = !study.seeds.empty() || study.fixed.contains("seed") ||
                         std::any_of(study.axes.begin(), study.axes.end(),
                                     [](const study::Axis& a) { return a.parameter == "seed"; });
@@ -45,6 +45,7 @@ void check_uses(const FigureSpec& spec, const RunData& data) {
     for (const Series& use : panel.series) {
       std::vector<std::string> columns = use.group;
       columns.insert(columns.end(), {use.x, use.y});
+      if (!use.x_over.empty()) columns.push_back(use.x_over);
       check_columns(data, use.run, use.place, use.filter, columns);
     }
     for (const Guide& use : panel.guides) {

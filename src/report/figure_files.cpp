@@ -46,6 +46,7 @@ std::string manifest(const FigureSpec& spec, const FigureData& data, const DrawO
   out["caption"] = spec.caption;
   out["store"] = store_name(spec);
   out["quick"] = options.computed.quick;
+  out["full"] = options.computed.full;
   out["seed"] = options.computed.seed;
   out["simd"] = options.simd;
   out["status"] = std::string(to_string(data.status()));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -58,6 +59,19 @@ FigureSpec read_figure(const std::filesystem::path& file) {
   text << in.rdbuf();
   if (!in) throw IoError(file.string(), "cannot be read");
   return parse_figure(text.str(), file);
+}
+
+void drop_published(FigureSpec& spec) {
+  const auto is_published = [&spec](const auto& use) {
+    return std::any_of(spec.runs.begin(), spec.runs.end(), [&use](const FigureRun& run) {
+      return run.as_published && run.id == use.run;
+    });
+  };
+  for (Panel& panel : spec.panels) {
+    std::erase_if(panel.series, is_published);
+    std::erase_if(panel.guides, is_published);
+  }
+  std::erase_if(spec.runs, [](const FigureRun& run) { return run.as_published; });
 }
 
 }  // namespace onset::report

@@ -52,6 +52,10 @@ Look group_look(const Series& series, std::size_t index, const std::vector<std::
   Look look = series.look;
   if (series.group.empty()) return look;
   look.label = group_label(series, values);
+  if (series.alike) {
+    if (index > 0) look.label.clear();
+    return look;
+  }
   look.colour = curve_colour(index);
   look.mark = curve_mark(index);
   // The second time round the colours, lines are told apart by their dashes.
@@ -130,7 +134,8 @@ std::vector<Curve> pick_curves(const Series& series, const Table& table) {
     for (const std::string& name : series.group) values.push_back(label_text(table.at(row, name)));
     const auto [found, is_new] = groups.try_emplace(values, curves.size());
     if (is_new) curves.push_back({{}, group_look(series, curves.size(), values), false});
-    const Point point{coordinate(table, row, series.x), table.number(row, series.y),
+    const double scale = series.x_over.empty() ? 1.0 : coordinate(table, row, series.x_over);
+    const Point point{coordinate(table, row, series.x) / scale, table.number(row, series.y),
                       table.error(row, series.y)};
     // A threshold that does not exist has no value: nothing to draw.
     if (std::isfinite(point.x) && std::isfinite(point.y))

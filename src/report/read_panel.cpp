@@ -60,11 +60,9 @@ std::vector<std::string> read_texts(const TomlReader& in, std::string_view key) 
 }
 
 Series read_series(const TomlReader& in, const Runs& runs) {
-  in.allow_only({"run", "x", "y", "filter", "group", "label", "style", "mark", "colour"});
-  for (const std::string_view key : {"colour", "mark"}) {
-    if (in.has("group") && in.has(key)) {
-      complain(in.place_of(key), fmt::format("the curves of a group choose their own {}s", key));
-    }
+  in.allow_only({"run", "x", "x_over", "y", "filter", "group", "label", "style", "mark", "colour"});
+  if (in.has("group") && in.has("mark") && !in.has("colour")) {
+    complain(in.place_of("mark"), "the curves of a group choose their own marks");
   }
   return {read_run_id(in, runs),
           in.text("x"),
@@ -72,7 +70,9 @@ Series read_series(const TomlReader& in, const Runs& runs) {
           in.values("filter"),
           read_texts(in, "group"),
           read_look(in, LineStyle::line),
-          in.place()};
+          in.place(),
+          in.text_or("x_over", ""),
+          in.has("group") && in.has("colour")};
 }
 
 void read_contours(const TomlReader& in, Map& map) {

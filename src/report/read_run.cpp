@@ -6,27 +6,28 @@
 namespace onset::report {
 namespace {
 
-/// Puts an entry of `quick` in the place of the axis or the fixed value of that name.
-void replace(study::Study& study, const io::TomlReader& quick, const std::string& name) {
+/// Puts an entry of `quick` or `full` in the place of the axis or the fixed value of that name.
+void replace(study::Study& study, const io::TomlReader& other, const std::string& name) {
   const auto axis = std::find_if(study.axes.begin(), study.axes.end(),
                                  [&](const study::Axis& a) { return a.parameter == name; });
   if (axis != study.axes.end()) {
-    *axis = study::read_axis(quick, name);
+    *axis = study::read_axis(other, name);
   } else {
-    study.fixed[name] = quick.value(name);
-    study.places[name] = quick.place_of(name);
+    study.fixed[name] = other.value(name);
+    study.places[name] = other.place_of(name);
   }
 }
 
-study::Study quick_study(const io::TomlReader& run, study::Study study) {
-  const std::optional<io::TomlReader> quick = run.table("quick");
-  if (!quick) return study;
-  for (const std::string& name : quick->keys()) {
+/// The study with the values of the table `key` in place of its own.
+study::Study changed_study(const io::TomlReader& run, const char* key, study::Study study) {
+  const std::optional<io::TomlReader> other = run.table(key);
+  if (!other) return study;
+  for (const std::string& name : other->keys()) {
     if (name == "seeds") {
-      study.seeds = study::read_seeds(*quick);
-      study.places[name] = quick->place_of(name);
+      study.seeds = study::read_seeds(*other);
+      study.places[name] = other->place_of(name);
     } else {
-      replace(study, *quick, name);
+      replace(study, *other, name);
     }
   }
   return study;
@@ -43,7 +44,7 @@ bool is_plain_name(std::string_view name) {
 }
 
 FigureRun read_run(const io::TomlReader& in) {
-  in.allow_only({"id", "command", "fixed", "axes", "seeds", "quick"});
+  in.allow_only({"id", "command", "fixed", "axes", "seeds", "quick", "full", "as_published"});
   FigureRun run;
   run.id = in.text("id");
   if (!is_plain_name(run.id)) {
@@ -51,7 +52,9 @@ FigureRun read_run(const io::TomlReader& in) {
   }
   run.study = study::read_study_keys(in);
   run.study.name = run.id;
-  run.quick = quick_study(in, run.study);
+  run.quick = changed_study(in, "quick", run.study);
+  run.full = changed_study(in, "full", run.study);
+  run.as_published = in.flag("as_published");
   return run;
 }
 

@@ -17,9 +17,9 @@ def onset(*arguments, **options):
                           text=True, timeout=120, **options)
 
 
-def start(*arguments):
+def start(*arguments, **options):
     return subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            stdin=subprocess.DEVNULL, text=True)
+                            stdin=subprocess.DEVNULL, text=True, **options)
 
 
 def one_object(text):

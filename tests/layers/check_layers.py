@@ -33,6 +33,7 @@ PRIVATE_LIBRARY = re.compile(
     r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/"
     r"|sqlite3\.h|mpi\.h|Clp|Coin)"
 )
+TRAINING = re.compile(r"^(torch|ATen|c10)/")
 PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")
 
 
@@ -77,6 +78,8 @@ def check_include(layer, inside, target, public, root):
         yield f"vector code belongs in numerics/simd ({target})"
     if public and PRIVATE_LIBRARY.match(target):
         yield f"a public header must not include {target}"
+    if TRAINING.match(target):
+        yield f"LibTorch belongs in text/, a program of its own ({target})"
     if target == "iostream" and layer != "tool":
         yield "the library prints nothing (iostream)"
 
@@ -108,6 +111,7 @@ BAD_FILES = {
     "include/onset/io/json.hpp": ("#include <nlohmann/json.hpp>", "public header must not"),
     "include/onset/study/base.hpp": ("#include <sqlite3.h>", "public header must not"),
     "src/io/loud.cpp": ("void f() { std::cout << 1; }", "never prints"),
+    "src/smi/heavy.cpp": ("#include <torch/types.h>", "LibTorch belongs in text/"),
     "src/odd/place.cpp": ("", "no known layer"),
     "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),
     "src/study/up.cpp": ('#include "onset/report/figure.hpp"', "study must not include report"),

@@ -14,4 +14,9 @@ struct Rule {
 /// for polynomials of degree 2n-1. 1 <= nodes <= 1024.
 [[nodiscard]] Rule gauss_hermite(int nodes);
 
+/// The uniform rule for the standard normal weight: nodes (k + 1/2) step within +-half_width,
+/// weights scaled to sum 1. Spectrally accurate for functions without poles near the real axis, and
+/// second order for a kink or jump at 0, where it has no node.
+[[nodiscard]] Rule normal_trapezoid(double step, double half_width);
+
 }  // namespace onset::numerics

@@ -14,6 +14,7 @@ namespace onset::report {
 
 struct FigureOptions {
   bool quick = false;     ///< the coarser parameters of the figure file
+  bool full = false;      ///< its full size, where the usual one is reduced
   std::int64_t seed = 1;  ///< of every run that does not fix its own
   bool retry = false;     ///< compute again what failed, was refused or did not converge
 };

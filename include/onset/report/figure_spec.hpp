@@ -21,6 +21,8 @@ struct FigureRun {
   std::string id;      ///< series refer to it; also the name of its study and of its data file
   study::Study study;  ///< what is computed
   study::Study quick;  ///< the same with --quick: some values, axes or the seeds replaced
+  study::Study full;   ///< likewise with --full
+  bool as_published = false;  ///< a variant for comparison, computed and drawn on request only
 };
 
 /// Rows whose columns have these values; an empty filter keeps all.
@@ -55,6 +57,9 @@ struct Series {
   std::vector<std::string> group;
   Look look;
   Place place;
+  std::string x_over{};  ///< a column that x is divided by; empty: none
+  /// The curves of a group look alike, and the first one's label stands for all: repeated runs.
+  bool alike = false;
 };
 
 /// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for
@@ -133,5 +138,8 @@ struct FigureSpec {
 [[nodiscard]] FigureSpec parse_figure(std::string_view text, const std::filesystem::path& file);
 /// The same from a file; throws IoError when it cannot be read.
 [[nodiscard]] FigureSpec read_figure(const std::filesystem::path& file);
+
+/// Takes the published variants out of a figure, and what is drawn of them.
+void drop_published(FigureSpec& spec);
 
 }  // namespace onset::report

@@ -13,6 +13,9 @@ using numerics::Replicates;
 /// Depth over which what is left of V, or of its square root, falls by more than half.
 constexpr double settling_depth = 3.0;
 
+/// An interpolant needs four points.
+constexpr std::size_t least_for_halving = 8;
+
 /// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
 /// grid.
 double top_of(const std::vector<double>& x, const std::vector<double>& y) {
@@ -27,6 +30,24 @@ double top_of(const std::vector<double>& x, const std::vector<double>& y) {
     if (curve(at) > curve(best)) best = at;
   }
   return best;
+}
+
+/// How much the top of the mean curve moves when every second sample is left out: a bound on what
+/// interpolation does to it.
+double interpolation_error(const std::vector<double>& x, const std::vector<FixedPointNode>& nodes) {
+  std::vector<double> all;
+  for (const FixedPointNode& node : nodes) all.push_back(numerics::mean(node.log_alpha));
+  const double at = top_of(x, all);
+  const double top = numerics::Interpolant(x, all)(at);
+  // Too few samples to leave any out.
+  if (nodes.size() < least_for_halving) return top - *std::max_element(all.begin(), all.end());
+  std::vector<double> some_x;
+  std::vector<double> some;
+  for (std::size_t i = nodes.size() % 2 == 0 ? 1 : 0; i < nodes.size(); i += 2) {
+    some_x.push_back(x[i]);
+    some.push_back(all[i]);
+  }
+  return std::abs(top - numerics::Interpolant(some_x, some)(std::max(at, some_x.front())));
 }
 
 }  // namespace
@@ -64,7 +85,7 @@ Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
     bias = std::max(bias,
                     nodes[std::min(static_cast<std::size_t>(nearest), x.size() - 1)].relative_bias);
   }
-  return exponential(values, bias);
+  return exponential(values, bias + interpolation_error(x, nodes));
 }
 
 }  // namespace onset::smi

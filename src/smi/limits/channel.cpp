@@ -83,6 +83,39 @@ Contribution growth(const BlockView& v, std::size_t i) {
   return {c.product / v.rank(), c.monitor / v.rank()};
 }
 
+/// Entry (s, t) of the second moments' sum over the directions of a block, minus the same of I.
+double token_second(const BlockView& v, const std::vector<double>& second, std::size_t s,
+                    std::size_t t, std::size_t i) {
+  const auto tokens = static_cast<std::size_t>(v.moments.shape.tokens);
+  double sum = s == t ? -v.rank() : 0.0;
+  for (std::size_t p = 0; p < v.size(); p += tokens) {
+    sum += second[v.pair(p + std::max(s, t), p + std::min(s, t), i)];
+  }
+  return sum;
+}
+
+/// The covariance of the learned block, minus I, against T of the open one [smi 35]. The mean's
+/// square takes one factor from either half.
+double cross(const BlockView& learned, const BlockView& open, std::size_t i) {
+  const auto tokens = static_cast<std::size_t>(learned.moments.shape.tokens);
+  const auto& half = learned.moments.half;
+  double sum = 0.0;
+  for (std::size_t s = 0; s < tokens; ++s) {
+    for (std::size_t t = 0; t < tokens; ++t) {
+      double square = 0.0;  // of the mean
+      for (std::size_t p = 0; p < learned.size(); p += tokens) {
+        square += 0.5 * (half[0].mean[learned.row(p + s, i)] * half[1].mean[learned.row(p + t, i)] +
+                         half[1].mean[learned.row(p + s, i)] * half[0].mean[learned.row(p + t, i)]);
+      }
+      for (std::size_t h = 0; h < 2; ++h) {
+        sum += 0.5 * (token_second(learned, half[h].second, s, t, i) - square) *
+               token_second(open, half[1 - h].second, s, t, i);
+      }
+    }
+  }
+  return sum / (learned.rank() * open.rank());
+}
+
 /// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15]; twice the pooled estimate
 /// minus the mean of the halves, so that its own bias cancels.
 double control(const BlockView& v, std::size_t i) {
@@ -106,12 +139,20 @@ double agreement(const BlockView& v, std::span<const double> zeta, std::size_t i
   return sum / v.rank();
 }
 
-/// log of the mean of the two inner estimates of Z.
-double pooled_log_z(const PosteriorMoments& m, std::size_t i) {
+/// log Z of one sample: the logarithm of an average is low by a bias that pooling the two inner
+/// estimates halves, so that the gain by pooling is what is left and is added once more [smi 27].
+struct Evidence {
+  double log_z;
+  double pooling;
+};
+
+Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   const double a = m.half[0].log_z[i];
   const double b = m.half[1].log_z[i];
   const double low = std::fmin(a, b);
-  return low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
+  const double pooled = low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
+  const double pooling = pooled - 0.5 * (a + b);
+  return {pooled + pooling, pooling};
 }
 
 /// A number that is not one must never pass for a small one further on.
@@ -127,6 +168,22 @@ void require_finite(const ChannelInformation& info) {
         "the integrals of this model are not finite in double precision: its attention "
         "matrices are nearly singular (skip 0, or a very large inverse temperature)");
   }
+}
+
+/// A learned block and one at overlap 0 whose mean vanishes by symmetry.
+struct CrossPair {
+  std::size_t learned;
+  std::size_t open;
+};
+
+std::vector<CrossPair> cross_pairs(const SequenceModel& model, std::span<const double> variance) {
+  std::vector<CrossPair> pairs;
+  for (std::size_t b = 0; b < variance.size(); ++b) {
+    for (std::size_t n = 0; n < variance.size(); ++n) {
+      if (variance[b] < 1.0 && variance[n] == 1.0 && model.even(n)) pairs.push_back({b, n});
+    }
+  }
+  return pairs;
 }
 
 double bias_bound(const numerics::Replicates& monitor) {
@@ -166,9 +223,12 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (const double v : variance) {
     if (!(v > 0.0 && v <= 1.0)) throw InvalidArgument("variance", "allowed: numbers in (0, 1]");
   }
-  // Targets: those of every block and the evidence. Controls: one per block and the importance
-  // weight.
-  const int targets = outputs_per_block * static_cast<int>(blocks) + 1;
+  // Targets: those of every block, of pairs, and the evidence. Controls: one per block and the
+  // importance weight.
+  const std::vector<CrossPair> pairs = cross_pairs(*model_, variance);
+  const std::size_t first_pair = outputs_per_block * blocks;
+  const std::size_t evidence_row = first_pair + pairs.size();
+  const int targets = static_cast<int>(evidence_row) + 2;
   numerics::ExpectationOptions rule;
   rule.dimensions = teacher_dimensions(*model_);
   rule.outputs = targets + static_cast<int>(blocks) + 1;
@@ -199,8 +259,17 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
         row(static_cast<std::size_t>(targets) + b)[i] = w * control(view, i);
       }
     }
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const BlockView learned{moments, pairs[k].learned};
+      const BlockView open{moments, pairs[k].open};
+      for (std::size_t i = 0; i < count; ++i) {
+        row(first_pair + k)[i] = teacher.weight[i] * cross(learned, open, i);
+      }
+    }
     for (std::size_t i = 0; i < count; ++i) {
-      row(static_cast<std::size_t>(targets) - 1)[i] = teacher.weight[i] * pooled_log_z(moments, i);
+      const Evidence e = evidence(moments, i);
+      row(evidence_row)[i] = teacher.weight[i] * e.log_z;
+      row(evidence_row + 1)[i] = teacher.weight[i] * e.pooling;
       row(static_cast<std::size_t>(targets) + blocks)[i] = teacher.weight[i] - 1.0;
     }
   };
@@ -219,7 +288,12 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     info.growth_bias.push_back(learned ? 0.0 : bias_bound(of_block[growth_monitor]));
     info.agreement.push_back(std::move(of_block[agreement_of]));
   }
-  info.log_evidence = std::move(means[static_cast<std::size_t>(targets) - 1]);
+  info.cross.resize(blocks * blocks);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    info.cross[pairs[k].learned * blocks + pairs[k].open] = std::move(means[first_pair + k]);
+  }
+  info.log_evidence = std::move(means[evidence_row]);
+  info.log_evidence_bias = bias_bound(means[evidence_row + 1]);
   require_finite(info);
   return info;
 }

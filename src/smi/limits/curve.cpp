@@ -256,8 +256,10 @@ class CurveSolver {
     const double own_bias = overlap_bias(stairs_, alpha, e);
     const double gained =
         numerics::mean(e.free_entropy) - alpha * numerics::mean(stairs_.log_evidence);
-    p.free_entropy = infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
-                              : numerics::reduce(e.free_entropy, bias * std::abs(gained));
+    p.free_entropy =
+        infinite ? Estimate{std::numeric_limits<double>::infinity(), 0.0}
+                 : numerics::reduce(e.free_entropy,
+                                    std::hypot(bias * gained, alpha * stairs_.log_evidence_bias));
     const PredictionErrors errors = errors_at(e);
     const PredictionErrors moved = errors_at(solved(alpha * (1.0 + sensitivity_step)));
     const auto with_bias = [&](const Replicates& here, const Replicates& there) {

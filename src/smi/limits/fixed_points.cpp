@@ -250,8 +250,22 @@ class Solver {
       node.growth[b] = std::move(carried[row++]);
       node.pull[b] = std::move(carried[row++]);
     }
+    node.cross_growth = largest_cross(here.info, node.log_alpha);
     judge(here, node);
     return node;
+  }
+
+  static Replicates largest_cross(const ChannelInformation& info, const Replicates& log_alpha) {
+    Replicates largest;
+    for (const Replicates& cross : info.cross) {
+      if (cross.empty()) continue;
+      Replicates growth = cross;
+      for (std::size_t r = 0; r < growth.size(); ++r) growth[r] *= std::exp(log_alpha[r]);
+      if (largest.empty() || std::abs(numerics::mean(growth)) > std::abs(numerics::mean(largest))) {
+        largest = std::move(growth);
+      }
+    }
+    return largest;
   }
 
   /// The bias of alpha, and whether the integrals can be trusted.

@@ -107,13 +107,15 @@ std::vector<std::vector<PotentialPoint>> potential(const Channel& channel, const
       variance.push_back(1.0 - overlap[b]);
       prior += 0.5 * shape.rank[b] * (overlap[b] + std::log1p(-overlap[b]));
     }
-    const numerics::Replicates evidence = channel.at(variance, context).log_evidence;
+    const ChannelInformation information = channel.at(variance, context);
     for (std::size_t a = 0; a < alphas.size(); ++a) {
       const double alpha = alphas[a];
-      out[a].push_back({overlap,
-                        numerics::reduce(numerics::map(
-                            evidence, [&](double psi) { return prior + alpha * psi; })),
-                        Maximum::none});
+      out[a].push_back(
+          {overlap,
+           numerics::reduce(numerics::map(information.log_evidence,
+                                          [&](double psi) { return prior + alpha * psi; }),
+                            alpha * information.log_evidence_bias),
+           Maximum::none});
     }
     context.report(static_cast<double>(k + 1) / static_cast<double>(walk.count()), "overlaps");
   }

@@ -8,6 +8,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/beginning.hpp"
 #include "smi/limits/branch_end.hpp"
 
 namespace onset::smi {
@@ -21,6 +22,9 @@ using Blocks = std::vector<std::size_t>;
 constexpr int growth_nodes = 256;
 constexpr int max_nodes = 1 << 14;
 constexpr int gain_nodes = 128;
+
+/// Inner nodes of a branch are raised up to this where its integrals are not accurate enough.
+constexpr int most_gain_nodes = 2048;
 
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
@@ -58,9 +62,6 @@ constexpr double max_factor = 64.0;
 constexpr double significance = 3.0;
 constexpr double strict_significance = 6.0;
 
-/// A pull or a growth rate below this is rounding error.
-constexpr double least_rate = 1e-9;
-
 /// The measured end of the last branch against counting: beyond so many standard errors the
 /// measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
@@ -80,19 +81,12 @@ bool is_positive(const Replicates& values) {
   return e.value > least_rate && e.value > strict_significance * e.error;
 }
 
-/// What is known where nothing is learned, whoever computed it.
-struct Beginning {
-  std::vector<Replicates> growth;
-  std::vector<Replicates> pull;
-  Replicates log_evidence;
-  std::vector<double> relative_bias;  // of the growth rates
-};
-
 /// The blocks that start to be learned, and where.
 struct NextStage {
   Blocks blocks;
   bool trivial = false;
   StageStart start;
+  std::optional<Estimate> cross_growth = {};
 };
 
 class Builder {
@@ -169,34 +163,17 @@ class Builder {
     return attention_ != nullptr && options_.held.empty() && has_uninformed_rule(*attention_);
   }
 
-  [[nodiscard]] Beginning deterministic_beginning(std::size_t nodes) const {
-    UninformedOptions rule;
-    rule.seed = options_.seed;
-    rule.nodes = nodes;
-    Uninformed channel = uninformed_channel(*attention_, rule, context_);
-    Beginning out;
-    out.pull.assign(blocks_, Replicates(channel.log_evidence.size(), 0.0));
-    out.growth = std::move(channel.growth);
-    out.log_evidence = std::move(channel.log_evidence);
-    out.relative_bias = std::move(channel.grid_error);
-    return out;
-  }
-
-  [[nodiscard]] Beginning sampled_beginning(std::size_t points) const {
-    const Channel channel(model_, channel_options(points, growth_nodes));
-    std::vector<double> variance(blocks_, 1.0);
-    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
-    ChannelInformation info = channel.at(variance, context_);
-    Beginning out{std::move(info.growth), std::move(info.gain), std::move(info.log_evidence), {}};
-    for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_open(b)) {
-        out.relative_bias.push_back(0.0);
-        continue;
-      }
-      const double rate = std::max(std::abs(numerics::mean(out.growth[b])), least_rate);
-      out.relative_bias.push_back(info.growth_bias[b] / rate);
+  [[nodiscard]] Beginning beginning(bool deterministic, std::size_t nodes,
+                                    std::size_t points) const {
+    if (deterministic) {
+      UninformedOptions rule;
+      rule.seed = options_.seed;
+      rule.nodes = nodes;
+      return deterministic_beginning(*attention_, rule, context_);
     }
-    return out;
+    std::vector<double> variance(blocks_);
+    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
+    return sampled_beginning(model_, channel_options(points, growth_nodes), variance, context_);
   }
 
   /// The blocks that are learned at once, or else the fastest growing ones at overlap 0 [smi 18].
@@ -205,10 +182,10 @@ class Builder {
     std::size_t points = first_points;
     const bool deterministic = has_rule();
     for (;;) {
-      const Beginning beginning =
-          deterministic ? deterministic_beginning(nodes) : sampled_beginning(points);
-      std::optional<NextStage> stage = stage_at(beginning);
-      result_.log_evidence = beginning.log_evidence;
+      const Beginning known = beginning(deterministic, nodes, points);
+      std::optional<NextStage> stage = stage_at(known);
+      result_.log_evidence = known.log_evidence;
+      result_.log_evidence_bias = known.log_evidence_bias;
       if (!stage || stage->trivial) return stage;
       const Estimate alpha = threshold(*stage);
       const double allowed = deterministic ? options_.first_tolerance
@@ -326,10 +303,30 @@ class Builder {
     return blocks;
   }
 
-  /// Follows the branch until a block that is not learned grows (and one node further, so that the
-  /// threshold lies inside), or to its deep end.
+  /// Follows the branch of fixed points, with more inner nodes where those in use do not do.
   std::vector<FixedPointNode> traced(const StageStart& start) {
-    const Channel channel(model_, channel_options(trace_points_, gain_nodes));
+    for (;; trace_nodes_ *= 4) {
+      auto nodes = followed(start);
+      const auto inaccurate = [](const FixedPointNode& node) {
+        return node.status.reason == StopReason::inaccurate;
+      };
+      const bool finer = trace_nodes_ < most_gain_nodes;
+      if (finer && std::any_of(nodes.begin(), nodes.end(), inaccurate)) continue;
+      const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
+      if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
+      if (nodes.size() < least_nodes) {
+        throw Refused(
+            "the fixed points of this model cannot be computed accurately enough: the inner "
+            "integrals of its posterior need more nodes than there are");
+      }
+      return nodes;
+    }
+  }
+
+  /// Until a block that is not learned grows (and one node further, so that the threshold lies
+  /// inside), or to the branch's deep end.
+  std::vector<FixedPointNode> followed(const StageStart& start) {
+    const Channel channel(model_, channel_options(trace_points_, trace_nodes_));
     const Channel slopes(model_,
                          channel_options(std::min(trace_points_, slope_points), gain_nodes));
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
@@ -343,16 +340,8 @@ class Builder {
       }
       return growing(nodes[nodes.size() - 2]).has_value();
     };
-    auto nodes = trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
-                              enough, context_);
-    const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
-    if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
-    if (nodes.size() < least_nodes) {
-      throw Refused(
-          "the fixed points of this model cannot be computed accurately enough: the inner "
-          "integrals of its posterior need more nodes than there are");
-    }
-    return nodes;
+    return trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
+                        enough, context_);
   }
 
   /// The fastest growing block that is not learned, if one grows.
@@ -474,6 +463,7 @@ class Builder {
       const bool tied = rate.value > -significance * rate.error && is_positive(node.growth[b]);
       if (b == block || tied) next.blocks.push_back(b);
     }
+    if (!node.cross_growth.empty()) next.cross_growth = numerics::reduce(node.cross_growth);
     require_rise(start, nodes, next.start);
     return next;
   }
@@ -498,8 +488,8 @@ class Builder {
                 const std::vector<FixedPointNode>& nodes) {
     Branch branch(model_.shape().rank, step.start, nodes);
     const Estimate size = !step.trivial && folds(step, nodes) ? jump(step, branch) : Estimate{};
-    result_.steps.push_back(
-        {step.blocks, step.trivial, given, step.start, threshold(step), size, std::move(branch)});
+    result_.steps.push_back({step.blocks, step.trivial, given, step.start, threshold(step), size,
+                             step.cross_growth, std::move(branch)});
   }
 
   /// Whether alpha falls along the branch at first, significantly.
@@ -514,15 +504,22 @@ class Builder {
     return false;
   }
 
-  /// The overlap where a folded branch has risen to its threshold's alpha again.
-  static Estimate jump(const NextStage& step, const Branch& branch) {
+  /// The overlap where a folded branch has risen to its threshold's alpha again, or a little more.
+  static Replicates overlap_above(const NextStage& step, const Branch& branch, double more) {
     Replicates overlap;
     for (std::size_t r = 0; r < step.start.log_alpha.size(); ++r) {
-      const auto points = branch.stable_points(r, step.start.log_alpha[r]);
+      const auto points = branch.stable_points(r, step.start.log_alpha[r] + more);
       const std::size_t b = step.blocks.front();
       overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[b]));
     }
-    return numerics::reduce(overlap);
+    return overlap;
+  }
+
+  /// Its error includes what a bias of alpha along the branch moves it by.
+  static Estimate jump(const NextStage& step, const Branch& branch) {
+    const Replicates overlap = overlap_above(step, branch, 0.0);
+    const double moved = numerics::mean(overlap_above(step, branch, branch.relative_bias()));
+    return numerics::reduce(overlap, std::abs(moved - numerics::mean(overlap)));
   }
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
@@ -546,6 +543,7 @@ class Builder {
   const ThresholdFound& found_;
   std::size_t blocks_;
   std::size_t trace_points_;
+  int trace_nodes_ = gain_nodes;
   std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
   std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
   Staircase result_;

@@ -14,10 +14,13 @@ class AttentionModel final : public SequenceModel {
     return static_cast<int>(shape_.size(shape_.blocks() - 1));
   }
   [[nodiscard]] int noise_size() const override { return model_.noise > 0.0 ? label_size() : 0; }
-  /// u_L is fixed up to a rotation of its directions [smi 21].
+  /// u_L is fixed up to a rotation of its directions [smi 21]; with as many directions as tokens
+  /// the scores' common constant is not fixed either [smi 36].
   [[nodiscard]] double constraints() const override {
+    if (model_.noise > 0.0) return 0.0;
     const int rank = shape_.rank.back();
-    return model_.noise > 0.0 ? 0 : shape_.tokens * rank - rank * (rank - 1) / 2;
+    const int tokens = shape_.tokens;
+    return tokens > rank ? tokens * rank - rank * (rank - 1) / 2 : tokens * (tokens + 1) / 2 - 1;
   }
   [[nodiscard]] bool even(std::size_t) const override { return true; }
   void label(std::span<const double> fields, std::span<const double> noise,

@@ -1,10 +1,12 @@
 #include "smi/model/last_layer.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "smi/model/rank_two_pair.hpp"
 
 namespace onset::smi {
 namespace {
@@ -293,7 +295,7 @@ class RotatedLast final : public LastLayer {
   /// zeta = O a - w: row 0 is c a_0 - turn s a_1, row 1 is s a_0 + turn c a_1.
   static void store(LastBranch& branch, const std::vector<double>& a, const std::vector<double>& w,
                     std::size_t m, double turn, const Turn& e, std::size_t count, std::size_t k) {
-    std::vector<double> mean(2 * m);
+    std::array<double, 2 * max_tokens> mean;
     for (std::size_t t = 0; t < m; ++t) {
       mean[t] = e.c * a[t] - turn * e.s * a[m + t];
       mean[m + t] = e.s * a[t] + turn * e.c * a[m + t];
@@ -328,14 +330,12 @@ std::unique_ptr<LastLayer> last_layer(const DeepAttention& model) {
   const int rank = model.rank_of(model.layers - 1);
   if (rank == 1 && model.noise == 0.0) return std::make_unique<SignedLast>(model.tokens);
   if (rank == 1) return std::make_unique<NoisyLast>(model.tokens, model.noise);
-  if (rank == 2 && model.noise == 0.0 && model.tokens > 2) {
+  if (rank == 2 && model.noise == 0.0) {
+    if (model.tokens == 2) return std::make_unique<RankTwoPair>();
     return std::make_unique<RotatedLast>(model.tokens);
   }
-  throw Refused(
-      "the last layer may have rank one, or rank two with three or more tokens and no "
-      "noise; got rank " +
-      std::to_string(rank) + ", " + std::to_string(model.tokens) + " tokens" +
-      (model.noise > 0.0 ? " and noise" : ""));
+  throw Refused("the last layer may have rank one, or rank two and no noise; got rank " +
+                std::to_string(rank) + (model.noise > 0.0 ? " and noise" : ""));
 }
 
 }  // namespace onset::smi

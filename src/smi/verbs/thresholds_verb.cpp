@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -59,6 +61,18 @@ void add_rows(const Staircase& stairs, Table& table) {
   if (stairs.hard_phase) add("all", "algorithmic", stairs.algorithmic, Estimate{1.0, 0.0});
 }
 
+/// The largest growth factor across two layers, if any was computed.
+std::optional<Estimate> largest_cross_growth(const Staircase& stairs) {
+  std::optional<Estimate> largest;
+  for (const StaircaseStep& step : stairs.steps) {
+    if (!step.cross_growth) continue;
+    if (!largest || std::abs(step.cross_growth->value) > std::abs(largest->value)) {
+      largest = step.cross_growth;
+    }
+  }
+  return largest;
+}
+
 Result run_thresholds(const Parameters& p, const Context& context) {
   const NamedModel named = read_model(p);
   Result result;
@@ -84,6 +98,12 @@ Result run_thresholds(const Parameters& p, const Context& context) {
         "contraction_alpha is where exact recovery starts to attract state evolution, measured at "
         "the deepest fixed point; counting says " +
         to_text(Value(*stairs.perfect)) + ".");
+  }
+  if (const auto cross = largest_cross_growth(stairs)) {
+    result.summary.emplace_back("cross_growth", *cross);
+    result.notes.push_back(
+        "cross_growth is the largest growth factor of an overlap across two layers at a threshold; "
+        "below 1 in size the stages decouple.");
   }
   result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
   for (const StaircaseStep& step : stairs.steps) {

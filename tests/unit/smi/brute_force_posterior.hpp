@@ -23,6 +23,8 @@ struct Answer {
   double log_z = 0.0;
   std::array<Pair, 2> mean{};                     // <zeta_l>
   std::array<std::array<double, 3>, 2> second{};  // <zeta_l zeta_l^T>: 11, 21, 22
+  // <(zeta_1 zeta_1^T)_k zeta_2,t>: k as in second
+  std::array<Pair, 3> third{};
 };
 
 /// log N(z; omega, variance I) of a pair.
@@ -64,10 +66,17 @@ inline Answer solve(const Question& q, double coarseness = 1.0) {
         const double w = std::exp(exponent) / std::abs(determinant);
         total += w;
         const std::array<Pair, 2> z = {z1, z2};
+        const auto zeta = [&](std::size_t l, std::size_t t) {
+          return (z[l][t] - q.omega[l][t]) / std::sqrt(q.variance[l]);
+        };
+        for (std::size_t t = 0; t < 2; ++t) {
+          sums.third[0][t] += w * zeta(0, 0) * zeta(0, 0) * zeta(1, t);
+          sums.third[1][t] += w * zeta(0, 1) * zeta(0, 0) * zeta(1, t);
+          sums.third[2][t] += w * zeta(0, 1) * zeta(0, 1) * zeta(1, t);
+        }
         for (std::size_t l = 0; l < 2; ++l) {
-          const double scale = 1.0 / std::sqrt(q.variance[l]);
-          const double a = (z[l][0] - q.omega[l][0]) * scale;
-          const double b = (z[l][1] - q.omega[l][1]) * scale;
+          const double a = zeta(l, 0);
+          const double b = zeta(l, 1);
           sums.mean[l][0] += w * a;
           sums.mean[l][1] += w * b;
           sums.second[l][0] += w * a * a;
@@ -80,6 +89,9 @@ inline Answer solve(const Question& q, double coarseness = 1.0) {
   for (std::size_t l = 0; l < 2; ++l) {
     for (double& x : sums.mean[l]) x /= total;
     for (double& x : sums.second[l]) x /= total;
+  }
+  for (Pair& row : sums.third) {
+    for (double& x : row) x /= total;
   }
   sums.log_z = std::log(total * step * step) - prefactor;
   return sums;

@@ -52,6 +52,20 @@ TEST(ModelStaircase, KnownThresholdsOfLinks) {
   EXPECT_EQ(of_link("relu").perfect, 2.0);
 }
 
+TEST(ModelStaircase, RankTwoAndTwoTokensLeaveTheScoresConstantOpen) {
+  DeepAttention model;
+  model.layers = 1;
+  model.tokens = 2;
+  model.rank = {2};
+  StaircaseOptions options;
+  options.tolerance = 2e-3;
+  const Staircase s = staircase(model, options, with_threads(2));
+  ASSERT_EQ(s.steps.size(), 1u);
+  expect_near(s.steps[0].alpha, 2.0 / 5.0, "closed form of [smi 36]");
+  EXPECT_EQ(s.perfect, 1.0);
+  expect_near(s.contraction, 1.0, "counting");
+}
+
 TEST(ModelStaircase, ParityOfThreeIsHard) {
   const Staircase s = of_link("parity3");
   EXPECT_TRUE(s.steps.empty());

@@ -163,6 +163,9 @@ TEST(SampledPosterior, WithoutInnerLayersIsConsistent) {
   DeepAttention wide = deep(1, 3);
   wide.rank = {2};
   expect_consistent(wide, "rank two");
+  DeepAttention pair = deep(1, 2);
+  pair.rank = {2};
+  expect_consistent(pair, "rank two, two tokens");
 }
 
 TEST(SampledPosterior, WithInnerLayersIsConsistent) {
@@ -173,6 +176,9 @@ TEST(SampledPosterior, WithInnerLayersIsConsistent) {
   DeepAttention wide = deep(2, 3);
   wide.rank = {1, 2};
   expect_consistent(wide, "rank two last");
+  DeepAttention pair = deep(2, 2);
+  pair.rank = {1, 2};
+  expect_consistent(pair, "rank two last, two tokens");
   DeepAttention inner = deep(2, 2);
   inner.rank = {2, 1};
   expect_consistent(inner, "rank two inside");
@@ -195,6 +201,7 @@ TEST(SampledPosterior, IsFiniteWhereAttentionMatricesAreSingularUpToRounding) {
 TEST(SampledPosterior, RefusesLastLayersItCannotIntegrate) {
   DeepAttention model = deep(2, 2);
   model.rank = {1, 2};
+  model.noise = 0.1;
   EXPECT_THROW(SampledPosterior(model, {}), Refused);
   model = deep(2, 4);
   model.rank = {1, 3};

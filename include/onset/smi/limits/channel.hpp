@@ -32,9 +32,14 @@ struct ChannelInformation {
   /// E<zeta_b> . zeta*_b over the rank: equal to the gain [smi 15] when the inner integrals are
   /// right everywhere, also where a proposal might miss a part of the posterior.
   std::vector<numerics::Replicates> agreement;
+  /// C_bn = E sum_{st} tr(<zeta_b zeta_b^T>_c)_st tr(<zeta_n zeta_n^T> - I)_st over both ranks, for
+  /// a learned block b and an even one n at overlap 0: alpha C_bn is the growth factor of an
+  /// overlap across the two [smi 35]. cross[b * blocks + n]; empty for other pairs.
+  std::vector<numerics::Replicates> cross;
   /// Psi = E log Z_out.
   numerics::Replicates log_evidence;
-  /// Bounds on the bias that the finite inner integration leaves in gain and growth.
+  /// Bounds on the bias that the finite inner integration leaves in Psi, gain and growth.
+  double log_evidence_bias = 0.0;
   std::vector<double> gain_bias;
   std::vector<double> growth_bias;
 };

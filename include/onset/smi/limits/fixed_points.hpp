@@ -20,11 +20,14 @@ struct FixedPointNode {
   numerics::Replicates log_alpha;            ///< sum_b rank_b (1 - V_b) / sum_b rank_b r_b
   std::vector<numerics::Replicates> growth;  ///< F_b of blocks not learned; empty for the others
   std::vector<numerics::Replicates> pull;    ///< r_b of blocks not learned; empty for the others
-  numerics::Replicates log_evidence;         ///< Psi, estimated directly
-  double relative_bias = 0.0;                ///< bound on the bias of alpha from inner integration
-  std::vector<double> gain_bias;             ///< likewise, relative, of each learned block's gain
-  std::vector<double> growth_bias;           ///< likewise, relative, of each growth rate
-  Status status;                             ///< evaluations of the channel, last Newton step
+  /// alpha C_bn of [smi 35], the largest in size over pairs of a learned block and one that is not:
+  /// the growth factor of an overlap across them. Empty where symmetry does not decouple them.
+  numerics::Replicates cross_growth;
+  numerics::Replicates log_evidence;  ///< Psi, estimated directly
+  double relative_bias = 0.0;         ///< bound on the bias of alpha from inner integration
+  std::vector<double> gain_bias;      ///< likewise, relative, of each learned block's gain
+  std::vector<double> growth_bias;    ///< likewise, relative, of each growth rate
+  Status status;                      ///< evaluations of the channel, last Newton step
 
   /// log(alpha F_b) of a block that is not learned: above 0 it grows.
   [[nodiscard]] numerics::Replicates log_growth(std::size_t block) const;

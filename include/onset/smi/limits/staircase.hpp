@@ -38,6 +38,9 @@ struct StaircaseStep {
   Estimate alpha;
   Estimate
       jump;  ///< the first block's overlap just above alpha; 0 when the transition is continuous
+  /// Growth factor of an overlap across these blocks and those learned before, where the stage
+  /// begins: it stays below 1 in size [smi 35]. Nothing at the first stage, or without symmetry.
+  std::optional<Estimate> cross_growth;
   Branch branch;  ///< up to the next step, or to perfect recovery
 };
 
@@ -45,6 +48,7 @@ struct StaircaseStep {
 struct Staircase {
   std::vector<StaircaseStep> steps;
   numerics::Replicates log_evidence;  ///< Psi where nothing is learned
+  double log_evidence_bias = 0.0;     ///< bound on its bias from inner integration
   /// Blocks that no sample ratio makes learnable from small overlaps, given all others.
   std::vector<std::size_t> hard;
   /// alpha above which Q = I is optimal, by counting [smi 21]; nothing when labels are discrete or

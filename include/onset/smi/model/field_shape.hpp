@@ -14,6 +14,10 @@ struct FieldShape {
   std::vector<int> rank;  ///< one per block
 
   [[nodiscard]] std::size_t blocks() const { return rank.size(); }
+  /// Rows of weights: the sum of the ranks.
+  [[nodiscard]] std::size_t directions() const {
+    return fields() / static_cast<std::size_t>(tokens);
+  }
   /// Fields of a block.
   [[nodiscard]] std::size_t size(std::size_t block) const {
     return static_cast<std::size_t>(rank[block]) * static_cast<std::size_t>(tokens);

@@ -1,0 +1,74 @@
+"""Online SGD of two-token attention at d = 1000: a plain NumPy loop beside `onset ssi sgd`, one thread each.
+
+Usage: ssi_sgd.py PATH_OF_ONSET [THREADS]
+
+Both sides run in turns in this one process's time, so that a busy machine slows both. The command's start is
+taken out by timing two numbers of steps.
+"""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+D, RATE, OMEGA, A = 1000, 0.05, 0.6, 1.0
+
+
+def softmax(s):
+    s = np.exp(s - s.max(axis=1, keepdims=True))
+    return s / s.sum(axis=1, keepdims=True)
+
+
+def numpy_seconds_per_step(steps=1500):
+    rng = np.random.default_rng(1)
+    root = np.sqrt(D)
+    teacher = rng.standard_normal(D)
+    teacher *= root / np.linalg.norm(teacher)
+    w = rng.standard_normal(D)
+    w *= root / np.linalg.norm(w)
+    p = rng.standard_normal(D)
+    p -= teacher * (p @ teacher) / D
+    positions = np.stack([p, -p]) / np.linalg.norm(p)
+    fixed = softmax(np.array([[A**2, -(A**2)], [-(A**2), A**2]]))
+    start = time.perf_counter()
+    for _ in range(steps):
+        x = rng.standard_normal((2, D))
+        z_teacher = x @ teacher / root
+        tokens = x + positions
+        z = tokens @ w / root
+        y = (1 - OMEGA) * softmax(np.outer(z_teacher, z_teacher)) + OMEGA * fixed
+        f = softmax(np.outer(z, z))
+        g = f - y
+        h = f * (g - (g * f).sum(axis=1, keepdims=True))
+        w = w - RATE * (((h + h.T) @ z) @ tokens) / root
+        w *= root / np.linalg.norm(w)
+    return (time.perf_counter() - start) / steps
+
+
+def onset_seconds_per_step(command, engine, runs, few, many, threads):
+    def seconds(steps):
+        start = time.perf_counter()
+        subprocess.run([command, "ssi", "sgd", "--a", str(A), "--omega", str(OMEGA), "--dim", str(D), "--rate",
+                        str(RATE), "--runs", str(runs), "--steps", str(steps), "--engine", engine, "--threads",
+                        str(threads), "--quiet", "--format", "json"], stdout=subprocess.DEVNULL, check=False)
+        return time.perf_counter() - start
+    return (seconds(many) - seconds(few)) / ((many - few) * runs)
+
+
+def main():
+    command = sys.argv[1]
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    turns = []
+    for _ in range(3):
+        turns.append((numpy_seconds_per_step(),
+                      onset_seconds_per_step(command, "chain", 128, 1000, 41000, threads),
+                      onset_seconds_per_step(command, "full", 16, 100, 2100, threads)))
+    plain, chain, full = (sorted(x)[1] for x in zip(*turns))
+    print(f"NumPy loop: {plain * 1e6:.0f} us a step")
+    print(f"chain:      {chain * 1e9:.0f} ns a step and run, {plain / chain:.0f} times as fast")
+    print(f"full:       {full * 1e6:.2f} us a step and run, {plain / full:.1f} times as fast")
+
+
+if __name__ == "__main__":
+    main()

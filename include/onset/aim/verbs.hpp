@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "onset/core/verb.hpp"
+
+namespace onset::aim {
+
+/// The verbs of the family: curve, thresholds, spectrum, amp, gd, generate.
+[[nodiscard]] std::vector<Verb> verbs();
+
+}  // namespace onset::aim

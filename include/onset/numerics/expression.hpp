@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onset::numerics {
+
+/// A mistake in an expression. what() says what is wrong and where, then shows the text with a
+/// caret below the place.
+class SyntaxError : public std::runtime_error {
+ public:
+  SyntaxError(std::string_view text, std::size_t position, const std::string& message);
+  /// Offset into the text; at its end where something is missing.
+  [[nodiscard]] std::size_t position() const { return position_; }
+
+ private:
+  std::size_t position_;
+};
+
+/// The variables of an expression.
+struct ExpressionNames {
+  std::vector<std::string> variables;
+  /// Stands for one variable after the other in sum(), mean() and prod(), as in sum(z^2); may be
+  /// empty.
+  std::string each;
+};
+
+/// A function of several variables read from text, evaluated on batches of points, with derivatives
+/// by forward differentiation.
+///
+/// Numbers, + - * / ^, parentheses, pi, L (the number of variables), the variables, and
+/// exp log sqrt sin cos tan sinh cosh tanh atan erf sigmoid softplus abs sign step relu, min(a, b),
+/// max(a, b), Hermite polynomials He2(x) (probabilists') and h2(x) = He2(x)/sqrt(2!) of any order
+/// up to 64, and sum(..), mean(..), prod(..) over the variables. A number may stand before a name
+/// or a parenthesis without *.
+class Expression {
+ public:
+  /// Throws SyntaxError.
+  Expression(std::string_view text, const ExpressionNames& names);
+
+  [[nodiscard]] std::size_t variables() const;
+  /// out[i] at the points inputs[v * count + i].
+  void values(std::size_t count, const double* inputs, double* out) const;
+  /// The same, and derivatives[v * count + i]. At a kink: one of the one-sided derivatives (that
+  /// from below for abs and relu), 0 at a jump.
+  void gradient(std::size_t count, const double* inputs, double* out, double* derivatives) const;
+
+  /// The variables that it depends on, in increasing order.
+  [[nodiscard]] const std::vector<std::size_t>& used() const { return used_; }
+  /// Its degree where it is a polynomial.
+  [[nodiscard]] std::optional<int> degree() const;
+
+  struct Term;
+  /// It is the sum of factor * part over these; sums are opened through constant factors.
+  [[nodiscard]] std::vector<Term> terms() const;
+
+  /// How it is stored; of no use outside.
+  struct Tape;
+
+ private:
+  Expression(std::shared_ptr<const Tape> tape, std::size_t root);
+  void collect(std::size_t node, double factor, std::vector<Term>& terms) const;
+  std::shared_ptr<const Tape> tape_;
+  std::size_t root_ = 0;
+  std::vector<std::size_t> order_;  ///< the nodes that it needs, arguments first
+  std::vector<std::size_t> used_;
+};
+
+struct Expression::Term {
+  double factor;
+  Expression part;
+};
+
+}  // namespace onset::numerics

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "onset/smi/model/field_shape.hpp"
+
+namespace onset::smi {
+
+/// All that test errors and cosines depend on: scalar products of the rows of a student's and a
+/// teacher's weights, over the dimension. Matrices are square, directions x directions, row by row.
+struct Overlaps {
+  std::size_t directions = 0;
+  std::vector<double> student;  ///< What What^T / D
+  std::vector<double> cross;    ///< What W*^T / D: a row per student direction
+  std::vector<double> teacher;  ///< W* W*^T / D
+};
+
+/// Rows of weights, `dimension` numbers each, one per direction.
+[[nodiscard]] Overlaps overlaps(std::span<const double> student, std::span<const double> teacher,
+                                std::size_t dimension);
+
+/// How well one block is aligned, whatever symmetry the label leaves: a sign at rank one, a
+/// rotation of the directions beyond [smi 41].
+struct Alignment {
+  double norm = 0.0;     ///< |What_b|^2 / (D rank)
+  double overlap = 0.0;  ///< |What_b . W*_b| / (D rank) with the best rotation, never negative
+  double cosine = 0.0;   ///< overlap over the norms of both
+};
+
+[[nodiscard]] std::vector<Alignment> alignments(const FieldShape& shape, const Overlaps& overlaps);
+
+}  // namespace onset::smi

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
+#include "onset/ssi/learners/sgd.hpp"
+
+namespace onset::ssi {
+
+/// The learning rate of the tied student beside that of the untied one.
+enum class RatePolicy {
+  equal,    ///< the same
+  sqrt,     ///< sqrt(L) times
+  linear,   ///< L times
+  optimal,  ///< each its own best, half of the largest at which it still learns
+};
+[[nodiscard]] std::string_view to_string(RatePolicy policy);
+
+struct GainOptions {
+  SgdOptions sgd;  ///< rate: that of the untied student; steps: at most, 0 for 50 times the ODE's
+  RatePolicy policy = RatePolicy::equal;
+};
+
+/// How many more steps the untied student needs to bring its overlap to the level. [ssi 35-37]
+struct Gain {
+  double rate_tied = 0.0;
+  double rate_untied = 0.0;
+  std::optional<Estimate> steps_tied;  ///< mean first passages of the chain; nothing if too few
+  std::optional<Estimate> steps_untied;
+  std::optional<Estimate> gain;      ///< their ratio
+  std::optional<Estimate> gain_ode;  ///< of the flow from m = 1/sqrt(d)
+  bool complete = false;             ///< whether all runs reached the level
+};
+
+/// `tied` has a tied student; its untied twin is made from it.
+[[nodiscard]] Gain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
+                                    const Context& context);
+
+/// The slope of log(gain) against log(tokens) by weighted least squares; nothing for fewer than two
+/// points.
+[[nodiscard]] std::optional<Estimate> power_law(const std::vector<double>& tokens,
+                                                const std::vector<Estimate>& gains);
+
+}  // namespace onset::ssi

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/numerics/quadrature.hpp"
+#include "onset/ssi/model/model.hpp"
+
+namespace onset::ssi {
+
+/// A function of (e, m) with its first and second derivatives.
+struct Jet {
+  double value = 0.0;
+  double e = 0.0;
+  double m = 0.0;
+  double ee = 0.0;
+  double em = 0.0;
+  double mm = 0.0;
+};
+
+/// What the risk of a squared loss is made of: X(e, m) = E<g(z*), f(z)> = sum_s c_s(e) m^s, where
+/// every c_s is a polynomial in e through Chebyshev points, F(e) = E|f|^2 and E|g|^2. [ssi 7]
+class CrossSeries {
+ public:
+  CrossSeries(std::size_t degree, std::size_t nodes)
+      : degree_(degree), nodes_(nodes), coefficients_((degree + 1) * nodes), square_(nodes) {}
+
+  [[nodiscard]] Jet cross(double e, double m) const;  ///< X
+  [[nodiscard]] Jet square(double e) const;           ///< F
+  [[nodiscard]] double target_square() const { return target_square_; }
+  /// Bound on what the series leaves out of X: |m|^(degree + 1) times this.
+  [[nodiscard]] double tail() const { return tail_; }
+  [[nodiscard]] std::size_t degree() const { return degree_; }
+
+ private:
+  friend CrossSeries cross_series(const Link&, const Link&, const std::vector<double>&, bool,
+                                  const numerics::Rule&, std::size_t, std::size_t, const Context&);
+  friend CrossSeries activation_series(const SequenceModel&, double, std::size_t);
+  std::size_t degree_;
+  std::size_t nodes_;
+  std::vector<double> coefficients_;  ///< [s * nodes + j]: of T_j(e) in c_s
+  std::vector<double> square_;
+  double target_square_ = 0.0;
+  double tail_ = 0.0;
+};
+
+/// By products of Hermite coefficients on a grid; up to three tokens. `shifts` are the signs of the
+/// positional encoding; without one (positional false) only e = 0 is computed. About
+/// outputs * degree * nodes_of_rule^L operations per Chebyshev point.
+[[nodiscard]] CrossSeries cross_series(const Link& target, const Link& student,
+                                       const std::vector<double>& signs, bool positional,
+                                       const numerics::Rule& rule, std::size_t degree,
+                                       std::size_t nodes, const Context& context);
+
+/// For a tied student of any number of tokens: one-dimensional integrals with the given step.
+[[nodiscard]] CrossSeries activation_series(const SequenceModel& model, double step,
+                                            std::size_t degree);
+
+}  // namespace onset::ssi

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
+#include "onset/ssi/limits/cross_series.hpp"
+#include "onset/ssi/model/model.hpp"
+
+namespace onset::ssi {
+
+struct RiskPoint {
+  Estimate risk;
+  Estimate slope_e;
+  Estimate slope_m;
+};
+
+/// The population risk R(e, m) of a model on the closed unit disk. [ssi 6]
+class Landscape {
+ public:
+  virtual ~Landscape() = default;
+  [[nodiscard]] virtual RiskPoint at(double e, double m) const = 0;
+  /// Value and derivatives where they are exact to quadrature (smooth() is true).
+  [[nodiscard]] virtual bool smooth() const { return false; }
+  [[nodiscard]] virtual Jet jet(double e, double m) const;
+};
+
+/// Squared losses of up to three tokens, and tied students of any number: Hermite series, errors
+/// from two rules. Everything else: quasi-Monte Carlo at every point, errors from replicates.
+/// Throws Refused for an untied student, which has one overlap per token.
+[[nodiscard]] std::unique_ptr<Landscape> population_risk(const SequenceModel& model,
+                                                         std::uint64_t seed,
+                                                         const Context& context);
+
+struct Minimum {
+  double e = 0.0;
+  double m = 0.0;
+  double risk = 0.0;
+  std::string type;  ///< semantic, positional, mixed or uninformed
+};
+
+/// What a point is: uninformed near the origin, semantic (e = 0), positional (m = 0) or mixed.
+[[nodiscard]] std::string type_of(double e, double m);
+
+/// The local minima of a smooth landscape on the closed disk (on the segment e = 0 without a
+/// positional encoding), lowest first.
+[[nodiscard]] std::vector<Minimum> local_minima(const Landscape& landscape, bool positional,
+                                                const Context& context);
+
+}  // namespace onset::ssi

@@ -1,0 +1,257 @@
+#include "onset/aim/learners/amp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "onset/aim/limits/spectrum.hpp"
+#include "onset/aim/model/output.hpp"
+#include "onset/core/error.hpp"
+#include "onset/numerics/linear_algebra.hpp"
+#include "onset/numerics/parallel.hpp"
+
+namespace onset::aim {
+namespace {
+
+using numerics::MatrixView;
+
+constexpr std::size_t block = 256;  ///< samples per task
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+/// A variance below this share of the predicted one has collapsed.
+constexpr double collapsed = 0.3;
+/// Below this nothing is left to learn, and rounding begins to show.
+constexpr double exact_variance = 1e-20;
+
+double inner(const std::vector<double>& a, const std::vector<double>& b, std::size_t dim) {
+  std::vector<double> rows(dim);
+  for (std::size_t i = 0; i < dim; ++i) {
+    for (std::size_t j = 0; j < dim; ++j) rows[i] += a[i * dim + j] * b[i * dim + j];
+  }
+  return numerics::ordered_sum(rows.data(), dim) / static_cast<double>(dim);
+}
+
+/// The state of the algorithm and its buffers.
+class MessagePassing {
+ public:
+  MessagePassing(const AttentionIndexed& model, const Dataset& data,
+                 const std::vector<double>& truth, const AmpOptions& options,
+                 const Context& context)
+      : model_(model),
+        data_(data),
+        truth_(truth),
+        options_(options),
+        context_(context),
+        output_(model, data),
+        scores_(data.tokens * (data.tokens + 1) / 2),
+        estimate_(data.dim * data.dim, 0.0),
+        gradient_(data.samples * scores_, 0.0),
+        variances_(data.samples * scores_) {
+    for (std::size_t i = 0; i < data.dim; ++i) estimate_[i * data.dim + i] = std::sqrt(model.rho);
+    set_relative_variances();
+  }
+
+  AmpRun run() {
+    AmpRun out;
+    out.status = {StopReason::max_iterations, 0, 0.0};
+    while (out.status.iterations < options_.max_iterations) {
+      context_.check();
+      const AmpStep step = iterate();
+      ++out.status.iterations;
+      out.status.residual = step.step;
+      out.steps.push_back(step);
+      if (has_diverged(step)) {
+        out.status.reason = StopReason::diverged;
+        break;
+      }
+      if (step.step <= options_.tolerance * step.variance || step.variance < exact_variance) {
+        out.status.reason = StopReason::converged;
+        break;
+      }
+    }
+    out.estimate = std::move(estimate_);
+    return out;
+  }
+
+ private:
+  /// (1 + delta_ab), times |x_a|^2 |x_b|^2 / d^2 when norms are taken into account.
+  void set_relative_variances() {
+    const std::size_t tokens = data_.tokens;
+    const auto dim = static_cast<double>(data_.dim);
+    std::vector<double> norms(tokens, 1.0);
+    for (std::size_t s = 0; s < data_.samples; ++s) {
+      for (std::size_t a = 0; options_.norm_aware && a < tokens; ++a) {
+        const double* x = data_.inputs.data() + (s * tokens + a) * data_.dim;
+        double sum = 0.0;
+        for (std::size_t i = 0; i < data_.dim; ++i) sum += x[i] * x[i];
+        norms[a] = sum / dim;
+      }
+      for (std::size_t a = 0; a < tokens; ++a) {
+        for (std::size_t b = a; b < tokens; ++b) {
+          variances_[s * scores_ + score_index(a, b, tokens)] =
+              (a == b ? 2.0 : 1.0) * norms[a] * norms[b];
+        }
+      }
+    }
+  }
+
+  AmpStep iterate() {
+    AmpStep step;
+    step.conjugate = update_gradient();
+    if (!(std::isfinite(step.conjugate) && step.conjugate > 0.0)) {
+      step.variance = not_known;
+      return step;
+    }
+    const std::vector<double> old = estimate_;
+    denoise(step);
+    step.step = squared_distance(estimate_, old, data_.dim);
+    step.variance = variance_;
+    step.self_overlap = inner(estimate_, estimate_, data_.dim);
+    step.mse = truth_.empty() ? not_known : squared_distance(estimate_, truth_, data_.dim);
+    step.overlap = truth_.empty() ? not_known : inner(estimate_, truth_, data_.dim);
+    return step;
+  }
+
+  /// omega with its Onsager term and g at it; returns q_hat from the size of g [aim 28].
+  double update_gradient() {
+    scores_of(data_, estimate_, products_, field_, context_);
+    const bool first = omega_.empty();
+    if (first) {
+      omega_ = field_;
+      anchor_ = estimate_;
+    }
+    const double keep = first ? 0.0 : options_.damping;
+    for (std::size_t i = 0; i < anchor_.size(); ++i) {
+      anchor_[i] = keep * anchor_[i] + (1.0 - keep) * estimate_[i];
+    }
+    const std::size_t tasks = (data_.samples + block - 1) / block;
+    std::vector<double> sizes(tasks, 0.0);
+    numerics::parallel_for(context_, tasks, [&](std::size_t task) {
+      std::vector<double> variance(scores_);
+      const std::size_t end = std::min(data_.samples, (task + 1) * block);
+      for (std::size_t s = task * block; s < end; ++s) {
+        const std::size_t at = s * scores_;
+        for (std::size_t i = 0; i < scores_; ++i) {
+          variance[i] = variance_ * variances_[at + i];
+          const double fresh = field_[at + i] - variance[i] * gradient_[at + i];
+          omega_[at + i] = keep * omega_[at + i] + (1.0 - keep) * fresh;
+        }
+        const std::span<double> g(gradient_.data() + at, scores_);
+        output_.gradient(s, {omega_.data() + at, scores_}, variance, g);
+        for (std::size_t i = 0; i < scores_; ++i) sizes[task] += variances_[at + i] * g[i] * g[i];
+      }
+    });
+    const auto d = static_cast<double>(data_.dim);
+    return 2.0 * numerics::ordered_sum(sizes.data(), tasks) / (d * d);
+  }
+
+  /// The matrix that the labels show, S plus noise, and its denoiser. Damping keeps part of the old
+  /// estimate in omega, so the same mixture is what the gradients correct.
+  void denoise(AmpStep& step) {
+    const std::size_t dim = data_.dim;
+    std::vector<double> shown = back_projection();
+    const double scale = 2.0 / (step.conjugate * static_cast<double>(dim));
+    for (std::size_t i = 0; i < dim * dim; ++i) shown[i] = anchor_[i] + scale * shown[i];
+    std::vector<double> values(dim);
+    numerics::symmetric_eigen(dim, shown, values);
+    step.smallest = values.front();
+    step.largest = values.back();
+    const Spectrum spectrum(
+        model_.rho, std::clamp(1.0 / step.conjugate, Spectrum::min_delta, Spectrum::max_delta));
+    std::vector<double> scaled(dim * dim);
+    for (std::size_t k = 0; k < dim; ++k) {
+      const double xi = spectrum.denoiser(values[k]);
+      for (std::size_t i = 0; i < dim; ++i) scaled[k * dim + i] = xi * shown[k * dim + i];
+    }
+    numerics::transpose_multiply({shown.data(), dim, dim}, {scaled.data(), dim, dim}, estimate_,
+                                 context_);
+    const double variance = spectrum.mmse().value;
+    if (model_.channel == ChannelKind::hardmax) set_length(1.0 + model_.rho - variance);
+    // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
+    // q_hat with it, and collapses.
+    const double keep = 0.5 * (1.0 + options_.damping);
+    variance_ = keep * variance_ + (1.0 - keep) * variance;
+  }
+
+  /// Hardmax labels do not change when S is multiplied by a number, so that at finite size nothing
+  /// holds the length of the estimate. The prior knows it: ||S_hat||^2/d = Q_0 - V, where Q_0 has a
+  /// known correction 1/d.
+  void set_length(double overlap) {
+    const double wanted = overlap + 1.0 / static_cast<double>(data_.dim);
+    const double scale = std::sqrt(wanted / inner(estimate_, estimate_, data_.dim));
+    for (double& x : estimate_) x *= scale;
+  }
+
+  /// sum over samples and scores of g_ab Z_ab, as X^T (G X) [aim 28].
+  std::vector<double> back_projection() {
+    const std::size_t tokens = data_.tokens;
+    const std::size_t dim = data_.dim;
+    const std::size_t tasks = (data_.samples + block - 1) / block;
+    std::vector<double> traces(tasks, 0.0);
+    numerics::parallel_for(context_, tasks, [&](std::size_t task) {
+      const std::size_t end = std::min(data_.samples, (task + 1) * block);
+      for (std::size_t s = task * block; s < end; ++s) {
+        const double* x = data_.inputs.data() + s * tokens * dim;
+        double* out = products_.data() + s * tokens * dim;
+        const double* g = gradient_.data() + s * scores_;
+        std::fill(out, out + tokens * dim, 0.0);
+        for (std::size_t a = 0; a < tokens; ++a) {
+          traces[task] += g[score_index(a, a, tokens)];
+          for (std::size_t b = 0; b < tokens; ++b) {
+            const double weight =
+                (a == b ? 1.0 : 0.5) * g[score_index(std::min(a, b), std::max(a, b), tokens)];
+            for (std::size_t i = 0; i < dim; ++i) out[a * dim + i] += weight * x[b * dim + i];
+          }
+        }
+      }
+    });
+    std::vector<double> matrix(dim * dim);
+    numerics::transpose_multiply({data_.inputs.data(), data_.samples * tokens, dim},
+                                 {products_.data(), data_.samples * tokens, dim}, matrix, context_);
+    const double trace = numerics::ordered_sum(traces.data(), tasks);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
+    for (std::size_t i = 0; i < dim; ++i) matrix[i * dim + i] -= trace;
+    for (double& x : matrix) x *= scale;
+    return matrix;
+  }
+
+  [[nodiscard]] bool has_diverged(const AmpStep& step) const {
+    if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
+    // No estimate on the Nishimori line is longer than the truth; twice that is lost.
+    if (step.self_overlap > 2.0 * (1.0 + model_.rho)) return true;
+    return step.variance < collapsed * options_.expected_mmse;
+  }
+
+  const AttentionIndexed& model_;
+  const Dataset& data_;
+  const std::vector<double>& truth_;
+  const AmpOptions& options_;
+  const Context& context_;
+  OutputFunction output_;
+  std::size_t scores_;
+  std::vector<double> estimate_;
+  std::vector<double> gradient_;
+  std::vector<double> variances_;  ///< of the scores, relative to variance_
+  std::vector<double> omega_;
+  std::vector<double> anchor_;  ///< the estimates that omega is made of, mixed by damping
+  std::vector<double> field_;
+  std::vector<double> products_;
+  double variance_ = 1.0;
+};
+
+}  // namespace
+
+void AmpOptions::validate() const {
+  if (max_iterations < 1) throw InvalidArgument("max_iterations", "allowed: 1 or more");
+  if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
+  if (!(damping >= 0.0 && damping < 1.0)) throw InvalidArgument("damping", "allowed: [0, 1)");
+}
+
+AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset& data,
+                                   const std::vector<double>& truth, const AmpOptions& options,
+                                   const Context& context) {
+  model.validate();
+  options.validate();
+  return MessagePassing(model, data, truth, options, context).run();
+}
+
+}  // namespace onset::aim

@@ -1,0 +1,180 @@
+#include "onset/aim/learners/gradient_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/linear_algebra.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::aim {
+namespace {
+
+/// Loss of one sample (times d) and its derivative with respect to the scores of the student, T x T
+/// with every entry on its own. `scores` is T x T symmetric.
+double softmax_loss(const double* y, const double* scores, std::size_t tokens, double beta,
+                    double* out) {
+  double loss = 0.0;
+  for (std::size_t a = 0; a < tokens; ++a) {
+    const double* h = scores + a * tokens;
+    double* p = out + a * tokens;
+    const double top = *std::max_element(h, h + tokens);
+    double sum = 0.0;
+    for (std::size_t b = 0; b < tokens; ++b) sum += p[b] = std::exp(beta * (h[b] - top));
+    double mean = 0.0;
+    for (std::size_t b = 0; b < tokens; ++b) {
+      p[b] /= sum;
+      const double error = p[b] - y[a * tokens + b];
+      loss += error * error;
+      mean += p[b] * error;
+    }
+    for (std::size_t b = 0; b < tokens; ++b) {
+      p[b] *= 2.0 * beta * (p[b] - y[a * tokens + b] - mean);
+    }
+  }
+  return loss;
+}
+
+double linear_loss(const double* y, const double* scores, std::size_t tokens, double* out) {
+  double loss = 0.0;
+  for (std::size_t i = 0; i < tokens * tokens; ++i) {
+    const double error = scores[i] - y[i];
+    loss += error * error;
+    out[i] = 2.0 * error;
+  }
+  return loss;
+}
+
+/// Adam with its usual constants.
+class Adam {
+ public:
+  Adam(std::size_t size, double rate) : rate_(rate), mean_(size), square_(size) {}
+  void step(const std::vector<double>& gradient, std::vector<double>& x) {
+    constexpr double decay1 = 0.9;
+    constexpr double decay2 = 0.999;
+    constexpr double floor = 1e-8;
+    power1_ *= decay1;
+    power2_ *= decay2;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
+      square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
+      x[i] -=
+          rate_ * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
+    }
+  }
+
+ private:
+  double rate_;
+  std::vector<double> mean_;
+  std::vector<double> square_;
+  double power1_ = 1.0;
+  double power2_ = 1.0;
+};
+
+}  // namespace
+
+void DescentOptions::validate() const {
+  if (steps < 1) throw InvalidArgument("steps", "allowed: 1 or more");
+  if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a number above 0");
+  if (starts < 2) throw InvalidArgument("starts", "allowed: 2 or more");
+}
+
+double label_loss(const AttentionIndexed& model, const Dataset& data,
+                  const std::vector<double>& weights, std::size_t width,
+                  std::vector<double>& gradient, const Context& context) {
+  if (model.channel == ChannelKind::hardmax) {
+    throw Refused(
+        "hardmax labels are constant almost everywhere, so that their squared error has "
+        "no gradient; possible: --channel softmax or linear");
+  }
+  const std::size_t tokens = data.tokens;
+  const std::size_t rows = data.samples * tokens;
+  const auto dim = static_cast<double>(data.dim);
+  // h_ab = (p_a . p_b / sqrt(r d) - delta_ab Tr S) / sqrt(d), p = W^T x.
+  const double scale = 1.0 / (std::sqrt(static_cast<double>(width) * dim) * std::sqrt(dim));
+  std::vector<double> p(rows * width);
+  numerics::multiply({data.inputs.data(), rows, data.dim}, {weights.data(), data.dim, width}, p,
+                     context);
+  double norm = 0.0;
+  for (const double w : weights) norm += w * w;
+  std::vector<double> slope(rows * width, 0.0);
+  std::vector<double> scores(tokens * tokens);
+  std::vector<double> out(tokens * tokens);
+  double loss = 0.0;
+  double trace_slope = 0.0;
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    const double* fields = p.data() + s * tokens * width;
+    for (std::size_t a = 0; a < tokens; ++a) {
+      for (std::size_t b = a; b < tokens; ++b) {
+        double dot = a == b ? -norm : 0.0;
+        for (std::size_t i = 0; i < width; ++i)
+          dot += fields[a * width + i] * fields[b * width + i];
+        scores[a * tokens + b] = scores[b * tokens + a] = scale * dot;
+      }
+    }
+    const double* y = data.labels.data() + s * tokens * tokens;
+    loss += model.channel == ChannelKind::softmax
+                ? softmax_loss(y, scores.data(), tokens, model.beta, out.data())
+                : linear_loss(y, scores.data(), tokens, out.data());
+    double* slopes = slope.data() + s * tokens * width;
+    for (std::size_t a = 0; a < tokens; ++a) {
+      trace_slope += out[a * tokens + a];
+      for (std::size_t b = 0; b < tokens; ++b) {
+        const double weight = out[a * tokens + b] + out[b * tokens + a];
+        for (std::size_t i = 0; i < width; ++i)
+          slopes[a * width + i] += weight * fields[b * width + i];
+      }
+    }
+  }
+  gradient.resize(weights.size());
+  numerics::transpose_multiply({data.inputs.data(), rows, data.dim}, {slope.data(), rows, width},
+                               gradient, context);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = scale / dim * (gradient[i] - 2.0 * trace_slope * weights[i]);
+  }
+  return loss / dim;
+}
+
+DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
+                               const Teacher& teacher, const DescentOptions& options,
+                               const Context& context) {
+  options.validate();
+  const std::size_t size = teacher.dim * teacher.width;
+  const auto starts = static_cast<std::size_t>(options.starts);
+  std::vector<std::vector<double>> deviations(starts);  // S_student - S
+  std::vector<double> losses(starts);
+  Context alone = context;
+  alone.threads = 1;
+  numerics::parallel_for(context, starts, [&](std::size_t k) {
+    std::vector<double> weights(size);
+    numerics::Stream(options.seed, "aim students", options.index * starts + k).normal(weights);
+    Adam adam(size, options.rate);
+    std::vector<double> gradient;
+    for (int step = 0; step < options.steps; ++step) {
+      alone.check();
+      losses[k] = label_loss(model, data, weights, teacher.width, gradient, alone);
+      adam.step(gradient, weights);
+    }
+    deviations[k] = score_matrix(weights, teacher.dim, teacher.width, alone);
+    for (std::size_t i = 0; i < deviations[k].size(); ++i) deviations[k][i] -= teacher.matrix[i];
+  });
+  DescentErrors errors;
+  errors.loss = losses;
+  const std::vector<double> zero(teacher.matrix.size(), 0.0);
+  std::vector<double> average(zero);
+  double mean = 0.0;
+  for (const auto& deviation : deviations) {
+    errors.single.push_back(squared_distance(deviation, zero, teacher.dim));
+    mean += errors.single.back() / static_cast<double>(starts);
+    for (std::size_t i = 0; i < average.size(); ++i) {
+      average[i] += deviation[i] / static_cast<double>(starts);
+    }
+  }
+  errors.averaged = squared_distance(average, zero, teacher.dim);
+  const auto count = static_cast<double>(starts);
+  errors.extrapolated = (count * errors.averaged - mean) / (count - 1.0);
+  return errors;
+}
+
+}  // namespace onset::aim

@@ -1,0 +1,126 @@
+#include "onset/aim/limits/curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "onset/aim/limits/spectrum.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/roots.hpp"
+
+namespace onset::aim {
+namespace {
+
+AttentionIndexed checked(const AttentionIndexed& model) {
+  model.validate();
+  return model;
+}
+
+/// Relative step of the slopes that errors are propagated with; they need two digits.
+constexpr double slope_step = 0.02;
+
+}  // namespace
+
+StateEvolution::StateEvolution(const AttentionIndexed& model, std::uint64_t seed,
+                               const Context& context)
+    : model_(checked(model)), prior_(make_prior(model)), channel_(model, seed, context) {}
+
+StateEvolution::Evaluation StateEvolution::evaluate(double delta) const {
+  const Prior::Point p = prior_->at(delta);
+  const Estimate e = channel_.information(prior_->second_moment() - p.mmse.value, p.mmse.value);
+  const double alpha = p.shrinkage.value / (2.0 * e.value);
+  return {p.mmse, {alpha, alpha * (p.shrinkage.error / p.shrinkage.value + e.error / e.value)}};
+}
+
+Estimate StateEvolution::sample_ratio(double delta) const {
+  return evaluate(delta).alpha;
+}
+
+double StateEvolution::perfect_recovery() const {
+  if (!model_.noiseless()) return std::numeric_limits<double>::infinity();
+  return prior_->shrinkage_at_zero() / (2.0 * model_.observed());
+}
+
+CurvePoint StateEvolution::at(double alpha) const {
+  const double q0 = prior_->second_moment();
+  const Status found{StopReason::converged, 0, 0.0};
+  if (alpha == 0.0) {
+    const Estimate unknown{q0 - prior_->known(), 0.0};
+    return per_layer({alpha, {prior_->known(), 0.0}, {0.0, 0.0}, unknown, found});
+  }
+  if (alpha >= perfect_recovery()) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    return per_layer({alpha, {q0, 0.0}, {infinite, 0.0}, {0.0, 0.0}, found});
+  }
+  const double widest = prior_->largest_delta();
+  if (sample_ratio(widest).value >= alpha) {
+    // Nothing is learned (small widths below weak recovery): V = 1, and q_hat follows.
+    const double v = prior_->at(widest).mmse.value;
+    const Estimate e = channel_.information(q0 - v, v);
+    return point(alpha, v / (2.0 * alpha * e.value), found);
+  }
+  const auto residual = [&](double log_delta) {
+    return std::log(sample_ratio(std::exp(log_delta)).value / alpha);
+  };
+  // mmse <= Q_0 bounds delta from above; from below it is found by going down.
+  const double most = prior_->at(widest).mmse.value;
+  double high =
+      std::min(std::log(widest),
+               std::log(most / (2.0 * alpha * channel_.information(q0 - most, most).value)) + 1.0);
+  if (residual(high) > 0.0) high = std::log(widest);
+  const double least = std::log(Spectrum::min_delta);
+  double low = std::max(least, high - 2.0);
+  while (residual(low) < 0.0) {
+    if (low == least) return point(alpha, Spectrum::min_delta, found);
+    high = low;
+    low = std::max(least, low - 4.0);
+  }
+  numerics::RootOptions options;
+  options.tolerance = 4.0 * std::numeric_limits<double>::epsilon();
+  const numerics::Root root = numerics::bracketed_root(residual, low, high, options);
+  return point(alpha, std::exp(root.x), root.status);
+}
+
+/// Errors of alpha(delta) become errors of mmse and q_hat through the slopes of the curve.
+CurvePoint StateEvolution::point(double alpha, double delta, const Status& status) const {
+  const double widest = prior_->largest_delta();
+  const double clipped = std::min(delta, widest);
+  const double up = std::min(clipped * (1.0 + slope_step), widest);
+  const double down = std::max(clipped * (1.0 - slope_step), Spectrum::min_delta);
+  const Evaluation here = evaluate(clipped);
+  const Evaluation above = evaluate(up);
+  const Evaluation below = evaluate(down);
+  // Within rounding of perfect recovery the slope is lost: then the value is its own error.
+  const double relative_error = here.alpha.error / std::abs(above.alpha.value - below.alpha.value);
+  CurvePoint p{alpha, {}, {1.0 / delta, 0.0}, here.mmse, status};
+  if (delta > widest) {  // below weak recovery only q_hat depends on alpha
+    p.conjugate.error = p.conjugate.value * here.alpha.error / here.alpha.value;
+  } else {
+    p.mmse.error +=
+        std::min(here.mmse.value, (above.mmse.value - below.mmse.value) * relative_error);
+    p.conjugate.error = p.conjugate.value * std::min(1.0, (up - down) / clipped * relative_error);
+  }
+  p.overlap = {prior_->second_moment() - here.mmse.value, p.mmse.error};
+  return per_layer(p);
+}
+
+/// A label of the sum of layers: what is known of the sum is shared by its terms [aim 29].
+CurvePoint StateEvolution::per_layer(CurvePoint p) const {
+  if (model_.labels != LayerLabels::sum || model_.layers == 1) return p;
+  const double layers = model_.layers;
+  p.overlap.value /= layers * layers;
+  p.overlap.error /= layers * layers;
+  p.mmse = {1.0 - p.overlap.value, p.overlap.error};
+  return p;
+}
+
+std::vector<CurvePoint> bayes_curve(const AttentionIndexed& model, std::span<const double> alphas,
+                                    std::uint64_t seed, const Context& context) {
+  const StateEvolution evolution(model, seed, context);
+  std::vector<CurvePoint> points(alphas.size());
+  numerics::parallel_for(context, alphas.size(),
+                         [&](std::size_t i) { points[i] = evolution.at(alphas[i]); });
+  return points;
+}
+
+}  // namespace onset::aim

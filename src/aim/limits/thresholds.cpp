@@ -1,0 +1,24 @@
+#include "onset/aim/limits/thresholds.hpp"
+
+#include <cmath>
+
+#include "onset/aim/limits/curve.hpp"
+#include "onset/aim/limits/spectrum.hpp"
+
+namespace onset::aim {
+
+Thresholds thresholds(const AttentionIndexed& model, std::uint64_t seed, const Context& context) {
+  const StateEvolution evolution(model, seed, context);
+  Thresholds found;
+  const double perfect = evolution.perfect_recovery();
+  if (std::isfinite(perfect)) found.perfect = Estimate{perfect, 0.0};
+  if (model.prior == PriorKind::wigner) return found;
+  if (model.rho == 0.0) {
+    found.weak = evolution.sample_ratio(1.0);
+  } else if (model.rho < 1.0) {
+    found.two_bands = evolution.sample_ratio(two_band_delta(model.rho));
+  }
+  return found;
+}
+
+}  // namespace onset::aim

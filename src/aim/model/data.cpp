@@ -1,0 +1,174 @@
+#include "onset/aim/model/data.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/linear_algebra.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::aim {
+namespace {
+
+using numerics::MatrixView;
+
+/// Samples per task.
+constexpr std::size_t block = 256;
+
+std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* purpose,
+                            std::uint64_t index) {
+  std::vector<double> out(count);
+  numerics::Stream(seed, purpose, index).normal(out);
+  return out;
+}
+
+void softmax_rows(const double* scores, std::size_t tokens, double beta, double* out) {
+  for (std::size_t a = 0; a < tokens; ++a) {
+    double* row = out + a * tokens;
+    for (std::size_t b = 0; b < tokens; ++b) {
+      row[b] = beta * scores[score_index(std::min(a, b), std::max(a, b), tokens)];
+    }
+    const double top = *std::max_element(row, row + tokens);
+    double sum = 0.0;
+    for (std::size_t b = 0; b < tokens; ++b) sum += row[b] = std::exp(row[b] - top);
+    for (std::size_t b = 0; b < tokens; ++b) row[b] /= sum;
+  }
+}
+
+void hardmax_rows(const double* scores, std::size_t tokens, double* out) {
+  for (std::size_t a = 0; a < tokens; ++a) {
+    std::size_t best = 0;
+    const auto at = [&](std::size_t b) {
+      return scores[score_index(std::min(a, b), std::max(a, b), tokens)];
+    };
+    for (std::size_t b = 1; b < tokens; ++b) {
+      if (at(b) > at(best)) best = b;
+    }
+    out[a] = static_cast<double>(best);
+  }
+}
+
+void copy_scores(const double* scores, std::size_t tokens, double* out) {
+  for (std::size_t a = 0; a < tokens; ++a) {
+    for (std::size_t b = a; b < tokens; ++b) {
+      out[a * tokens + b] = out[b * tokens + a] = scores[score_index(a, b, tokens)];
+    }
+  }
+}
+
+void add_noise(const AttentionIndexed& model, std::vector<double>& scores, std::size_t tokens,
+               std::uint64_t seed, std::uint64_t index) {
+  const std::vector<double> z = normals(scores.size(), seed, "aim label noise", index);
+  const std::size_t each = tokens * (tokens + 1) / 2;
+  for (std::size_t a = 0; a < tokens; ++a) {
+    for (std::size_t b = a; b < tokens; ++b) {
+      const bool twice = a == b && model.noise_kind == NoiseKind::scaled;
+      const double deviation = std::sqrt(model.noise * (twice ? 2.0 : 1.0));
+      for (std::size_t i = score_index(a, b, tokens); i < scores.size(); i += each) {
+        scores[i] += deviation * z[i];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t width_of(double rho, std::size_t dim) {
+  return static_cast<std::size_t>(std::max(1.0, std::round(rho * static_cast<double>(dim))));
+}
+
+std::size_t samples_of(double alpha, std::size_t dim) {
+  const auto d = static_cast<double>(dim);
+  return static_cast<std::size_t>(std::max(1.0, std::round(alpha * d * d)));
+}
+
+std::vector<double> score_matrix(const std::vector<double>& weights, std::size_t dim,
+                                 std::size_t width, const Context& context) {
+  std::vector<double> matrix(dim * dim);
+  const MatrixView w{weights.data(), dim, width};
+  numerics::multiply_by_transpose(w, w, matrix, context);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(width) * static_cast<double>(dim));
+  for (double& x : matrix) x *= scale;
+  return matrix;
+}
+
+Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim, std::uint64_t seed,
+                       std::uint64_t index, const Context& context) {
+  Teacher teacher;
+  teacher.dim = dim;
+  teacher.width = width_of(model.rho, dim);
+  teacher.weights = normals(dim * teacher.width, seed, "aim teacher", index);
+  teacher.matrix = score_matrix(teacher.weights, dim, teacher.width, context);
+  return teacher;
+}
+
+void scores_of(const Dataset& data, const std::vector<double>& matrix,
+               std::vector<double>& products, std::vector<double>& scores, const Context& context) {
+  const std::size_t tokens = data.tokens;
+  const std::size_t dim = data.dim;
+  const std::size_t each = tokens * (tokens + 1) / 2;
+  products.resize(data.inputs.size());
+  scores.resize(data.samples * each);
+  numerics::multiply({data.inputs.data(), data.samples * tokens, dim}, {matrix.data(), dim, dim},
+                     products, context);
+  double trace = 0.0;
+  for (std::size_t i = 0; i < dim; ++i) trace += matrix[i * dim + i];
+  const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
+  const auto row = [dim](const double* start) {
+    return Eigen::Map<const Eigen::VectorXd>(start, static_cast<Eigen::Index>(dim));
+  };
+  numerics::parallel_for(context, (data.samples + block - 1) / block, [&](std::size_t task) {
+    const std::size_t end = std::min(data.samples, (task + 1) * block);
+    for (std::size_t s = task * block; s < end; ++s) {
+      const double* x = data.inputs.data() + s * tokens * dim;
+      const double* p = products.data() + s * tokens * dim;
+      for (std::size_t a = 0; a < tokens; ++a) {
+        for (std::size_t b = a; b < tokens; ++b) {
+          const double dot = row(x + a * dim).dot(row(p + b * dim));
+          scores[s * each + score_index(a, b, tokens)] = scale * (dot - (a == b ? trace : 0.0));
+        }
+      }
+    }
+  });
+}
+
+Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
+                    std::uint64_t seed, std::uint64_t index, const Context& context) {
+  Dataset data;
+  data.samples = samples;
+  data.tokens = static_cast<std::size_t>(model.tokens);
+  data.dim = teacher.dim;
+  const std::size_t tokens = data.tokens;
+  data.inputs = normals(samples * tokens * data.dim, seed, "aim tokens", index);
+  std::vector<double> products;
+  std::vector<double> scores;
+  scores_of(data, teacher.matrix, products, scores, context);
+  if (model.noise > 0.0) add_noise(model, scores, tokens, seed, index);
+  const std::size_t each = tokens * (tokens + 1) / 2;
+  const std::size_t shown = model.channel == ChannelKind::hardmax ? tokens : tokens * tokens;
+  data.labels.resize(samples * shown);
+  for (std::size_t s = 0; s < samples; ++s) {
+    const double* h = scores.data() + s * each;
+    double* out = data.labels.data() + s * shown;
+    switch (model.channel) {
+      case ChannelKind::softmax: softmax_rows(h, tokens, model.beta, out); break;
+      case ChannelKind::hardmax: hardmax_rows(h, tokens, out); break;
+      case ChannelKind::linear: copy_scores(h, tokens, out); break;
+    }
+  }
+  return data;
+}
+
+double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
+                        std::size_t dim) {
+  std::vector<double> rows(dim);
+  for (std::size_t i = 0; i < dim; ++i) {
+    for (std::size_t j = 0; j < dim; ++j) {
+      rows[i] += std::pow(a[i * dim + j] - b[i * dim + j], 2);
+    }
+  }
+  return numerics::ordered_sum(rows.data(), dim) / static_cast<double>(dim);
+}
+
+}  // namespace onset::aim

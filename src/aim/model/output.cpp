@@ -1,0 +1,132 @@
+#include "onset/aim/model/output.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "onset/aim/model/orthant.hpp"
+#include "onset/core/error.hpp"
+
+namespace onset::aim {
+namespace {
+
+[[noreturn]] void wrong_label(std::size_t sample, const std::string& what) {
+  throw InvalidArgument("labels", "sample " + std::to_string(sample) + " " + what);
+}
+
+/// Scores up to one common shift [aim 16]: rows of log y are known up to shifts, and the symmetry
+/// of the scores fixes all of these but one.
+void scores_from_softmax(const double* y, std::size_t tokens, double beta, std::size_t sample,
+                         double* out) {
+  std::vector<double> logs(tokens * tokens);
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] = std::log(y[i]) / beta;
+    if (!std::isfinite(logs[i])) {
+      wrong_label(sample,
+                  "has a probability that is not above 0; allowed: rows of a softmax, whose "
+                  "smallest entries have not been rounded to 0");
+    }
+  }
+  std::vector<double> shift(tokens, 0.0);
+  for (std::size_t a = 0; a < tokens; ++a) {
+    for (std::size_t b = 0; b < tokens; ++b)
+      shift[a] += logs[b * tokens + a] - logs[a * tokens + b];
+    shift[a] /= static_cast<double>(tokens);
+  }
+  for (std::size_t a = 0; a < tokens; ++a) {
+    for (std::size_t b = a; b < tokens; ++b) {
+      out[score_index(a, b, tokens)] =
+          0.5 * (logs[a * tokens + b] + shift[a] + logs[b * tokens + a] + shift[b]);
+    }
+  }
+}
+
+void check_choice(double label, std::size_t tokens, std::size_t sample) {
+  if (label >= 0.0 && label < static_cast<double>(tokens) && label == std::floor(label)) return;
+  wrong_label(sample, "has a label that is no column; allowed: 0 to " + std::to_string(tokens - 1));
+}
+
+}  // namespace
+
+OutputFunction::OutputFunction(const AttentionIndexed& model, const Dataset& data) : model_(model) {
+  const std::size_t tokens = data.tokens;
+  const std::size_t scores = tokens * (tokens + 1) / 2;
+  if (model.channel == ChannelKind::hardmax) {
+    if (tokens != 2) {
+      throw Refused(
+          "hardmax of more than two tokens: the posterior of a sample's scores has no closed form, "
+          "and the algorithm would need it for every sample and iteration; possible: --tokens 2");
+    }
+    each_ = tokens;
+    shown_ = data.labels;
+    for (std::size_t i = 0; i < shown_.size(); ++i) check_choice(shown_[i], tokens, i / tokens);
+    return;
+  }
+  each_ = scores;
+  shown_.resize(data.samples * scores);
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    const double* y = data.labels.data() + s * tokens * tokens;
+    double* out = shown_.data() + s * scores;
+    if (model.channel == ChannelKind::softmax) {
+      scores_from_softmax(y, tokens, model.beta, s, out);
+      continue;
+    }
+    for (std::size_t a = 0; a < tokens; ++a) {
+      for (std::size_t b = a; b < tokens; ++b) {
+        const double value = y[a * tokens + b];
+        if (!std::isfinite(value)) wrong_label(s, "has a score that is not finite");
+        out[score_index(a, b, tokens)] = value;
+      }
+    }
+  }
+  noise_.assign(scores, model.noise);
+  if (model.noise_kind == NoiseKind::scaled) {
+    for (std::size_t a = 0; a < tokens; ++a) noise_[score_index(a, a, tokens)] *= 2.0;
+  }
+}
+
+void OutputFunction::gradient(std::size_t sample, std::span<const double> omega,
+                              std::span<const double> variance, std::span<double> g) const {
+  const double* shown = shown_.data() + sample * each_;
+  switch (model_.channel) {
+    case ChannelKind::softmax: return softmax(shown, omega, variance, g);
+    case ChannelKind::linear: return linear(shown, omega, variance, g);
+    case ChannelKind::hardmax: break;
+  }
+  return hardmax(shown, omega, variance, g);
+}
+
+/// The common shift is Gaussian given the others: its mean weighs scores by their precision.
+void OutputFunction::softmax(const double* shown, std::span<const double> omega,
+                             std::span<const double> variance, std::span<double> g) const {
+  double weights = 0.0;
+  double shift = 0.0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    weights += 1.0 / variance[i];
+    shift += (omega[i] - shown[i]) / variance[i];
+  }
+  shift /= weights;
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] = (shown[i] + shift - omega[i]) / variance[i];
+}
+
+void OutputFunction::linear(const double* shown, std::span<const double> omega,
+                            std::span<const double> variance, std::span<double> g) const {
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    g[i] = (shown[i] - omega[i]) / (variance[i] + noise_[i]);
+  }
+}
+
+/// [aim 19], with a variance for each score: entries 0, 1, 2 are (1,1), (1,2), (2,2).
+void OutputFunction::hardmax(const double* label, std::span<const double> omega,
+                             std::span<const double> variance, std::span<double> g) {
+  const double s1 = label[0] == 0.0 ? 1.0 : -1.0;
+  const double s2 = label[1] == 1.0 ? 1.0 : -1.0;
+  const double r1 = std::sqrt(variance[0] + variance[1]);
+  const double r2 = std::sqrt(variance[2] + variance[1]);
+  const Orthant o = orthant(s1 * (omega[0] - omega[1]) / r1, s2 * (omega[2] - omega[1]) / r2,
+                            s1 * s2 * variance[1] / (r1 * r2));
+  g[0] = s1 * o.rate1 / r1;
+  g[2] = s2 * o.rate2 / r2;
+  g[1] = -(g[0] + g[2]);
+}
+
+}  // namespace onset::aim

@@ -1,0 +1,266 @@
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "aim/verbs/aim_verbs.hpp"
+#include "aim/verbs/data_folder.hpp"
+#include "aim/verbs/model_options.hpp"
+#include "aim/verbs/run_options.hpp"
+#include "onset/aim/learners/amp.hpp"
+#include "onset/aim/limits/curve.hpp"
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+
+namespace onset::aim {
+namespace {
+
+constexpr double default_tolerance = 0.05;
+/// Below this many samples for each direction of a token the algorithm is not to be trusted.
+constexpr double few_samples = 5.0;
+/// Measured product rate of one core, for estimates only.
+constexpr double flops_per_second = 1.5e10;
+constexpr double typical_iterations = 50.0;
+
+std::vector<Column> amp_columns() {
+  return {
+      {"alpha", "sample ratio alpha = n/d^2 (samples over dimension squared)", "", false},
+      {"mse",
+       "||S_hat - S||_F^2/d, also the test error of an off-diagonal score; mean over the runs "
+       "that did not diverge",
+       "", true},
+      {"mse_theory", "least possible error, from state evolution", "", true},
+      {"variance", "the algorithm's own idea of its error; equal on the Nishimori line", "", true},
+      {"diverged", "runs that diverged", "", false}};
+}
+
+Table trajectory_table() {
+  return Table(
+      {{"alpha", "sample ratio", "", false},
+       {"run", "from 1", "", false},
+       {"iteration", "from 1", "", false},
+       {"mse", "||S_hat - S||_F^2/d", "", false},
+       {"variance", "the algorithm's own idea of it", "", false},
+       {"overlap", "Tr(S S_hat)/d", "", false},
+       {"self_overlap", "||S_hat||_F^2/d; equal to overlap on the Nishimori line", "", false},
+       {"qhat", "precision of the matrix as the labels show it", "", false},
+       {"step", "||S_hat' - S_hat||_F^2/d", "", false},
+       {"smallest", "eigenvalue of that matrix", "", false},
+       {"largest", "eigenvalue of that matrix", "", false}});
+}
+
+Cell known(double x) {
+  return std::isfinite(x) ? Cell(x) : Cell();
+}
+
+void add_steps(double alpha, std::int64_t run, const AmpRun& amp, Table& table) {
+  std::int64_t iteration = 0;
+  for (const AmpStep& s : amp.steps) {
+    table.add_row({alpha, run, ++iteration, known(s.mse), known(s.variance), known(s.overlap),
+                   known(s.self_overlap), known(s.conjugate), known(s.step), s.smallest,
+                   s.largest});
+  }
+}
+
+/// What the runs at one alpha gave.
+struct Outcome {
+  std::vector<double> mse;
+  std::vector<double> variance;
+  std::int64_t diverged = 0;
+  std::int64_t unfinished = 0;
+
+  void add(const AmpRun& run) {
+    if (run.status.reason == StopReason::diverged) {
+      ++diverged;
+      return;
+    }
+    unfinished += run.status.converged() ? 0 : 1;
+    mse.push_back(run.steps.back().mse);
+    variance.push_back(run.steps.back().variance);
+  }
+  /// One run has no scatter: the gap between its error and its own idea of it stands in.
+  [[nodiscard]] Cell mean(const std::vector<double>& values) const {
+    if (values.empty() || !std::isfinite(values[0])) return {};
+    if (values.size() > 1) return numerics::reduce(values);
+    return Estimate{values[0],
+                    std::isfinite(mse[0]) ? std::abs(mse[0] - variance[0]) : variance[0]};
+  }
+};
+
+AmpOptions amp_options(const Parameters& p, double expected) {
+  AmpOptions options;
+  options.max_iterations = static_cast<int>(p.integer("iterations"));
+  options.damping = p.real("damping");
+  options.norm_aware = p.text("variances") == "norms";
+  options.expected_mmse = expected;
+  return options;
+}
+
+/// Sample ratios and dimension, from the options or the folder.
+struct Plan {
+  std::optional<StoredData> stored;
+  std::vector<double> alphas;
+  std::size_t dim = 0;
+  std::int64_t runs = 1;
+};
+
+Plan make_plan(const Parameters& p, const AttentionIndexed& model) {
+  Plan plan;
+  if (!p.has("data")) {
+    if (!p.has("alpha")) {
+      throw InvalidArgument("--alpha",
+                            "required, but not given; allowed: a grid of numbers above "
+                            "0, or --data DIR instead");
+    }
+    plan.alphas = p.reals("alpha");
+    plan.dim = static_cast<std::size_t>(p.has("dim") ? p.integer("dim") : 200);
+    plan.runs = p.integer("runs");
+    return plan;
+  }
+  for (const char* name : {"alpha", "dim"}) {
+    if (p.has(name)) {
+      throw InvalidArgument(std::string("--") + name,
+                            "is what the data have; allowed: leaving it out with --data");
+    }
+  }
+  plan.stored = read_data(model, p.text("data"));
+  plan.dim = plan.stored->data.dim;
+  const auto d = static_cast<double>(plan.dim);
+  plan.alphas = {static_cast<double>(plan.stored->data.samples) / (d * d)};
+  return plan;
+}
+
+AmpRun run_once(const Parameters& p, const AttentionIndexed& model, const Plan& plan, double alpha,
+                std::int64_t run, double expected, const Context& context) {
+  const AmpOptions options = amp_options(p, expected);
+  if (plan.stored) {
+    return approximate_message_passing(model, plan.stored->data, plan.stored->truth, options,
+                                       context);
+  }
+  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
+  const auto index = static_cast<std::uint64_t>(run);
+  const Teacher teacher = sample_teacher(model, plan.dim, seed, index, context);
+  const Dataset data =
+      sample_data(model, teacher, samples_of(alpha, plan.dim), seed, index, context);
+  return approximate_message_passing(model, data, teacher.matrix, options, context);
+}
+
+void judge(const Plan& plan, double alpha, const Outcome& outcome, Result& result) {
+  if (outcome.mse.empty()) {
+    result.status = ResultStatus::unconverged;
+    result.reason = "all runs diverged at some alpha";
+  } else if (outcome.unfinished > 0 && result.status == ResultStatus::ok) {
+    result.notes.push_back("At alpha = " + to_text(Value(alpha)) + ", " +
+                           std::to_string(outcome.unfinished) +
+                           " run(s) were still moving after the last iteration.");
+  }
+  if (alpha * static_cast<double>(plan.dim) < few_samples) {
+    result.notes.push_back("alpha d = " + to_text(Value(alpha * static_cast<double>(plan.dim))) +
+                           " is below 5: so few samples are far from the limit of large d.");
+  }
+}
+
+Result run_amp(const Parameters& p, const Context& context) {
+  const AttentionIndexed model = read_simulated_model(p);
+  const Plan plan = make_plan(p, model);
+  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
+  const StateEvolution evolution(model, seed, context);
+  Result result;
+  result.table = Table(amp_columns());
+  Table trajectory = trajectory_table();
+  try {
+    double done = 0.0;
+    for (const double alpha : plan.alphas) {
+      const Estimate theory = evolution.at(alpha).mmse;
+      Outcome outcome;
+      for (std::int64_t run = 0; run < plan.runs; ++run) {
+        const AmpRun amp = run_once(p, model, plan, alpha, run, theory.value, context);
+        outcome.add(amp);
+        add_steps(alpha, run + 1, amp, trajectory);
+        context.report(
+            ++done / static_cast<double>(plan.alphas.size() * static_cast<std::size_t>(plan.runs)),
+            "message passing");
+      }
+      result.table.add_row({alpha, outcome.mean(outcome.mse), theory,
+                            outcome.mean(outcome.variance), outcome.diverged});
+      judge(plan, alpha, outcome, result);
+    }
+  } catch (const Interrupted&) {
+    result.status = ResultStatus::interrupted;
+  }
+  result.artifacts.push_back({"trajectory.csv", std::move(trajectory)});
+  return result;
+}
+
+Cost amp_cost(const Parameters& p) {
+  Cost cost;
+  cost.method =
+      "Approximate message passing: per iteration two products of an n T x d matrix with a d x d "
+      "one, the output function of every sample, and one eigendecomposition; damped, variances in "
+      "proportion to the tokens' norms. Memory: tokens once, their products once, labels and "
+      "messages; never d^2 per sample.";
+  if (!p.has("alpha")) return cost;  // a folder's size is known once it is read
+  const auto d = static_cast<double>(p.has("dim") ? p.integer("dim") : 200);
+  const auto tokens = static_cast<double>(p.integer("tokens"));
+  double samples = 0.0;
+  for (const double alpha : p.reals("alpha")) samples += std::max(1.0, alpha * d * d);
+  const double most = most_samples(p.reals("alpha"), d);
+  const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
+  cost.core_seconds =
+      flops * typical_iterations * static_cast<double>(p.integer("runs")) / flops_per_second;
+  cost.memory_bytes =
+      8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
+  return cost;
+}
+
+}  // namespace
+
+Verb amp_verb() {
+  Verb verb;
+  verb.family = "aim";
+  verb.name = "amp";
+  verb.summary = "approximate message passing on data of the attention-indexed model";
+  verb.details =
+      "Draws teachers and n = alpha d^2 samples (or reads them with --data), runs the structured "
+      "algorithm and compares its error with state evolution's. alpha is n/d^2, samples over "
+      "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
+      "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
+      "line), eigenvalues. Errors are the scatter of the runs; with one run, the gap between mse "
+      "and variance. The tolerance is not used to stop.";
+  verb.parameters = model_parameters();
+  verb.parameters.push_back(make_parameter("dim", ParameterKind::integer, {}, 2, max_dim,
+                                           "Dimension d of a token, 200 unless given; n = alpha "
+                                           "d^2 samples."));
+  Parameter alpha = alpha_parameter();
+  alpha.required = false;
+  alpha.open_min = true;
+  alpha.text = "Sample ratios n/d^2 (samples over dimension squared).";
+  verb.parameters.push_back(alpha);
+  verb.parameters.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{4}, 1,
+                                           10000, "Teachers and data sets for each alpha."));
+  Parameter data;
+  data.name = "data";
+  data.kind = ParameterKind::text;
+  data.folder = true;
+  data.text =
+      "Folder of `aim generate` (X.npy, Y.npy and, if known, truth/S.npy) instead of drawn "
+      "data.";
+  verb.parameters.push_back(data);
+  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{200},
+                                           1, 100000, "Most iterations of a run."));
+  verb.parameters.push_back(make_parameter("damping", ParameterKind::real, 0.5, 0.0, 0.99,
+                                           "Share of the old estimate that is kept."));
+  verb.parameters.push_back(make_word("variances", {"norms", "plain"},
+                                      "Variances of scores: in proportion to the tokens' squared "
+                                      "norms, or all the same."));
+  verb.columns = amp_columns();
+  verb.primary = "mse";
+  verb.default_tol = default_tolerance;
+  verb.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
+                   "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
+                   "aim amp --data data --channel softmax"};
+  verb.cost = amp_cost;
+  verb.run = run_amp;
+  return verb;
+}
+
+}  // namespace onset::aim

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onset/aim/model/attention_indexed.hpp"
+#include "onset/aim/model/data.hpp"
+#include "onset/core/artifact.hpp"
+
+namespace onset::aim {
+
+/// The files of a data set: X.npy (n x T x d), Y.npy (labels), truth/S.npy (d x d), truth/W.npy.
+[[nodiscard]] std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data,
+                                               Teacher teacher);
+
+/// A data set and, where the folder has it, the truth (else empty).
+struct StoredData {
+  Dataset data;
+  std::vector<double> truth;
+};
+
+/// Reads what data_files() describes. Throws IoError for files that cannot be read and
+/// InvalidArgument naming --data when shapes do not fit the model.
+[[nodiscard]] StoredData read_data(const AttentionIndexed& model, const std::string& folder);
+
+}  // namespace onset::aim

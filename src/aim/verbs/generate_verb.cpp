@@ -1,0 +1,74 @@
+#include "aim/verbs/aim_verbs.hpp"
+#include "aim/verbs/data_folder.hpp"
+#include "aim/verbs/model_options.hpp"
+#include "aim/verbs/run_options.hpp"
+
+namespace onset::aim {
+namespace {
+
+std::vector<Column> generate_columns() {
+  return {{"file", "what was written into the folder", "", false},
+          {"shape", "of the array", "", false}};
+}
+
+double alpha_of(const Parameters& p) {
+  return p.real("alpha");
+}
+
+Result run_generate(const Parameters& p, const Context& context) {
+  const AttentionIndexed model = read_simulated_model(p);
+  const auto dim = static_cast<std::size_t>(p.integer("dim"));
+  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
+  Teacher teacher = sample_teacher(model, dim, seed, 0, context);
+  Dataset data = sample_data(model, teacher, samples_of(alpha_of(p), dim), seed, 0, context);
+  Result result;
+  result.table = Table(generate_columns());
+  result.artifacts = data_files(model, std::move(data), std::move(teacher));
+  for (const Artifact& file : result.artifacts) {
+    std::string shape;
+    for (const std::size_t n : std::get<Array>(file.content).shape) {
+      shape += (shape.empty() ? "" : " x ") + std::to_string(n);
+    }
+    result.table.add_row({file.path, shape});
+  }
+  return result;
+}
+
+Cost generate_cost(const Parameters& p) {
+  const auto d = static_cast<double>(p.integer("dim"));
+  const double entries =
+      most_samples({alpha_of(p)}, d) * static_cast<double>(p.integer("tokens")) * d;
+  return {
+      "Standard normal weights and tokens from counter-based streams; scores by one matrix "
+      "product.",
+      1e-8 * entries + entries * d * 1e-10, 3.0 * 8.0 * entries + 24.0 * d * d};
+}
+
+}  // namespace
+
+Verb generate_verb() {
+  Verb verb;
+  verb.family = "aim";
+  verb.name = "generate";
+  verb.summary = "a data set of the attention-indexed model, which amp --data reads";
+  verb.details =
+      "Writes X.npy (n x T x d tokens), Y.npy (labels: n x T x T softmax probabilities or scores, "
+      "or n x T columns of the largest entries for hardmax, counted from 0), truth/S.npy and "
+      "truth/W.npy into the folder of --out. n = alpha d^2 samples.";
+  verb.parameters = model_parameters();
+  verb.parameters.push_back(dim_parameter(100));
+  Parameter alpha = make_parameter("alpha", ParameterKind::real, 0.1, 0.0, 1e9,
+                                   "Sample ratio n/d^2 (samples over dimension squared).");
+  alpha.open_min = true;
+  verb.parameters.push_back(alpha);
+  verb.columns = generate_columns();
+  verb.primary = "file";
+  verb.needs_folder = true;
+  verb.examples = {"aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
+                   "aim amp --data data --channel softmax"};
+  verb.cost = generate_cost;
+  verb.run = run_generate;
+  return verb;
+}
+
+}  // namespace onset::aim

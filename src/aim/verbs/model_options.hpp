@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onset/aim/model/attention_indexed.hpp"
+#include "onset/core/parameters.hpp"
+
+namespace onset::aim {
+
+inline constexpr const char* alpha_meaning =
+    "sample ratio alpha = n/d^2 (samples over dimension squared); n/(d r) with --rho 0";
+
+[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
+                                       double min, double max, std::string text);
+/// The first word is the default.
+[[nodiscard]] Parameter make_word(std::string name, std::vector<std::string> words,
+                                  std::string text);
+/// The grid of sample ratios.
+[[nodiscard]] Parameter alpha_parameter();
+
+/// Channel, tokens, rho, beta, noise: what data and learners need.
+[[nodiscard]] std::vector<Parameter> model_parameters();
+/// What only the limits have besides: priors, layers, published variants.
+[[nodiscard]] std::vector<Parameter> limit_parameters();
+
+/// The model that these describe, checked; names of options in messages. Throws InvalidArgument,
+/// and Refused for layers whose state evolution does not close.
+[[nodiscard]] AttentionIndexed read_model(const Parameters& parameters);
+
+}  // namespace onset::aim

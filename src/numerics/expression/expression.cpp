@@ -1,0 +1,141 @@
+#include "onset/numerics/expression.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/expression/tape.hpp"
+
+namespace onset::numerics {
+namespace {
+
+std::string with_caret(std::string_view text, std::size_t position, const std::string& message) {
+  return message + " at column " + std::to_string(position + 1) + "\n  " + std::string(text) +
+         "\n  " + std::string(position, ' ') + "^";
+}
+
+/// Values of a node are at slots[n] * count; an expression's own workspace, kept by each thread.
+std::vector<double>& workspace(std::size_t size) {
+  thread_local std::vector<double> buffer;
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer;
+}
+
+std::vector<const double*> arguments_of(const Node& node, const std::vector<std::size_t>& slot,
+                                        const double* base, std::size_t count) {
+  std::vector<const double*> values;
+  values.reserve(node.arguments.size());
+  for (const std::size_t a : node.arguments) values.push_back(base + slot[a] * count);
+  return values;
+}
+
+}  // namespace
+
+SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message)
+    : std::runtime_error(with_caret(text, position, message)), position_(position) {}
+
+Expression::Expression(std::string_view text, const ExpressionNames& names) {
+  auto tape = std::make_shared<Tape>();
+  tape->variables = names.variables.size();
+  const std::size_t root = parse_expression(text, names, *tape);
+  *this = Expression(std::move(tape), root);
+}
+
+Expression::Expression(std::shared_ptr<const Tape> tape, std::size_t root)
+    : tape_(std::move(tape)), root_(root) {
+  std::vector<bool> needed(root_ + 1, false);
+  needed[root_] = true;
+  for (std::size_t n = root_ + 1; n-- > 0;) {
+    if (!needed[n]) continue;
+    for (const std::size_t a : tape_->nodes[n].arguments) needed[a] = true;
+  }
+  for (std::size_t n = 0; n <= root_; ++n) {
+    if (needed[n]) order_.push_back(n);
+  }
+  used_ = tape_->nodes[root_].variables;
+}
+
+std::size_t Expression::variables() const {
+  return tape_->variables;
+}
+
+std::optional<int> Expression::degree() const {
+  return tape_->degree(root_);
+}
+
+void Expression::values(std::size_t count, const double* inputs, double* out) const {
+  std::vector<std::size_t> slot(root_ + 1);
+  for (std::size_t k = 0; k < order_.size(); ++k) slot[order_[k]] = k;
+  double* base = workspace(order_.size() * count).data();
+  for (const std::size_t n : order_) {
+    const Node& node = tape_->nodes[n];
+    evaluate_node(node, count, inputs, arguments_of(node, slot, base, count),
+                  base + slot[n] * count);
+  }
+  std::copy_n(base + slot[root_] * count, count, out);
+}
+
+void Expression::gradient(std::size_t count, const double* inputs, double* out,
+                          double* derivatives) const {
+  // Slots: a node's value, then one derivative for each variable that it depends on.
+  std::vector<std::size_t> slot(root_ + 1);
+  std::size_t slots = 0;
+  for (const std::size_t n : order_) {
+    slot[n] = slots;
+    slots += 1 + tape_->nodes[n].variables.size();
+  }
+  double* base = workspace((slots + 1) * count).data();
+  double* slope = base + slots * count;
+  for (const std::size_t n : order_) {
+    const Node& node = tape_->nodes[n];
+    double* value = base + slot[n] * count;
+    const auto values = arguments_of(node, slot, base, count);
+    evaluate_node(node, count, inputs, values, value);
+    double* own = value + count;
+    std::fill_n(own, node.variables.size() * count,
+                node.operation == Operation::variable ? 1.0 : 0.0);
+    for (std::size_t a = 0; a < node.arguments.size(); ++a) {
+      const Node& argument = tape_->nodes[node.arguments[a]];
+      if (argument.variables.empty()) continue;
+      differentiate_node(node, a, count, values, value, slope);
+      std::size_t place = 0;
+      for (std::size_t v = 0; v < argument.variables.size(); ++v) {
+        while (node.variables[place] != argument.variables[v]) ++place;
+        double* target = own + place * count;
+        const double* inner = values[a] + (v + 1) * count;
+        for (std::size_t i = 0; i < count; ++i) target[i] += slope[i] * inner[i];
+      }
+    }
+  }
+  const double* value = base + slot[root_] * count;
+  std::copy_n(value, count, out);
+  std::fill_n(derivatives, tape_->variables * count, 0.0);
+  for (std::size_t v = 0; v < used_.size(); ++v) {
+    std::copy_n(value + (v + 1) * count, count, derivatives + used_[v] * count);
+  }
+}
+
+std::vector<Expression::Term> Expression::terms() const {
+  std::vector<Term> terms;
+  collect(root_, 1.0, terms);
+  return terms;
+}
+
+void Expression::collect(std::size_t n, double factor, std::vector<Term>& terms) const {
+  const Node& node = tape_->nodes[n];
+  const auto constant = [&](std::size_t a) { return tape_->nodes[node.arguments[a]].value; };
+  const auto fixed = [&](std::size_t a) { return tape_->is_constant(node.arguments[a]); };
+  if (node.operation == Operation::sum) {
+    for (const std::size_t a : node.arguments) collect(a, factor, terms);
+  } else if (node.operation == Operation::negate) {
+    collect(node.arguments[0], -factor, terms);
+  } else if (node.operation == Operation::multiply && (fixed(0) || fixed(1))) {
+    const std::size_t number = fixed(0) ? 0 : 1;
+    collect(node.arguments[1 - number], factor * constant(number), terms);
+  } else if (node.operation == Operation::divide && fixed(1)) {
+    collect(node.arguments[0], factor / constant(1), terms);
+  } else {
+    terms.push_back({factor, Expression(tape_, n)});
+  }
+}
+
+}  // namespace onset::numerics

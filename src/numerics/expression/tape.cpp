@@ -1,0 +1,122 @@
+#include "numerics/expression/tape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace onset::numerics {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Operation>, 17> unary_functions = {{
+    {"exp", Operation::exp},
+    {"log", Operation::log},
+    {"sqrt", Operation::sqrt},
+    {"sin", Operation::sin},
+    {"cos", Operation::cos},
+    {"tan", Operation::tan},
+    {"sinh", Operation::sinh},
+    {"cosh", Operation::cosh},
+    {"tanh", Operation::tanh},
+    {"atan", Operation::atan},
+    {"erf", Operation::erf},
+    {"sigmoid", Operation::sigmoid},
+    {"softplus", Operation::softplus},
+    {"abs", Operation::abs},
+    {"sign", Operation::sign},
+    {"step", Operation::step},
+    {"relu", Operation::relu},
+}};
+
+std::vector<std::size_t> joined(const std::vector<Node>& nodes,
+                                const std::vector<std::size_t>& arguments) {
+  std::vector<std::size_t> all;
+  for (const std::size_t a : arguments) {
+    std::vector<std::size_t> next;
+    std::set_union(all.begin(), all.end(), nodes[a].variables.begin(), nodes[a].variables.end(),
+                   std::back_inserter(next));
+    all = std::move(next);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Operation> unary_operation(std::string_view name) {
+  for (const auto& [word, operation] : unary_functions) {
+    if (word == name) return operation;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> function_names() {
+  std::vector<std::string> names{"sum", "mean", "prod", "min", "max", "He2", "h2"};
+  for (const auto& entry : unary_functions) names.emplace_back(entry.first);
+  return names;
+}
+
+std::size_t Expression::Tape::push(Node node) {
+  nodes.push_back(std::move(node));
+  return nodes.size() - 1;
+}
+
+std::size_t Expression::Tape::add_constant(double value) {
+  return push({Operation::constant, {}, value, 0, {}});
+}
+
+std::size_t Expression::Tape::add_variable(std::size_t index) {
+  return push({Operation::variable, {}, 0.0, index, {index}});
+}
+
+std::size_t Expression::Tape::add_hermite(std::size_t order, double scale, std::size_t argument) {
+  Node node{Operation::hermite, {argument}, scale, order, nodes[argument].variables};
+  if (!is_constant(argument)) return push(std::move(node));
+  double value = 0.0;
+  evaluate_node(node, 1, nullptr, {&nodes[argument].value}, &value);
+  return add_constant(value);
+}
+
+std::size_t Expression::Tape::add(Operation operation, std::vector<std::size_t> arguments) {
+  std::vector<const double*> values;
+  bool constant = true;
+  for (const std::size_t a : arguments) {
+    constant = constant && is_constant(a);
+    values.push_back(&nodes[a].value);
+  }
+  Node node{operation, arguments, 0.0, 0, joined(nodes, arguments)};
+  if (!constant) return push(std::move(node));
+  double value = 0.0;
+  evaluate_node(node, 1, nullptr, values, &value);
+  return add_constant(value);
+}
+
+std::optional<int> Expression::Tape::degree(std::size_t n) const {
+  const Node& node = nodes[n];
+  std::vector<int> degrees;
+  for (const std::size_t a : node.arguments) {
+    const auto d = degree(a);
+    if (!d) return std::nullopt;
+    degrees.push_back(*d);
+  }
+  switch (node.operation) {
+    case Operation::constant: return 0;
+    case Operation::variable: return 1;
+    case Operation::sum: return *std::max_element(degrees.begin(), degrees.end());
+    case Operation::negate: return degrees[0];
+    case Operation::multiply: return degrees[0] + degrees[1];
+    case Operation::hermite: return degrees[0] * static_cast<int>(node.index);
+    case Operation::divide:
+      if (is_constant(node.arguments[1])) return degrees[0];
+      return std::nullopt;
+    case Operation::power: {
+      if (!is_constant(node.arguments[1])) return std::nullopt;
+      const double p = nodes[node.arguments[1]].value;
+      if (p != std::floor(p) || p < 0.0 || p * degrees[0] > 1e6) return std::nullopt;
+      return degrees[0] * static_cast<int>(p);
+    }
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace onset::numerics

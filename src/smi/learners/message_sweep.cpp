@@ -1,0 +1,215 @@
+#include "smi/learners/message_sweep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "onset/numerics/parallel.hpp"
+#include "smi/learners/smoothed_posterior.hpp"
+#include "smi/learners/token_rows.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Samples of a block (their inputs stay in the second-level cache), and most blocks' chains that
+/// run side by side, each with sums of its own.
+constexpr std::size_t block_samples = 64;
+constexpr std::size_t most_chains = 32;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+SweepSums empty_sums(const FieldShape& shape, std::size_t push_size) {
+  SweepSums sums;
+  sums.push.assign(push_size, 0.0);
+  sums.curvature = isotropic(shape, 0.0);
+  return sums;
+}
+
+void add(const SweepSums& part, SweepSums& sums) {
+  for (std::size_t k = 0; k < sums.push.size(); ++k) sums.push[k] += part.push[k];
+  for (std::size_t b = 0; b < sums.curvature.size(); ++b) {
+    for (std::size_t k = 0; k < sums.curvature[b].size(); ++k) {
+      sums.curvature[b][k] += part.curvature[b][k];
+    }
+  }
+  sums.squared_message += part.squared_message;
+  sums.squared_noise += part.squared_noise;
+  sums.squared_residual += part.squared_residual;
+  sums.lost += part.lost;
+  sums.matrix_seconds += part.matrix_seconds;
+  sums.posterior_seconds += part.posterior_seconds;
+}
+
+/// matrix <- (terms / dimension) (precision - precision matrix precision) with the mean covariance
+/// in `matrix` [smi 44].
+void curvature(const std::vector<double>& precision, std::size_t rank, double scale,
+               std::vector<double>& matrix) {
+  std::vector<double> half(rank * rank, 0.0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j < rank; ++j) {
+      for (std::size_t k = 0; k < rank; ++k) {
+        half[i * rank + j] += matrix[i * rank + k] * precision[k * rank + j];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (std::size_t j = 0; j < rank; ++j) {
+      double x = precision[i * rank + j];
+      for (std::size_t k = 0; k < rank; ++k) x -= precision[i * rank + k] * half[k * rank + j];
+      matrix[i * rank + j] = scale * x;
+    }
+  }
+}
+
+}  // namespace
+
+/// What is the same for all samples of a pass.
+struct MessageSweep::Pass {
+  std::span<const double> weights;
+  const BlockMatrices& covariance;
+  const BlockMatrices& precision;
+  SmoothedPrior prior;
+};
+
+struct MessageSweep::Workspace {
+  Workspace(const FieldShape& shape, std::size_t labels)
+      : fields(shape.fields() * block_samples),
+        omega(fields.size()),
+        message(fields.size()),
+        label(labels * block_samples) {}
+  std::vector<double> fields;   // direction * rows + row, rows being tokens of the block
+  std::vector<double> omega;    // field * count + i
+  std::vector<double> message;  // as `fields`
+  std::vector<double> label;
+};
+
+MessageSweep::MessageSweep(const SequenceModel& model, const Posterior& posterior,
+                           const Dataset& data)
+    : model_(model),
+      posterior_(posterior),
+      data_(data),
+      directions_(model.shape().directions()),
+      messages_(model.shape().fields() * data.samples, 0.0) {}
+
+void MessageSweep::restart() {
+  std::fill(messages_.begin(), messages_.end(), 0.0);
+}
+
+/// Messages g = V^{-1} <z - omega> and sums of covariances of a block of samples.
+void MessageSweep::read_moments(const Pass& pass, std::size_t first, std::size_t count,
+                                Workspace& work, SweepSums& sums) {
+  const FieldShape& shape = model_.shape();
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  const auto labels = static_cast<std::size_t>(model_.label_size());
+  const FieldMoments moments =
+      smoothed_moments(posterior_, shape, pass.prior,
+                       {count, std::span(work.label).first(labels * count),
+                        std::span(work.omega).first(shape.fields() * count), first});
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = 0.0;
+    for (std::size_t k = i; k < moments.second.size(); k += count) sum += moments.second[k];
+    const bool usable = std::isfinite(sum);
+    sums.lost += usable ? 0.0 : 1.0;
+    for (std::size_t b = 0; b < shape.blocks(); ++b) {
+      const auto rank = static_cast<std::size_t>(shape.rank[b]);
+      const double spread = trace(pass.covariance[b], rank) / static_cast<double>(rank);
+      const auto mean = [&](std::size_t p, std::size_t t) {
+        return usable ? moments.mean[(shape.first(b) + p * tokens + t) * count + i] : 0.0;
+      };
+      for (std::size_t p = 0; p < rank; ++p) {
+        for (std::size_t t = 0; t < tokens; ++t) {
+          const std::size_t f = shape.first(b) + p * tokens + t;
+          double g = 0.0;
+          for (std::size_t q = 0; q < rank; ++q) g += pass.precision[b][p * rank + q] * mean(q, t);
+          work.message[f / tokens * count * tokens + i * tokens + t] = g;
+          messages_[f * data_.samples + first + i] = g;
+          if (!usable) continue;
+          const double gap = moments.gap[f * count + i];
+          if (std::isfinite(gap)) sums.squared_noise += 0.25 * gap * gap / spread;
+          sums.squared_message += mean(p, t) * mean(p, t) / spread;
+          sums.squared_residual += mean(p, t) * mean(p, t);
+          for (std::size_t q = 0; q <= p; ++q) {
+            const std::size_t k = p * tokens + t, j = q * tokens + t;
+            const std::size_t pair = shape.first_pair(b) + k * (k + 1) / 2 + j;
+            const double c = moments.second[pair * count + i] - mean(p, t) * mean(q, t);
+            sums.curvature[b][p * rank + q] += c;
+            if (p != q) sums.curvature[b][q * rank + p] += c;
+          }
+        }
+      }
+    }
+  }
+}
+
+void MessageSweep::block(const Pass& pass, std::size_t first, std::size_t count, Workspace& work,
+                         SweepSums& sums) {
+  const FieldShape& shape = model_.shape();
+  const std::size_t tokens = data_.tokens;
+  const std::size_t rows = count * tokens;
+  const double* x = data_.inputs.data() + first * tokens * data_.dimension;
+  auto start = Clock::now();
+  project_rows(x, rows, data_.dimension, pass.weights.data(), directions_, work.fields.data());
+  sums.matrix_seconds += seconds_since(start);
+
+  start = Clock::now();
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const auto rank = static_cast<std::size_t>(shape.rank[b]);
+    for (std::size_t k = 0; k < shape.size(b); ++k) {
+      const std::size_t f = shape.first(b) + k, p = k / tokens, t = k % tokens;
+      for (std::size_t i = 0; i < count; ++i) {
+        double z = work.fields[f / tokens * rows + i * tokens + t];
+        for (std::size_t q = 0; q < rank; ++q) {
+          const std::size_t other = shape.first(b) + q * tokens + t;
+          z -= pass.covariance[b][p * rank + q] * messages_[other * data_.samples + first + i];
+        }
+        work.omega[f * count + i] = z;
+      }
+    }
+  }
+  for (std::size_t k = 0; k < static_cast<std::size_t>(model_.label_size()); ++k) {
+    std::copy_n(data_.labels.begin() + static_cast<std::ptrdiff_t>(k * data_.samples + first),
+                count, work.label.begin() + static_cast<std::ptrdiff_t>(k * count));
+  }
+  read_moments(pass, first, count, work, sums);
+  sums.posterior_seconds += seconds_since(start);
+
+  start = Clock::now();
+  back_project_rows(x, rows, data_.dimension, work.message.data(), directions_, sums.push.data());
+  sums.matrix_seconds += seconds_since(start);
+}
+
+SweepSums MessageSweep::pass(std::span<const double> weights, const BlockMatrices& covariance,
+                             const BlockMatrices& precision, const Context& context) {
+  const FieldShape& shape = model_.shape();
+  const Pass pass{weights, covariance, precision, smoothed_prior(shape, covariance)};
+  const std::size_t blocks = (data_.samples + block_samples - 1) / block_samples;
+  const std::size_t chains = std::min(most_chains, blocks);
+  std::vector<SweepSums> parts(chains);
+  numerics::parallel_for(context, chains, [&](std::size_t chain) {
+    parts[chain] = empty_sums(shape, directions_ * data_.dimension);
+    Workspace work(shape, static_cast<std::size_t>(model_.label_size()));
+    for (std::size_t k = chain * blocks / chains; k < (chain + 1) * blocks / chains; ++k) {
+      if (context.stop.stop_requested()) return;
+      const std::size_t first = k * block_samples;
+      block(pass, first, std::min(block_samples, data_.samples - first), work, parts[chain]);
+    }
+  });
+  context.check();
+  SweepSums sums = empty_sums(shape, directions_ * data_.dimension);
+  for (const SweepSums& part : parts) add(part, sums);
+  const auto dimension = static_cast<double>(data_.dimension);
+  for (double& s : sums.push) s /= std::sqrt(dimension);
+  const double terms = (static_cast<double>(data_.samples) - sums.lost) * shape.tokens;
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    for (double& c : sums.curvature[b]) c /= std::max(terms, 1.0);
+    curvature(precision[b], static_cast<std::size_t>(shape.rank[b]), terms / dimension,
+              sums.curvature[b]);
+  }
+  return sums;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/smi/model/dataset.hpp"
+#include "onset/smi/model/sequence_model.hpp"
+#include "smi/learners/prior_covariance.hpp"
+
+namespace onset::smi {
+
+/// What one pass over the samples gives [smi 43, 44].
+struct SweepSums {
+  std::vector<double> push;       ///< sum_mu x_mu^T g_mu / sqrt(D): one row per direction
+  BlockMatrices curvature;        ///< A_b = -(1/D) sum dg_b/domega_b
+  double squared_message = 0.0;   ///< sum of |<z> - omega|^2 over the block's mean V
+  double squared_noise = 0.0;     ///< the same of half the difference of two inner estimates
+  double squared_residual = 0.0;  ///< sum of |<z> - omega|^2
+  double lost = 0.0;              ///< samples without a finite posterior
+  double matrix_seconds = 0.0;
+  double posterior_seconds = 0.0;
+};
+
+/// The passes of message passing over one dataset; keeps the messages g of the last pass. Samples
+/// are worked on in blocks that stay in the cache: the inputs are read from memory once per pass,
+/// for both products with them.
+class MessageSweep {
+ public:
+  /// Model, posterior and data must outlive the sweep.
+  MessageSweep(const SequenceModel& model, const Posterior& posterior, const Dataset& data);
+
+  /// `covariance`: V_b, and `precision` its inverse.
+  [[nodiscard]] SweepSums pass(std::span<const double> weights, const BlockMatrices& covariance,
+                               const BlockMatrices& precision, const Context& context);
+  /// Forgets the messages.
+  void restart();
+
+ private:
+  struct Pass;
+  struct Workspace;
+  void block(const Pass& pass, std::size_t first, std::size_t count, Workspace& work,
+             SweepSums& sums);
+  void read_moments(const Pass& pass, std::size_t first, std::size_t count, Workspace& work,
+                    SweepSums& sums);
+
+  const SequenceModel& model_;
+  const Posterior& posterior_;
+  const Dataset& data_;
+  std::size_t directions_;
+  std::vector<double> messages_;  // field * samples + i
+};
+
+}  // namespace onset::smi

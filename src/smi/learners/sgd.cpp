@@ -1,0 +1,178 @@
+#include "onset/smi/learners/sgd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/random.hpp"
+#include "onset/smi/learners/attention_loss.hpp"
+#include "onset/smi/model/attention_model.hpp"
+#include "onset/smi/model/dataset.hpp"
+#include "smi/learners/sgd_start.hpp"
+#include "smi/learners/token_rows.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// A student in full dimension, and its steps.
+class Student {
+ public:
+  Student(const DeepAttention& model, const SgdOptions& options, std::span<const double> teacher,
+          std::uint64_t run)
+      : loss_(model),
+        shape_(model.shape()),
+        options_(options),
+        teacher_(teacher),
+        weights_(teacher.size()),
+        push_(teacher.size()),
+        sample_(shape_.fields()),
+        sample_gradient_(shape_.fields()),
+        history(shape_, options) {
+    numerics::Stream(options.seed, "smi student", run).normal(weights_);
+    plant_start(options, teacher, weights_);
+  }
+
+  /// Labels of `count` samples under given weights, tokens^2 numbers each.
+  void label(std::span<const double> inputs, std::size_t count, std::span<const double> weights,
+             std::span<double> y) {
+    const std::size_t square = y.size() / count;
+    project(inputs, count, weights);
+    for (std::size_t i = 0; i < count; ++i) {
+      gather(i, count);
+      loss_.predict(sample_, y.subspan(i * square, square));
+    }
+  }
+
+  /// One step on a batch; `scale` is s of SgdOptions.
+  void step(std::span<const double> inputs, std::size_t count, std::span<const double> y,
+            double scale) {
+    const auto tokens = static_cast<std::size_t>(shape_.tokens);
+    const std::size_t rows = count * tokens, square = tokens * tokens;
+    project(inputs, count, weights_);
+    for (std::size_t i = 0; i < count; ++i) {
+      gather(i, count);
+      loss_(y.subspan(i * square, square), sample_, sample_gradient_);
+      for (std::size_t l = 0; l < shape_.blocks(); ++l) {
+        for (std::size_t t = 0; t < tokens; ++t) {
+          fields_[l * rows + i * tokens + t] = sample_gradient_[l * tokens + t];
+        }
+      }
+    }
+    std::fill(push_.begin(), push_.end(), 0.0);
+    back_project_rows(inputs.data(), rows, options_.dimension, fields_.data(), shape_.blocks(),
+                      push_.data());
+    const auto dim = static_cast<double>(options_.dimension);
+    const double keep = 1.0 - options_.rate * options_.decay / dim;
+    const double along = options_.rate * scale / std::sqrt(dim);
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      weights_[k] = keep * weights_[k] - along * push_[k];
+    }
+  }
+
+  bool record(double time) {
+    return history.add(time, overlaps(weights_, teacher_, options_.dimension));
+  }
+
+ private:
+  void project(std::span<const double> inputs, std::size_t count, std::span<const double> weights) {
+    const std::size_t rows = count * static_cast<std::size_t>(shape_.tokens);
+    fields_.resize(std::max(fields_.size(), rows * shape_.blocks()));
+    project_rows(inputs.data(), rows, options_.dimension, weights.data(), shape_.blocks(),
+                 fields_.data());
+  }
+  void gather(std::size_t i, std::size_t count) {
+    const auto tokens = static_cast<std::size_t>(shape_.tokens);
+    for (std::size_t l = 0; l < shape_.blocks(); ++l) {
+      for (std::size_t t = 0; t < tokens; ++t) {
+        sample_[l * tokens + t] = fields_[l * count * tokens + i * tokens + t];
+      }
+    }
+  }
+
+  AttentionLoss loss_;
+  FieldShape shape_;
+  const SgdOptions& options_;
+  std::span<const double> teacher_;
+  std::vector<double> weights_, push_;
+  std::vector<double> fields_;  // of a batch, then the loss's gradient with respect to them
+  std::vector<double> sample_, sample_gradient_;
+
+ public:
+  SgdHistory history;
+};
+
+}  // namespace
+
+void SgdOptions::validate() const {
+  const auto check = [](bool good, const char* field, const char* allowed) {
+    if (!good) throw InvalidArgument(field, std::string("is not allowed; allowed: ") + allowed);
+  };
+  check(dimension >= 2, "dimension", "2 or more");
+  check(batch >= 1, "batch", "1 or more");
+  check(rate > 0.0 && std::isfinite(rate), "rate", "a positive number");
+  check(decay >= 0.0 && std::isfinite(decay), "decay", "0 or a positive number");
+  check(init > 0.0 && std::isfinite(init), "init", "a positive number");
+  check(start_cosine >= 0.0 && start_cosine <= 1.0, "start_cosine", "a number in [0, 1]");
+  check(time > 0.0 && std::isfinite(time), "time", "a positive number");
+  check(records >= 1, "records", "1 or more");
+  check(alpha * static_cast<double>(dimension) >= 1.0, "alpha", "at least one sample");
+  check(reuse >= 1, "reuse", "1 or more");
+}
+
+SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uint64_t run,
+                 const Context& context) {
+  options.validate();
+  const auto samples = static_cast<std::size_t>(
+      std::llround(options.alpha * static_cast<double>(options.dimension)));
+  Context alone = context;
+  alone.threads = 1;
+  const auto teacher_model = attention_model(model);
+  const Dataset data =
+      draw_dataset(*teacher_model, options.dimension, samples, options.seed, run, alone);
+  Student student(model, options, data.teacher, run);
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  std::vector<double> y(samples * tokens * tokens);
+  student.label(data.inputs, samples, data.teacher, y);
+
+  const std::size_t batches = (samples + options.batch - 1) / options.batch;
+  const std::size_t size = tokens * options.dimension;
+  for (std::size_t step = 0;; ++step) {
+    // In whole batches, so that records come after the same number of steps each.
+    const double time = static_cast<double>(step) / static_cast<double>(batches);
+    if (time >= student.history.due() && !student.record(time)) break;
+    context.check();
+    const std::size_t first = step % batches * options.batch;
+    const std::size_t count = std::min(options.batch, samples - first);
+    for (int again = 0; again < options.reuse; ++again) {
+      student.step(std::span(data.inputs).subspan(first * size, count * size), count,
+                   std::span(y).subspan(first * tokens * tokens, count * tokens * tokens),
+                   1.0 / static_cast<double>(options.dimension));
+    }
+  }
+  return std::move(student.history.run);
+}
+
+SgdRun sgd_online(const DeepAttention& model, const SgdOptions& options, std::uint64_t run,
+                  const Context& context) {
+  options.validate();
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  std::vector<double> teacher(model.shape().directions() * options.dimension);
+  numerics::Stream(options.seed, "smi teacher", run).normal(teacher);
+  Student student(model, options, teacher, run);
+  std::vector<double> inputs(options.batch * tokens * options.dimension);
+  std::vector<double> y(options.batch * tokens * tokens);
+  constexpr std::uint64_t steps_per_run = std::uint64_t{1} << 40;
+  for (std::uint64_t step = 0;; ++step) {
+    const double time = static_cast<double>(step) * static_cast<double>(options.batch) /
+                        static_cast<double>(options.dimension);
+    if (time >= student.history.due() && !student.record(time)) break;
+    context.check();
+    numerics::Stream(options.seed, "smi online", run * steps_per_run + step).normal(inputs);
+    student.label(inputs, options.batch, teacher, y);
+    student.step(inputs, options.batch, y, 1.0 / static_cast<double>(options.batch));
+  }
+  return std::move(student.history.run);
+}
+
+}  // namespace onset::smi

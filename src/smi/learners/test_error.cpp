@@ -1,0 +1,82 @@
+#include "onset/smi/learners/test_error.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "onset/numerics/random.hpp"
+#include "smi/learners/semidefinite_root.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Covariance of (z*, omega) of one token: [[T, C^T], [C, S]].
+std::vector<double> joint_root(const Overlaps& o) {
+  const std::size_t p = o.directions;
+  const std::size_t size = 2 * p;
+  std::vector<double> joint(size * size);
+  for (std::size_t i = 0; i < p; ++i) {
+    for (std::size_t j = 0; j < p; ++j) {
+      joint[i * size + j] = o.teacher[i * p + j];
+      joint[(p + i) * size + p + j] = o.student[i * p + j];
+      joint[(p + i) * size + j] = o.cross[i * p + j];
+      joint[j * size + p + i] = o.cross[i * p + j];
+    }
+  }
+  std::vector<double> root(size * size);
+  semidefinite_root(joint.data(), size, root.data());
+  return root;
+}
+
+/// sqrt V of every direction.
+std::vector<double> deviations(const FieldShape& shape, std::span<const double> variance) {
+  std::vector<double> out;
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    out.insert(out.end(), static_cast<std::size_t>(shape.rank[b]), std::sqrt(variance[b]));
+  }
+  return out;
+}
+
+}  // namespace
+
+TestErrors test_errors(const SequenceModel& model, const Overlaps& o,
+                       std::span<const double> variance, std::size_t points, std::uint64_t seed,
+                       std::uint64_t run) {
+  const FieldShape& shape = model.shape();
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  const std::size_t p = o.directions;
+  const std::size_t fields = shape.fields();
+  const std::vector<double> root = joint_root(o);
+  const std::vector<double> deviation = deviations(shape, variance);
+  // z*, omega, and two draws of z given omega: their errors multiply without the variance of
+  // either.
+  std::vector<double> z[4], y[4], normals(4 * fields);
+  for (auto& v : z) v.resize(fields);
+  for (auto& v : y) v.resize(static_cast<std::size_t>(model.prediction_size()));
+  numerics::Stream stream(seed, "smi test error", run);
+  TestErrors sum;
+  for (std::size_t i = 0; i < points; ++i) {
+    stream.normal(normals);
+    for (std::size_t t = 0; t < tokens; ++t) {
+      for (std::size_t row = 0; row < 2 * p; ++row) {
+        double x = 0.0;
+        for (std::size_t k = 0; k <= row; ++k) x += root[row * 2 * p + k] * normals[k * tokens + t];
+        z[row / p][(row % p) * tokens + t] = x;
+      }
+      for (std::size_t row = 0; row < p; ++row) {
+        const std::size_t at = row * tokens + t;
+        z[2][at] = z[1][at] + deviation[row] * normals[2 * fields + at];
+        z[3][at] = z[1][at] + deviation[row] * normals[3 * fields + at];
+      }
+    }
+    for (std::size_t k = 0; k < 4; ++k) model.prediction(z[k], y[k]);
+    for (std::size_t k = 0; k < y[0].size(); ++k) {
+      const double miss = y[0][k] - y[1][k];
+      sum.plugin += miss * miss;
+      sum.bayes += (y[0][k] - y[2][k]) * (y[0][k] - y[3][k]);
+    }
+  }
+  const auto n = static_cast<double>(points);
+  return {sum.plugin / n, sum.bayes / n};
+}
+
+}  // namespace onset::smi

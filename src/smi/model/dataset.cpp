@@ -1,0 +1,89 @@
+#include "onset/smi/model/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Streams of one run are numbered from run * this on: one per sample.
+constexpr std::uint64_t streams_per_run = std::uint64_t{1} << 32;
+/// Samples that one task draws.
+constexpr std::size_t samples_per_task = 64;
+
+/// The fields of one sample, in the order of FieldShape.
+void sample_fields(const Dataset& data, std::size_t i, std::span<double> fields) {
+  const std::size_t dim = data.dimension;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
+  const double* x = data.inputs.data() + i * data.tokens * dim;
+  for (std::size_t p = 0; p * data.tokens < fields.size(); ++p) {
+    const double* w = data.teacher.data() + p * dim;
+    for (std::size_t t = 0; t < data.tokens; ++t) {
+      double sum = 0.0;
+      for (std::size_t d = 0; d < dim; ++d) sum += w[d] * x[t * dim + d];
+      fields[p * data.tokens + t] = sum * scale;
+    }
+  }
+}
+
+}  // namespace
+
+Dataset Dataset::first(std::size_t count) const {
+  if (count > samples) {
+    throw InvalidArgument("count", std::to_string(count) + " samples are wanted; allowed: up to " +
+                                       std::to_string(samples));
+  }
+  Dataset part{count, tokens, dimension, {}, {}, teacher};
+  const auto kept = static_cast<std::ptrdiff_t>(count * tokens * dimension);
+  part.inputs.assign(inputs.begin(), inputs.begin() + kept);
+  for (std::size_t row = 0; row * samples < labels.size(); ++row) {
+    const auto begin = labels.begin() + static_cast<std::ptrdiff_t>(row * samples);
+    part.labels.insert(part.labels.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  return part;
+}
+
+Dataset draw_dataset(const SequenceModel& model, std::size_t dimension, std::size_t samples,
+                     std::uint64_t seed, std::uint64_t run, const Context& context) {
+  const FieldShape& shape = model.shape();
+  const auto label_size = static_cast<std::size_t>(model.label_size());
+  const auto noise_size = static_cast<std::size_t>(model.noise_size());
+  Dataset data;
+  data.samples = samples;
+  data.tokens = static_cast<std::size_t>(shape.tokens);
+  data.dimension = dimension;
+  data.inputs.resize(samples * data.tokens * dimension);
+  data.labels.resize(label_size * samples);
+  data.teacher.resize(shape.directions() * dimension);
+  numerics::Stream(seed, "smi teacher", run).normal(data.teacher);
+
+  const std::size_t tasks = (samples + samples_per_task - 1) / samples_per_task;
+  numerics::parallel_for(context, tasks, [&](std::size_t task) {
+    std::vector<double> fields(shape.fields()), label(label_size), noise(noise_size);
+    const std::size_t size = data.tokens * dimension;
+    const std::size_t end = std::min(samples, (task + 1) * samples_per_task);
+    for (std::size_t i = task * samples_per_task; i < end; ++i) {
+      const std::uint64_t index = run * streams_per_run + i;
+      numerics::Stream(seed, "smi inputs", index)
+          .normal(std::span(data.inputs).subspan(i * size, size));
+      numerics::Stream(seed, "smi label noise", index).normal(noise);
+      sample_fields(data, i, fields);
+      model.label(fields, noise, label);
+      for (std::size_t k = 0; k < label_size; ++k) data.labels[k * samples + i] = label[k];
+    }
+  });
+  return data;
+}
+
+double dataset_bytes(const FieldShape& shape, double dimension, double samples) {
+  return sizeof(double) * samples *
+         (shape.tokens * dimension + static_cast<double>(shape.fields()));
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/smi/learners/message_passing.hpp"
+
+namespace onset::smi {
+
+/// The columns of `smi amp`.
+[[nodiscard]] std::vector<Column> amp_columns(const FieldShape& shape);
+
+/// Collects runs of message passing into the rows, files and summary of `smi amp`.
+class AmpTables {
+ public:
+  AmpTables(const FieldShape& shape, bool knows_teacher);
+
+  void add_run(double alpha, std::uint64_t run, MessagePassing result);
+  /// Means over the runs since the last row.
+  void finish_row(double alpha);
+  void stop(ResultStatus status, std::string reason);
+
+  struct Wishes {
+    double tol = 0.0;  ///< wanted standard error of the first overlap; 0 for none
+    bool weights = false;
+    bool trajectories = false;  ///< as rows
+  };
+  [[nodiscard]] Result result(const Wishes& wishes);
+
+ private:
+  [[nodiscard]] Cell mean(double (*of)(const MessagePassingStep&, std::size_t),
+                          std::size_t block) const;
+
+  FieldShape shape_;
+  bool knows_teacher_;
+  std::vector<MessagePassing> runs_;  // of the current row
+  MessagePassing last_;
+  Table rows_, runs_table_, trajectories_;
+  std::int64_t diverged_ = 0, all_ = 0, restarts_ = 0, unfinished_ = 0;
+  bool mostly_failed_ = false;
+  double matrix_seconds_ = 0.0, posterior_seconds_ = 0.0, iterations_ = 0.0;
+  double largest_error_ = 0.0;
+  ResultStatus status_ = ResultStatus::ok;
+  std::string reason_;
+};
+
+}  // namespace onset::smi

@@ -1,0 +1,202 @@
+#include "smi/verbs/data_folder.hpp"
+
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/io/npy.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Multiplies the tokens of every sample by a lower triangular matrix, or by its inverse.
+void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data) {
+  const std::size_t m = data.tokens;
+  std::vector<double> column(m);
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    double* x = data.inputs.data() + i * m * data.dimension;
+    for (std::size_t d = 0; d < data.dimension; ++d) {
+      for (std::size_t t = 0; t < m; ++t) column[t] = x[t * data.dimension + d];
+      for (std::size_t t = 0; t < m; ++t) {
+        double sum = inverse ? column[t] : root[t * m + t] * column[t];
+        for (std::size_t s = 0; s < t; ++s)
+          sum += (inverse ? -1.0 : 1.0) * root[t * m + s] * column[s];
+        if (inverse) sum = column[t] = sum / root[t * m + t];
+        x[t * data.dimension + d] = sum;
+      }
+    }
+  }
+}
+
+/// The attention matrix of a label u (rank x tokens).
+void matrix_of_label(const DeepAttention& model, std::span<const double> u, std::span<double> y) {
+  DeepAttention last;
+  last.layers = 1;
+  last.tokens = model.tokens;
+  last.rank = {model.rank_of(model.layers - 1)};
+  last.beta = model.beta;
+  attention_matrix(last, u, y);
+}
+
+/// h up to its sign from the logarithms of an attention matrix [smi 4], with the pair of tokens
+/// that are furthest apart as reference. False when digits were lost (an entry is 0).
+bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h) {
+  const std::size_t m = h.size();
+  const auto score = [&](std::size_t i, std::size_t j) {
+    return (std::log(y[i * m + i]) - std::log(y[i * m + j])) / beta;  // h_i (h_i - h_j)
+  };
+  std::size_t first = 0, second = 1;
+  double widest = -1.0;
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double square = score(i, j) + score(j, i);
+      if (!std::isfinite(square)) return false;
+      if (square > widest) {
+        widest = square;
+        first = i;
+        second = j;
+      }
+    }
+  }
+  const double distance = std::sqrt(widest);
+  if (!(distance > 0.0)) return false;
+  h[first] = score(first, second) / distance;
+  h[second] = -score(second, first) / distance;
+  const std::size_t base = std::abs(h[first]) > std::abs(h[second]) ? first : second;
+  for (std::size_t k = 0; k < m; ++k) {
+    if (k != first && k != second) h[k] = h[base] - score(base, k) / h[base];
+  }
+  return true;
+}
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  return text;
+}
+
+/// Real numbers of the wanted shape; 0 stands for any size.
+std::vector<double> read_reals(const std::filesystem::path& path, std::vector<std::size_t> wanted,
+                               std::vector<std::size_t>& shape, const std::string& meaning) {
+  Array array = io::read_npy(path);
+  bool fits = array.shape.size() == wanted.size();
+  for (std::size_t k = 0; fits && k < wanted.size(); ++k) {
+    fits = array.shape[k] > 0 && (wanted[k] == 0 || wanted[k] == array.shape[k]);
+  }
+  auto* values = std::get_if<std::vector<double>>(&array.values);
+  if (!fits || values == nullptr) {
+    throw IoError(path.string(), "holds " + shape_text(array.shape) +
+                                     (values == nullptr ? " whole numbers" : " numbers") +
+                                     "; allowed: real numbers, " + meaning);
+  }
+  for (std::size_t k = 0; k < values->size(); ++k) {
+    if (!std::isfinite((*values)[k])) {
+      throw IoError(path.string(), "number " + std::to_string(k) + " is not finite");
+    }
+  }
+  shape = array.shape;
+  return std::move(*values);
+}
+
+std::vector<double> transposed(const std::vector<double>& rows, std::size_t samples) {
+  const std::size_t size = rows.size() / samples;
+  std::vector<double> out(rows.size());
+  for (std::size_t i = 0; i < samples; ++i) {
+    for (std::size_t k = 0; k < size; ++k) out[k * samples + i] = rows[i * size + k];
+  }
+  return out;
+}
+
+/// One row per sample: h of every attention matrix.
+std::vector<double> labels_from_matrices(const std::filesystem::path& path, double beta,
+                                         std::size_t samples, std::size_t tokens) {
+  std::vector<std::size_t> shape;
+  const std::vector<double> y =
+      read_reals(path, {samples, tokens, tokens}, shape, "samples x tokens x tokens");
+  std::vector<double> rows(samples * tokens);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const auto matrix = std::span(y).subspan(i * tokens * tokens, tokens * tokens);
+    if (!label_of_matrix(beta, matrix, std::span(rows).subspan(i * tokens, tokens))) {
+      throw IoError(path.string(),
+                    "the attention matrix of sample " + std::to_string(i) +
+                        " has entries that were rounded to 0 or 1, so that its label is lost; "
+                        "allowed: positive entries, or the labels themselves in H.npy");
+    }
+  }
+  return rows;
+}
+
+std::vector<double> read_labels(const std::filesystem::path& folder, const NamedModel& named,
+                                std::size_t samples) {
+  const auto size = static_cast<std::size_t>(named.model->label_size());
+  std::vector<std::size_t> shape;
+  const std::string meaning = std::to_string(samples) + " samples x " + std::to_string(size);
+  if (!named.attention) {
+    return transposed(read_reals(folder / "Y.npy", {samples, size}, shape, meaning), samples);
+  }
+  if (std::filesystem::exists(folder / "H.npy")) {
+    return transposed(read_reals(folder / "H.npy", {samples, size}, shape, meaning), samples);
+  }
+  return transposed(labels_from_matrices(folder / "Y.npy", named.attention->beta, samples, size),
+                    samples);
+}
+
+}  // namespace
+
+std::vector<Artifact> data_files(const NamedModel& named, const Dataset& data) {
+  const FieldShape& shape = named.model->shape();
+  const std::size_t n = data.samples;
+  const auto size = static_cast<std::size_t>(named.model->label_size());
+  std::vector<double> rows(n * size);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < size; ++k) rows[i * size + k] = data.labels[k * n + i];
+  }
+  std::vector<Artifact> files;
+  Dataset mixed = data;
+  if (named.attention && !named.attention->token_covariance.empty()) {
+    mix_tokens(named.attention->token_root(), false, mixed);
+  }
+  files.push_back({"X.npy", Array{{n, data.tokens, data.dimension}, std::move(mixed.inputs)}});
+  files.push_back({"truth/w.npy", Array{{shape.directions(), data.dimension}, data.teacher}});
+  if (!named.attention) {
+    files.push_back({"Y.npy", Array{{n, size}, std::move(rows)}});
+    return files;
+  }
+  const std::size_t square = data.tokens * data.tokens;
+  std::vector<double> y(n * square);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto u = std::span(rows).subspan(i * size, size);
+    matrix_of_label(*named.attention, u, std::span(y).subspan(i * square, square));
+    // The sign is no part of the label.
+    if (u[0] < 0.0) {
+      for (double& x : u) x = -x;
+    }
+  }
+  files.push_back({"Y.npy", Array{{n, data.tokens, data.tokens}, std::move(y)}});
+  if (size == data.tokens) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
+  return files;
+}
+
+Dataset read_data(const std::filesystem::path& folder, const NamedModel& named) {
+  const FieldShape& shape = named.model->shape();
+  Dataset data;
+  data.tokens = static_cast<std::size_t>(shape.tokens);
+  std::vector<std::size_t> size;
+  data.inputs = read_reals(folder / "X.npy", {0, data.tokens, 0}, size,
+                           "samples x " + std::to_string(data.tokens) + " tokens x dimension");
+  data.samples = size[0];
+  data.dimension = size[2];
+  data.labels = read_labels(folder, named, data.samples);
+  if (named.attention && !named.attention->token_covariance.empty()) {
+    mix_tokens(named.attention->token_root(), true, data);
+  }
+  if (std::filesystem::exists(folder / "truth" / "w.npy")) {
+    data.teacher = read_reals(
+        folder / "truth" / "w.npy", {shape.directions(), data.dimension}, size,
+        std::to_string(shape.directions()) + " directions x " + std::to_string(data.dimension));
+  }
+  return data;
+}
+
+}  // namespace onset::smi

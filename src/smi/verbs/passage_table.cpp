@@ -1,0 +1,71 @@
+#include "smi/verbs/passage_table.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "onset/numerics/replicates.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// A fraction of runs, with the standard error of (k + 1/2) / (n + 1): not 0 for k = 0.
+Estimate fraction(std::int64_t k, std::size_t runs) {
+  const auto n = static_cast<double>(runs);
+  const double share = (static_cast<double>(k) + 0.5) / (n + 1.0);
+  return {static_cast<double>(k) / n, std::sqrt(share * (1.0 - share) / n)};
+}
+
+}  // namespace
+
+Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double level)
+    : layers_(layers), runs_(runs.size()) {
+  for (const SgdRun& run : runs) {
+    // A passage lies anywhere between two records.
+    if (run.records.size() > 1) {
+      resolution_ = (run.records[1].time - run.records[0].time) / std::sqrt(12.0);
+    }
+    std::vector<double> time(layers, std::numeric_limits<double>::infinity());
+    for (const SgdRecord& record : run.records) {
+      for (std::size_t l = 0; l < layers; ++l) {
+        if (record.cosine[l] >= level) time[l] = std::fmin(time[l], record.time);
+      }
+    }
+    for (std::size_t l = 0; l < layers; ++l) {
+      if (!std::isfinite(time[l])) continue;
+      layers_[l].times.push_back(time[l]);
+      bool first = true;
+      for (std::size_t k = 0; k < layers; ++k) first = first && (k == l || time[l] < time[k]);
+      layers_[l].first += first ? 1 : 0;
+    }
+  }
+}
+
+Table Passages::table() const {
+  Table table({{"layer", "number of the layer", "", false},
+               {"time", "when it first reached the level, mean over the runs that did", "", true},
+               {"reached", "fraction of runs that reached it", "", true},
+               {"first", "fraction of runs in which it was before all others", "", true}});
+  for (std::size_t l = 0; l < layers_.size() && runs_ > 0; ++l) {
+    const auto& times = layers_[l].times;
+    Cell time;
+    if (times.size() == 1) time = Estimate{times[0], std::numeric_limits<double>::quiet_NaN()};
+    if (times.size() > 1) time = numerics::reduce(times, resolution_);
+    table.add_row({static_cast<std::int64_t>(l + 1), time,
+                   fraction(static_cast<std::int64_t>(times.size()), runs_),
+                   fraction(layers_[l].first, runs_)});
+  }
+  return table;
+}
+
+std::vector<std::pair<std::string, Cell>> Passages::summary() const {
+  if (runs_ == 0) return {};
+  std::size_t best = 0;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    if (layers_[l].first > layers_[best].first) best = l;
+  }
+  if (layers_[best].first == 0) return {{"learned_first", Cell()}};
+  return {{"learned_first", static_cast<std::int64_t>(best + 1)},
+          {"first_fraction", fraction(layers_[best].first, runs_)}};
+}
+
+}  // namespace onset::smi

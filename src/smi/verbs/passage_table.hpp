@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onset/core/table.hpp"
+#include "onset/smi/learners/sgd.hpp"
+
+namespace onset::smi {
+
+/// The cosine at which a layer counts as learned unless said otherwise.
+inline constexpr double default_level = 0.5;
+
+/// When layers are learned: the first records at which their cosines reach a level.
+class Passages {
+ public:
+  Passages(const std::vector<SgdRun>& runs, std::size_t layers, double level);
+
+  /// One row per layer: layer, time, reached, first.
+  [[nodiscard]] Table table() const;
+  /// learned_first (the layer that is first most often; none where no run reached the level) and
+  /// first_fraction.
+  [[nodiscard]] std::vector<std::pair<std::string, Cell>> summary() const;
+
+ private:
+  struct Layer {
+    std::vector<double> times;  ///< of the runs that reached the level
+    std::int64_t first = 0;     ///< runs in which it was before all others
+  };
+  std::vector<Layer> layers_;
+  std::size_t runs_;
+  double resolution_ = 0.0;
+};
+
+}  // namespace onset::smi

@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/smi/learners/sgd.hpp"
+#include "onset/smi/model/dataset.hpp"
+#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/passage_table.hpp"
+#include "smi/verbs/smi_verbs.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Random fields behind each right-hand side of the limit equation, per replicate.
+constexpr std::size_t flow_points = 512;
+
+/// Defaults where nothing is said: the experiment of figure 2 for batches, one sample per step in
+/// one pass.
+struct Defaults {
+  std::int64_t dim, batch;
+  double rate, decay, time;
+};
+constexpr Defaults batch_defaults{500, 200, 15.0, 0.07, 1700.0};
+constexpr Defaults pass_defaults{1000, 1, 0.3, 0.0, 300.0};
+
+void fill_defaults(Parameters& p) {
+  const bool batch = p.text("engine") == "batch";
+  const Defaults& d = batch ? batch_defaults : pass_defaults;
+  const auto set = [&p](const char* name, Value value) {
+    if (!p.has(name)) p.set(name, std::move(value));
+  };
+  set("dim", d.dim);
+  set("batch", d.batch);
+  set("rate", d.rate);
+  set("decay", d.decay);
+  set("time", d.time);
+}
+
+DeepAttention read_plain(const Parameters& p) {
+  DeepAttention model;
+  model.layers = static_cast<int>(p.integer("layers"));
+  model.tokens = static_cast<int>(p.integer("tokens"));
+  model.skip = p.reals("skip");
+  model.beta = p.real("beta");
+  try {
+    model.validate();
+  } catch (const InvalidArgument& e) {
+    throw InvalidArgument("--" + e.field(), std::string(e.what()).substr(e.field().size() + 2));
+  }
+  return model;
+}
+
+SgdOptions sgd_options(const Parameters& p) {
+  SgdOptions o;
+  o.dimension = static_cast<std::size_t>(p.integer("dim"));
+  o.batch = static_cast<std::size_t>(p.integer("batch"));
+  o.rate = p.real("rate");
+  o.decay = p.real("decay");
+  o.init = p.real("init");
+  o.start_cosine = p.real("start-cosine");
+  o.time = p.real("time");
+  o.records = static_cast<std::size_t>(p.integer("records"));
+  o.alpha = p.real("alpha");
+  o.reuse = static_cast<int>(p.integer("reuse"));
+  o.seed = static_cast<std::uint64_t>(p.integer("seed"));
+  if (p.text("engine") == "chain" && p.integer("dim") < 3 * p.integer("layers")) {
+    throw InvalidArgument("--dim", std::to_string(p.integer("dim")) +
+                                       " is too small for the chain; allowed: at least 3 for every "
+                                       "layer");
+  }
+  return o;
+}
+
+std::vector<Column> sgd_columns(std::size_t layers) {
+  std::vector<Column> columns{
+      {"run", "number of the run; 0 is the limit of large dimension", "", false},
+      {"time", "epochs (batch), or samples over dimension", "", false}};
+  for (std::size_t l = 1; l <= layers; ++l) {
+    const std::string n = std::to_string(l);
+    columns.push_back({"cos" + n, "cosine of layer " + n + " with the teacher's", "", true});
+  }
+  return columns;
+}
+
+/// All runs side by side; those that were finished when the user stopped them.
+std::vector<std::optional<SgdRun>> run_all(const DeepAttention& model, const SgdOptions& options,
+                                           const std::string& engine, std::size_t runs,
+                                           const Context& context, bool& interrupted) {
+  const auto solve = engine == "batch" ? sgd_batch : engine == "online" ? sgd_online : sgd_chain;
+  std::vector<std::optional<SgdRun>> out(runs);
+  try {
+    numerics::parallel_for(context, runs, [&](std::size_t run) {
+      Context quiet = context;
+      quiet.progress = nullptr;
+      out[run] = solve(model, options, run, quiet);
+    });
+  } catch (const Interrupted&) {
+    interrupted = true;
+  }
+  return out;
+}
+
+void add_rows(std::size_t number, const SgdRun& run, Table& table) {
+  for (const SgdRecord& record : run.records) {
+    std::vector<Cell> row{static_cast<std::int64_t>(number), record.time};
+    for (const double c : record.cosine) row.emplace_back(Estimate{c, 0.0});
+    table.add_row(std::move(row));
+  }
+}
+
+Result run_flow(const DeepAttention& model, const SgdOptions& options, const Context& context) {
+  Result result;
+  result.table = Table(sgd_columns(static_cast<std::size_t>(model.layers)));
+  for (const SgdFlowPoint& point : sgd_flow(model, options, flow_points, context)) {
+    std::vector<Cell> row{std::int64_t{0}, point.time};
+    for (const Estimate& c : point.cosine) row.emplace_back(c);
+    result.table.add_row(std::move(row));
+  }
+  return result;
+}
+
+Result run_sgd(const Parameters& p, const Context& context) {
+  const DeepAttention model = read_plain(p);
+  const SgdOptions options = sgd_options(p);
+  const std::string& engine = p.text("engine");
+  if (engine == "flow") return run_flow(model, options, context);
+  bool interrupted = false;
+  const auto runs = run_all(model, options, engine, static_cast<std::size_t>(p.integer("runs")),
+                            context, interrupted);
+  Result result;
+  Table records(sgd_columns(static_cast<std::size_t>(model.layers)));
+  std::vector<SgdRun> finished;
+  std::int64_t diverged = 0;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!runs[r]) continue;
+    add_rows(r + 1, *runs[r], records);
+    diverged += runs[r]->diverged ? 1 : 0;
+    finished.push_back(*runs[r]);
+  }
+  const double level = p.real("level");
+  const Passages passages(finished, static_cast<std::size_t>(model.layers),
+                          level > 0.0 ? level : default_level);
+  result.table = level > 0.0 ? passages.table() : records;
+  result.summary = passages.summary();
+  result.summary.emplace_back("diverged", diverged);
+  if (diverged > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = std::to_string(diverged) + " of " + std::to_string(finished.size()) +
+                    " runs diverged: the learning rate is too large";
+  }
+  if (interrupted) {
+    result.status = ResultStatus::interrupted;
+    result.reason = "stopped on request; the runs finished so far are given";
+  }
+  return result;
+}
+
+Cost sgd_cost(const Parameters& p) {
+  const DeepAttention model = read_plain(p);
+  const SgdOptions o = sgd_options(p);
+  const std::string& engine = p.text("engine");
+  const double dim = static_cast<double>(o.dimension);
+  const double layers = model.layers, tokens = model.tokens;
+  const double runs = static_cast<double>(p.integer("runs"));
+  // Seconds per sample of the network and per product with a number of the inputs, measured.
+  const double network =
+      1.5e-8 * layers * tokens * tokens * tokens + 2e-8 * layers * tokens * tokens;
+  const double products = 6e-10 * tokens * dim * layers;
+  const double held =
+      std::min(runs, static_cast<double>(available_threads()));  // runs at the same time
+  Cost cost;
+  if (engine == "batch") {
+    cost.method =
+        "Stochastic gradient descent of all layers together over alpha D samples in fixed order, "
+        "in "
+        "full dimension, --reuse steps on each batch; gradients by reverse differentiation through "
+        "the map between fields.";
+    cost.core_seconds = runs * o.time * o.reuse * o.alpha * dim * (network + products);
+    cost.memory_bytes = 1e7 + held * dataset_bytes(model.shape(), dim, o.alpha * dim);
+    return cost;
+  }
+  const double samples = o.time * dim;
+  if (engine == "online") {
+    cost.method = "One pass over fresh samples in full dimension.";
+    cost.core_seconds = runs * samples * (2.0 * network + products + 4e-9 * tokens * dim);
+    cost.memory_bytes =
+        1e7 + held * sizeof(double) * dim * (static_cast<double>(o.batch) * tokens + 3.0 * layers);
+  } else if (engine == "chain") {
+    cost.method =
+        "One pass over fresh samples, simulated exactly in law through the overlaps of student and "
+        "teacher and a Wishart residual; the cost of a step does not depend on the dimension.";
+    cost.core_seconds = runs * samples * (2.0 * network + 3e-8 * layers * tokens + 1e-7);
+    cost.memory_bytes = 1e7;
+  } else {
+    cost.method =
+        "The ordinary differential equation that overlaps follow in one pass as the dimension "
+        "grows, by Runge-Kutta steps; its expectations by scrambled Sobol points, 16 replicates.";
+    cost.core_seconds = 17.0 * 4.0 * 200.0 * flow_points * std::exp2(layers) * 1.5 * network;
+    cost.memory_bytes = 1e8;
+  }
+  return cost;
+}
+
+std::vector<Parameter> sgd_parameters() {
+  std::vector<Parameter> list;
+  for (Parameter& parameter : model_parameters()) {
+    for (const char* name : {"layers", "tokens", "skip", "beta"}) {
+      if (parameter.name == name) list.push_back(parameter);
+    }
+  }
+  list.push_back(make_word("engine", {"batch", "online", "chain", "flow"},
+                           "batch: epochs over given samples; online: one pass, full dimension; "
+                           "chain: one pass, exact in law at a cost that does not depend on the "
+                           "dimension; flow: its limit of large dimension."));
+  list.push_back(make_parameter("dim", ParameterKind::integer, {}, 2, 1e12,
+                                "Dimension D; 500 (batch) or 1000 unless said otherwise."));
+  list.push_back(make_parameter("alpha", ParameterKind::real, 15.0, 1e-6, 1e6,
+                                "Samples over dimension N/D of the training set (batch)."));
+  list.push_back(make_parameter("batch", ParameterKind::integer, {}, 1, 1e9,
+                                "Samples of a step; 200 (batch) or 1 unless said otherwise."));
+  list.push_back(make_parameter("reuse", ParameterKind::integer, std::int64_t{3}, 1, 1e6,
+                                "Consecutive steps on each batch (batch)."));
+  list.push_back(make_parameter(
+      "rate", ParameterKind::real, {}, 1e-12, 1e12,
+      "Learning rate: of the loss summed over the batch and divided by D (batch; 15 unless said "
+      "otherwise), or of its mean over the batch (0.3)."));
+  list.push_back(make_parameter("decay", ParameterKind::real, {}, 0.0, 1e9,
+                                "Weight decay times D; 0.07 (batch) or 0 unless said otherwise."));
+  list.push_back(make_parameter("init", ParameterKind::real, 0.9, 1e-9, 1e3,
+                                "Standard deviation of the student's weights at the start."));
+  list.push_back(make_parameter("start-cosine", ParameterKind::real, 0.0, 0.0, 1.0,
+                                "Cosine with the teacher that every layer starts with."));
+  list.push_back(make_parameter("time", ParameterKind::real, {}, 1e-9, 1e12,
+                                "Epochs (batch; 1700 unless said otherwise), or samples over "
+                                "dimension (300)."));
+  list.push_back(make_parameter("records", ParameterKind::integer, std::int64_t{200}, 1, 1e6,
+                                "Rows of every run, evenly spaced in time, besides the start."));
+  list.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{1}, 1, 1e6,
+                                "Runs, each with a teacher, a student and samples of its own."));
+  list.push_back(make_parameter("level", ParameterKind::real, 0.0, 0.0, 1.0,
+                                "Instead of records: when layers first reach this cosine."));
+  return list;
+}
+
+}  // namespace
+
+Verb sgd_verb() {
+  Verb verb;
+  verb.family = "smi";
+  verb.name = "sgd";
+  verb.summary = "stochastic gradient descent of deep attention: which layer is learned first";
+  verb.details =
+      "A student of the teacher's architecture learns all layers together by stochastic gradient "
+      "descent on the squared distance of attention matrices. Rows: run, time and the cosine of "
+      "every "
+      "layer with the teacher's. --engine batch is the experiment of figure 2 of arXiv:2502.00901 "
+      "(alpha = N/D, samples over dimension; time in epochs); online, chain and flow are one pass "
+      "over fresh samples (time in samples over dimension). With --level X the rows are layers "
+      "instead: layer, time (mean first record at cosine X), reached (fraction of runs), first "
+      "(fraction of runs in which it was the first).";
+  verb.parameters = sgd_parameters();
+  verb.read_files = fill_defaults;
+  verb.columns = sgd_columns(2);
+  verb.examples = {"smi sgd --engine batch --time 100 --records 50",
+                   "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
+                   "smi sgd --engine flow --dim 10000 --skip 2"};
+  verb.cost = sgd_cost;
+  verb.run = run_sgd;
+  return verb;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,171 @@
+#include "ssi/learners/chain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/chi_square.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/random.hpp"
+#include "onset/numerics/simd/clones.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Numbers drawn at once, and steps that share a random stream (a stream has 2^33 draws).
+constexpr std::size_t draws_at_once = 12'288;
+constexpr std::uint64_t steps_per_stream = 1 << 16;
+
+std::uint64_t stream_index(std::size_t block, std::uint64_t segment) {
+  return (static_cast<std::uint64_t>(block) << 32) | segment;
+}
+
+std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double rate) {
+  switch (model.student.kind) {
+    case StudentKind::tied: return tied_chain(model, dim, rate);
+    case StudentKind::untied: return untied_chain(model, dim, rate);
+    case StudentKind::sequence: break;
+  }
+  return sequence_chain(model, dim, rate);
+}
+
+/// Steps are kept as doubles, exact up to 2^53, so that the loop vectorises.
+ONSET_CLONES double note_passages(const double* e, const double* m, double level, double step,
+                                  double* first) {
+  double waiting = 0.0;
+  for (std::size_t p = 0; p < lanes; ++p) {
+    const double size = std::max(std::abs(e[p]), std::abs(m[p]));
+    const bool now = (first[p] == 0.0) & (size >= level);
+    first[p] = now ? step : first[p];
+  }
+  for (std::size_t p = 0; p < lanes; ++p) waiting += first[p] == 0.0 ? 1.0 : 0.0;
+  return waiting;
+}
+
+class Block {
+ public:
+  Block(const SequenceModel& model, const SgdOptions& options, std::size_t index)
+      : model_(model),
+        options_(options),
+        index_(index),
+        chain_(make_chain(model, options.dim, options.rate)),
+        chi_square_(chain_->degrees()),
+        steps_at_once_(std::max<std::size_t>(1, draws_at_once / (lanes * (chain_->rows() + 1)))) {
+    const std::size_t rows = chain_->rows() + 1;
+    normals_.resize(rows * steps_at_once_ * lanes);
+    bits_.resize(normals_.size());
+    labels_.resize(model.target->outputs() * steps_at_once_ * lanes);
+    chain_->start(options.start, options.dim, options.seed, index);
+    first_.fill(0.0);
+  }
+
+  void run(const Context& context) {
+    double waiting = note(0);
+    for (std::uint64_t done = 0; done < options_.steps;) {
+      if (options_.stop_at_level && waiting == 0.0) return;
+      const std::uint64_t segment = done / steps_per_stream;
+      numerics::Stream stream(options_.seed, "ssi chain", stream_index(index_, segment));
+      numerics::Stream spare(options_.seed, "ssi chain spare", stream_index(index_, segment));
+      const std::uint64_t end = std::min(options_.steps, (segment + 1) * steps_per_stream);
+      while (done < end && !(options_.stop_at_level && waiting == 0.0)) {
+        context.check();
+        const auto count = std::min<std::uint64_t>(steps_at_once_, end - done);
+        waiting = advance(stream, spare, static_cast<std::size_t>(count), done);
+        done += count;
+      }
+    }
+  }
+
+  void finish(std::span<SgdRun> runs) const {
+    for (std::size_t p = 0; p < runs.size(); ++p) {
+      runs[p] = {chain_->overlap_e()[p], chain_->overlap_m()[p],
+                 static_cast<std::uint64_t>(first_[p])};
+    }
+  }
+
+ private:
+  double note(std::uint64_t step) {
+    return note_passages(chain_->overlap_e().data(), chain_->overlap_m().data(), options_.level,
+                         static_cast<double>(step), first_.data());
+  }
+
+  double advance(numerics::Stream& stream, numerics::Stream& spare, std::size_t count,
+                 std::uint64_t done) {
+    const std::size_t stride = count * lanes;
+    const std::size_t rows = chain_->rows();
+    const std::size_t size = (rows + 1) * stride;
+    stream.normal(std::span(normals_).first(size), std::span(bits_).first(size));
+    const auto last = std::span(normals_).subspan(rows * stride, stride);
+    chi_square_.sample(last, std::span(bits_).subspan(rows * stride, stride), spare, last);
+    model_.target->values(stride, normals_.data(), labels_.data());
+    double waiting = 0.0;
+    for (std::size_t s = 0; s < count; ++s) {
+      const std::size_t at = s * lanes;
+      chain_->step({normals_.data() + at, stride, last.data() + at, labels_.data() + at});
+      waiting = note(done + s + 1);
+    }
+    return waiting;
+  }
+
+  const SequenceModel& model_;
+  const SgdOptions& options_;
+  std::size_t index_;
+  std::unique_ptr<Chain> chain_;
+  numerics::ChiSquare chi_square_;
+  std::size_t steps_at_once_;
+  std::vector<double> normals_;
+  std::vector<std::uint64_t> bits_;
+  std::vector<double> labels_;
+  Lanes first_;
+};
+
+}  // namespace
+
+void SgdOptions::validate(const SequenceModel& model) const {
+  model.validate();
+  const double least = model.student.kind == StudentKind::sequence && model.positional ? 3.0 : 2.0;
+  if (!(dim >= least) || dim > 1e12 || dim != std::floor(dim)) {
+    throw InvalidArgument("dim", "allowed: a whole number from " +
+                                     std::to_string(static_cast<int>(least)) + " to 1e12");
+  }
+  if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a positive number");
+  if (runs < 1) throw InvalidArgument("runs", "allowed: 1 or more");
+  if (!(level > 0.0) || level > 1.0) throw InvalidArgument("level", "allowed: a number in (0, 1]");
+}
+
+void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed, std::size_t block,
+                        std::vector<double>& out) {
+  numerics::Stream stream(seed, "ssi chain start", block);
+  numerics::Stream spare(seed, "ssi chain start spare", block);
+  std::vector<double> normals((count + 1) * lanes);
+  std::vector<std::uint64_t> bits(normals.size());
+  stream.normal(normals, bits);
+  std::vector<double> rest(lanes);
+  numerics::ChiSquare(dimensions - static_cast<double>(count))
+      .sample(std::span(normals).last(lanes), std::span(bits).last(lanes), spare, rest);
+  out.assign(count * lanes, 0.0);
+  for (std::size_t p = 0; p < lanes; ++p) {
+    double square = rest[p];
+    for (std::size_t i = 0; i < count; ++i) {
+      square += normals[i * lanes + p] * normals[i * lanes + p];
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i * lanes + p] = normals[i * lanes + p] / std::sqrt(square);
+    }
+  }
+}
+
+std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
+                              const Context& context) {
+  options.validate(model);
+  std::vector<SgdRun> runs(options.runs);
+  const std::size_t blocks = (options.runs + lanes - 1) / lanes;
+  numerics::parallel_for(context, blocks, [&](std::size_t b) {
+    Block block(model, options, b);
+    block.run(context);
+    block.finish(std::span(runs).subspan(b * lanes, std::min(lanes, options.runs - b * lanes)));
+  });
+  return runs;
+}
+
+}  // namespace onset::ssi

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "onset/ssi/learners/sgd.hpp"
+
+namespace onset::ssi {
+
+/// Runs that advance together.
+inline constexpr std::size_t lanes = 64;
+using Lanes = std::array<double, lanes>;
+
+/// The random numbers of one step: rows of standard normals and one chi-square row.
+struct StepDraws {
+  const double* normals;  ///< row r at normals + r * stride
+  std::size_t stride;
+  const double* chi_square;  ///< one per lane
+  const double* labels;      ///< y, output k at labels + k * stride
+};
+
+/// One student's chain, of 64 runs. The draws of many steps are made at once, and the labels of all
+/// of them evaluated together, since they do not depend on the state.
+class Chain {
+ public:
+  virtual ~Chain() = default;
+  /// Rows of normals that a step needs besides that of the chi-square; the first L are z*.
+  [[nodiscard]] virtual std::size_t rows() const = 0;
+  [[nodiscard]] virtual double degrees() const = 0;  ///< of the chi-square
+  virtual void start(Start start, double dim, std::uint64_t seed, std::size_t block) = 0;
+  virtual void step(const StepDraws& draws) = 0;
+  [[nodiscard]] virtual const Lanes& overlap_e() const = 0;
+  [[nodiscard]] virtual const Lanes& overlap_m() const = 0;  ///< of untied students its norm
+};
+
+[[nodiscard]] std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim,
+                                                    double rate);
+[[nodiscard]] std::unique_ptr<Chain> tied_chain(const SequenceModel& model, double dim,
+                                                double rate);
+[[nodiscard]] std::unique_ptr<Chain> untied_chain(const SequenceModel& model, double dim,
+                                                  double rate);
+
+/// `count` coordinates of a uniform unit vector in `dimensions` dimensions, per lane:
+/// out[i * lanes + p].
+void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed, std::size_t block,
+                        std::vector<double>& out);
+
+}  // namespace onset::ssi

@@ -1,0 +1,133 @@
+#include "onset/ssi/learners/gain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "onset/ssi/limits/flow.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Rate at which the growth rate of m vanishes: 2 lambda/V. The same for both students. [ssi 36]
+double largest_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
+  const FlowField field(tied, 1.0, seed, context);
+  const double v = field.variance_at_start().value;
+  return 2.0 * (growth_rates(field).m.value + 0.5 * v) / v;
+}
+
+/// Steps of the flow of the tied student from m = 1/sqrt(d) to the level; nothing if it never gets
+/// there.
+std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& sgd, double rate,
+                                   const Context& context) {
+  const FlowField field(tied, rate, sgd.seed, context);
+  const double growth = growth_rates(field).m.value;
+  FlowOptions options;
+  options.start_m = 1.0 / std::sqrt(sgd.dim);
+  options.level = sgd.level;
+  // Without saturation the level is reached after log(level/m_0)/growth.
+  const double scale = std::log(std::max(2.0, sgd.level / options.start_m)) / growth;
+  if (!(scale > 0.0)) return std::nullopt;
+  options.times = {10.0 * scale};
+  const auto escape = integrate_flow(field, options, context).escape;
+  if (!escape) return std::nullopt;
+  return Estimate{escape->value * sgd.dim / rate, escape->error * sgd.dim / rate};
+}
+
+std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs, bool& complete) {
+  std::vector<double> steps;
+  for (const SgdRun& run : runs) {
+    if (run.first_passage > 0) steps.push_back(static_cast<double>(run.first_passage));
+  }
+  complete = complete && steps.size() == runs.size();
+  // The mean of the quick ones alone would flatter.
+  if (steps.size() < 2 || steps.size() < runs.size()) return std::nullopt;
+  return numerics::reduce(steps);
+}
+
+std::optional<Estimate> ratio(const std::optional<Estimate>& a, const std::optional<Estimate>& b) {
+  if (!a || !b || b->value == 0.0) return std::nullopt;
+  const double value = a->value / b->value;
+  return Estimate{value, std::abs(value) * std::hypot(a->error / a->value, b->error / b->value)};
+}
+
+}  // namespace
+
+std::string_view to_string(RatePolicy policy) {
+  switch (policy) {
+    case RatePolicy::equal: return "equal";
+    case RatePolicy::sqrt: return "sqrt";
+    case RatePolicy::linear: return "linear";
+    case RatePolicy::optimal: return "optimal";
+  }
+  return "";
+}
+
+Gain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
+                      const Context& context) {
+  if (tied.student.kind != StudentKind::tied) {
+    throw InvalidArgument("student", "the gain compares a tied student with its untied twin");
+  }
+  SequenceModel untied = tied;
+  untied.student.kind = StudentKind::untied;
+  const auto tokens = static_cast<double>(tied.tokens());
+  Gain gain;
+  gain.rate_untied = gain.rate_tied = options.sgd.rate;
+  if (options.policy == RatePolicy::sqrt) gain.rate_tied *= std::sqrt(tokens);
+  if (options.policy == RatePolicy::linear) gain.rate_tied *= tokens;
+  if (options.policy == RatePolicy::optimal) {
+    const double largest = largest_rate(tied, options.sgd.seed, context);
+    if (!(largest > 0.0)) throw Refused("the tied student never learns this target, at any rate");
+    gain.rate_untied = gain.rate_tied = 0.5 * largest;
+  }
+  const auto ode_tied = flow_steps(tied, options.sgd, gain.rate_tied, context);
+  auto ode_untied = flow_steps(tied, options.sgd, gain.rate_untied, context);
+  // The untied flow of M is the tied one divided by L. [ssi 35]
+  if (ode_untied) ode_untied = Estimate{tokens * ode_untied->value, tokens * ode_untied->error};
+  gain.gain_ode = ratio(ode_untied, ode_tied);
+
+  gain.complete = true;
+  const auto measure = [&](const SequenceModel& model, double rate,
+                           const std::optional<Estimate>& ode) -> std::optional<Estimate> {
+    SgdOptions sgd = options.sgd;
+    sgd.rate = rate;
+    sgd.stop_at_level = true;
+    if (sgd.steps == 0) {
+      if (!ode)
+        throw Refused(
+            "at this rate the flow never reaches the level: give --steps, or a smaller --rate");
+      sgd.steps = static_cast<std::uint64_t>(50.0 * ode->value);
+    }
+    return mean_passage(run_chain(model, sgd, context), gain.complete);
+  };
+  gain.steps_tied = measure(tied, gain.rate_tied, ode_tied);
+  gain.steps_untied = measure(untied, gain.rate_untied, ode_untied);
+  gain.gain = ratio(gain.steps_untied, gain.steps_tied);
+  return gain;
+}
+
+std::optional<Estimate> power_law(const std::vector<double>& tokens,
+                                  const std::vector<Estimate>& gains) {
+  double w = 0.0;
+  double wx = 0.0;
+  double wy = 0.0;
+  double wxx = 0.0;
+  double wxy = 0.0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const double x = std::log(tokens[i]);
+    const double y = std::log(gains[i].value);
+    const double relative = std::max(gains[i].error / gains[i].value, 1e-12);
+    const double weight = 1.0 / (relative * relative);
+    w += weight;
+    wx += weight * x;
+    wy += weight * y;
+    wxx += weight * x * x;
+    wxy += weight * x * y;
+  }
+  const double spread = w * wxx - wx * wx;
+  if (tokens.size() < 2 || !(spread > 0.0)) return std::nullopt;
+  return Estimate{(w * wxy - wx * wy) / spread, std::sqrt(w / spread)};
+}
+
+}  // namespace onset::ssi

@@ -1,0 +1,113 @@
+#include "onset/ssi/limits/exponent.hpp"
+
+#include <cmath>
+
+namespace onset::ssi {
+namespace {
+
+constexpr double sure = 6.0;
+constexpr double rounding = 1e-10;
+
+/// The first degree that the student certainly sees; 0: none. `certain`: no doubt before it.
+std::size_t first_visible(const OriginExpansion& origin, bool& certain) {
+  certain = true;
+  for (std::size_t s = 1; s <= origin.degree; ++s) {
+    if (origin.presence[s] == Presence::present) return s;
+    if (origin.presence[s] == Presence::unresolved) {
+      certain = false;
+      return 0;
+    }
+  }
+  return 0;
+}
+
+/// The first order at which any derivative of the risk does not vanish; 0: none.
+std::size_t flatness(const OriginExpansion& origin, bool& certain) {
+  certain = true;
+  for (std::size_t k = 1; k <= origin.degree; ++k) {
+    for (std::size_t j = 0; j <= k && j < origin.taylor.size(); ++j) {
+      const Estimate& x = origin.taylor[j][k - j];
+      if (std::abs(x.value) > sure * x.error + rounding) return k;
+      if (x.error > 1e-6) certain = false;
+    }
+  }
+  return 0;
+}
+
+std::optional<int> known(std::size_t order) {
+  if (order == 0) return std::nullopt;
+  return static_cast<int>(order);
+}
+
+std::string sample_complexity(std::size_t order) {
+  if (order == 1) return "d";
+  if (order == 2) return "d log d";
+  return "d^" + std::to_string(order - 1);
+}
+
+void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
+  const std::string cut = std::to_string(x.origin.degree);
+  if (x.verdict == Presence::absent) {
+    x.samples = "never";
+    x.meaning =
+        x.spectrum.square - x.spectrum.degrees[0].weight.value < 1e-12 * x.spectrum.square ||
+                x.spectrum.square == 0.0
+            ? "Nothing to learn: the target is constant."
+            : "Out of reach: the target has no component up to degree " + cut +
+                  ", so that more than d^" + cut + " samples would be needed.";
+    return;
+  }
+  if (!x.resolved) {
+    x.samples = "unknown";
+    x.meaning = "Not decided: some degree is neither clearly there nor clearly absent.";
+    return;
+  }
+  const bool along_m = x.s_eff && (*x.s_eff % 2 == 1 || *x.sign > 0);
+  std::string semantic;
+  if (!x.s_eff) {
+    semantic = "never learned by this student: it sees nothing of the target up to degree " + cut;
+  } else if (!along_m) {
+    semantic = "never learned by this student from a small overlap: the sign of degree " +
+               std::to_string(*x.s_eff) + " makes m = 0 a minimum along m";
+  } else {
+    semantic =
+        "learned in about " + sample_complexity(static_cast<std::size_t>(*x.s_eff)) + " samples";
+  }
+  x.samples = along_m ? sample_complexity(static_cast<std::size_t>(*x.s_eff)) : "never";
+  x.meaning = "The target is " + semantic + ".";
+  if (!model.positional) return;
+  if (descending == 0) {
+    x.meaning += " The positional direction is no way out either.";
+  } else if (!along_m || static_cast<int>(descending) < *x.s_eff) {
+    x.samples = sample_complexity(descending);
+    x.meaning +=
+        " The start is left along the positional direction in about " + x.samples + " samples.";
+  }
+}
+
+}  // namespace
+
+Exponents information_exponents(const SequenceModel& model, const SpectrumOptions& options,
+                                const Context& context) {
+  Exponents x;
+  context.report(0.1, "Hermite coefficients of the target");
+  x.spectrum = target_spectrum(*model.target, options, context);
+  context.report(0.5, "what the student sees");
+  x.origin = expand_at_origin(model, x.spectrum, options.seed, context);
+  x.verdict = x.spectrum.verdict();
+  x.sie = known(x.spectrum.exponent());
+  bool sees_certain = true;
+  const std::size_t seen = first_visible(x.origin, sees_certain);
+  x.s_eff = known(seen);
+  if (seen > 0) x.sign = x.origin.visible[seen].value > 0.0 ? 1 : -1;
+  bool fall_certain = true;
+  const std::size_t descending = descending_order(x.origin, fall_certain);
+  x.sie_descending = known(descending);
+  bool flat_certain = true;
+  if (model.positional) x.sie_positional = known(flatness(x.origin, flat_certain));
+  x.resolved = x.verdict != Presence::unresolved && sees_certain && fall_certain && flat_certain;
+  explain(model, descending, x);
+  return x;
+}
+
+}  // namespace onset::ssi

@@ -1,0 +1,80 @@
+#include "onset/ssi/limits/flow.hpp"
+
+#include <cmath>
+
+#include "onset/numerics/ode.hpp"
+#include "onset/numerics/parallel.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Points this close to the start have the growth rates as slopes, to rounding and to one part in
+/// its square.
+constexpr double near_start = 1e-3;
+
+Estimate rate_along(const FlowField& field, bool along_m) {
+  std::vector<double> rates(field.rules());
+  for (std::size_t r = 0; r < rates.size(); ++r) {
+    const double e = along_m ? 0.0 : near_start;
+    const double m = along_m ? near_start : 0.0;
+    const Motion plus = field.at(e, m, r);
+    const Motion minus = field.at(-e, -m, r);
+    const double rise = along_m ? plus.drift_m - minus.drift_m : plus.drift_e - minus.drift_e;
+    rates[r] = rise / (2.0 * near_start);
+  }
+  return reduce_rules(rates, field.product_rules());
+}
+
+}  // namespace
+
+GrowthRates growth_rates(const FlowField& field) {
+  GrowthRates rates;
+  rates.m = rate_along(field, true);
+  if (field.positional()) rates.e = rate_along(field, false);
+  return rates;
+}
+
+FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
+                        const Context& context) {
+  const std::size_t count = field.rules();
+  std::vector<numerics::OdeSolution> solutions(count);
+  numerics::parallel_for(context, count, [&](std::size_t r) {
+    const auto slope = [&](const numerics::OdeState& x) {
+      // The disk is invariant; rounding may leave it.
+      const double radius = std::hypot(x[0], x[1]);
+      const double shrink = radius > 1.0 ? 1.0 / radius : 1.0;
+      const Motion motion = field.at(x[0] * shrink, x[1] * shrink, r);
+      return numerics::OdeState{motion.drift_e, motion.drift_m};
+    };
+    const auto escaped = [&](const numerics::OdeState& x) {
+      return std::hypot(x[0], x[1]) - options.level;
+    };
+    solutions[r] = numerics::solve_ode(slope, {options.start_e, options.start_m}, options.times,
+                                       {1e-8, 1e-13, 200'000}, context, escaped);
+  });
+  FlowPath path;
+  path.status = solutions[0].status;
+  std::size_t reached = options.times.size();
+  for (const auto& solution : solutions) {
+    reached = std::min(reached, solution.states.size());
+    if (!solution.status.converged()) path.status = solution.status;
+  }
+  std::vector<double> e(count);
+  std::vector<double> m(count);
+  for (std::size_t i = 0; i < reached; ++i) {
+    for (std::size_t r = 0; r < count; ++r) {
+      e[r] = solutions[r].states[i][0];
+      m[r] = solutions[r].states[i][1];
+    }
+    path.rows.push_back({options.times[i], reduce_rules(e, field.product_rules()),
+                         reduce_rules(m, field.product_rules())});
+  }
+  std::vector<double> escapes;
+  for (const auto& solution : solutions) {
+    if (solution.event_time) escapes.push_back(*solution.event_time);
+  }
+  if (escapes.size() == count) path.escape = reduce_rules(escapes, field.product_rules());
+  return path;
+}
+
+}  // namespace onset::ssi

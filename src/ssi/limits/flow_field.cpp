@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "onset/ssi/limits/flow.hpp"
+#include "ssi/limits/gradient_moments.hpp"
+
+namespace onset::ssi {
+
+class FlowField::Moments {
+ public:
+  Moments(const SequenceModel& model, double rate, std::uint64_t seed, const Context& context)
+      : rate_(rate),
+        positional_(model.positional),
+        nodes_(model.positional),
+        tables_(gradient_moments(model, rate, nodes_, seed, context)) {
+    if (tables_.product_rules) {
+      best_ = tables_.values[0];
+    } else {
+      best_.assign(tables_.values[0].size(), 0.0);
+      for (const auto& table : tables_.values) {
+        for (std::size_t i = 0; i < best_.size(); ++i) best_[i] += table[i];
+      }
+      for (double& x : best_) x /= static_cast<double>(tables_.values.size());
+    }
+    if (model.loss != Loss::frobenius &&
+        (model.tokens() <= 3 || model.student.kind == StudentKind::tied)) {
+      landscape_ = population_risk(model, seed, context);
+    }
+  }
+
+  [[nodiscard]] Motion at(double e, double m, std::size_t rule) const {
+    const auto w = nodes_.weights(e, m);
+    const auto& table = rule == FlowField::best ? best_ : tables_.values[rule];
+    std::array<double, moment_rows> x{};
+    for (std::size_t r = 0; r < moment_rows; ++r) {
+      for (std::size_t i = 0; i < w.size(); ++i) x[r] += w[i] * table[r * w.size() + i];
+    }
+    if (landscape_) {
+      const Jet risk = landscape_->jet(e, m);
+      const double radial = m * risk.m + e * risk.e;
+      x[mean_u] = risk.m - m * radial;
+      x[mean_v] = risk.e - e * radial;
+    }
+    const double v = std::max(0.0, x[variance]);
+    Motion motion;
+    motion.drift_m = -x[mean_u] - 0.5 * rate_ * v * m;
+    motion.drift_e = positional_ ? -x[mean_v] - 0.5 * rate_ * v * e : 0.0;
+    motion.noise_mm = std::max(0.0, x[uu] - motion.drift_m * motion.drift_m);
+    if (positional_) {
+      const double q = 1.0 - m * m;
+      const double rest = q > 0.0 ? std::max(0.0, q - e * e) / q : 0.0;
+      motion.noise_em = x[uv] - motion.drift_m * motion.drift_e;
+      motion.noise_ee = std::max(0.0, x[vv] - motion.drift_e * motion.drift_e) + rest * v;
+    }
+    return motion;
+  }
+
+  [[nodiscard]] std::size_t rules() const { return tables_.values.size(); }
+  [[nodiscard]] bool product_rules() const { return tables_.product_rules; }
+  [[nodiscard]] bool positional() const { return positional_; }
+  [[nodiscard]] double rate() const { return rate_; }
+  [[nodiscard]] Estimate start() const {
+    const auto w = nodes_.weights(0.0, 0.0);
+    std::vector<double> v;
+    for (const auto& table : tables_.values) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * table[variance * w.size() + i];
+      v.push_back(sum);
+    }
+    return reduce_rules(v, tables_.product_rules);
+  }
+
+ private:
+  double rate_;
+  bool positional_;
+  OverlapNodes nodes_;
+  MomentTables tables_;
+  std::vector<double> best_;
+  std::unique_ptr<Landscape> landscape_;
+};
+
+Estimate reduce_rules(const std::vector<double>& values, bool product_rules) {
+  if (product_rules) return {values[0], std::abs(values[0] - values[1])};
+  return numerics::reduce(values);
+}
+
+FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed,
+                     const Context& context) {
+  if (model.student.kind == StudentKind::untied) {
+    throw Refused(
+        "the flow of an untied student has one overlap per token; its norm follows the tied flow "
+        "L times slower where the target treats tokens alike (see ssi gain)");
+  }
+  Context quiet = context;
+  quiet.progress = nullptr;
+  moments_ = std::make_unique<const Moments>(model, rate, seed, quiet);
+}
+
+FlowField::~FlowField() = default;
+
+Motion FlowField::at(double e, double m, std::size_t rule) const {
+  return moments_->at(e, m, rule);
+}
+
+std::size_t FlowField::rules() const {
+  return moments_->rules();
+}
+
+bool FlowField::product_rules() const {
+  return moments_->product_rules();
+}
+
+bool FlowField::positional() const {
+  return moments_->positional();
+}
+
+double FlowField::rate() const {
+  return moments_->rate();
+}
+
+Estimate FlowField::variance_at_start() const {
+  return moments_->start();
+}
+
+}  // namespace onset::ssi

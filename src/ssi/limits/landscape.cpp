@@ -1,0 +1,101 @@
+#include "onset/ssi/limits/landscape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "ssi/limits/sampled_landscape.hpp"
+
+namespace onset::ssi {
+namespace {
+
+constexpr std::size_t grid_tokens = 3;
+
+double scale_of(Loss loss) {
+  return loss == Loss::squared ? 2.0 : 1.0;
+}
+
+/// R = E|g|^2/2 + F/2 - X, scaled by the loss. [ssi 7]
+class SeriesLandscape final : public Landscape {
+ public:
+  SeriesLandscape(CrossSeries fine, CrossSeries coarse, double scale)
+      : fine_(std::move(fine)), coarse_(std::move(coarse)), scale_(scale) {}
+
+  [[nodiscard]] bool smooth() const override { return true; }
+  [[nodiscard]] Jet jet(double e, double m) const override { return risk(fine_, e, m); }
+
+  [[nodiscard]] RiskPoint at(double e, double m) const override {
+    const Jet x = risk(fine_, e, m);
+    const Jet y = risk(coarse_, e, m);
+    const double order = static_cast<double>(fine_.degree()) + 1.0;
+    const double tail = scale_ * fine_.tail() * std::pow(std::abs(m), order);
+    return {{x.value, std::abs(x.value - y.value) + tail},
+            {x.e, std::abs(x.e - y.e) + tail},
+            {x.m, std::abs(x.m - y.m) + order * tail}};
+  }
+
+ private:
+  [[nodiscard]] Jet risk(const CrossSeries& series, double e, double m) const {
+    const Jet x = series.cross(e, m);
+    const Jet f = series.square(e);
+    Jet r;
+    r.value = scale_ * (0.5 * series.target_square() + 0.5 * f.value - x.value);
+    r.e = scale_ * (0.5 * f.e - x.e);
+    r.m = -scale_ * x.m;
+    r.ee = scale_ * (0.5 * f.ee - x.ee);
+    r.em = -scale_ * x.em;
+    r.mm = -scale_ * x.mm;
+    return r;
+  }
+  CrossSeries fine_;
+  CrossSeries coarse_;
+  double scale_;
+};
+
+/// Rules, degrees and Chebyshev points that bring the softmax of two tokens to 1e-9; grids of three
+/// tokens are coarser.
+std::unique_ptr<Landscape> by_series(const SequenceModel& model, const Context& context) {
+  const bool three = model.tokens() > 2;
+  const auto build = [&](double step, double width, std::size_t degree, std::size_t nodes) {
+    return cross_series(*model.target, *model.student.link, model.signs(), model.positional,
+                        numerics::normal_trapezoid(step, width), degree, nodes, context);
+  };
+  CrossSeries fine = three ? build(0.3, 8.0, 30, 24) : build(0.15, 8.0, 160, 44);
+  CrossSeries coarse = three ? build(0.35, 7.5, 24, 20) : build(0.2, 7.0, 110, 36);
+  return std::make_unique<SeriesLandscape>(std::move(fine), std::move(coarse),
+                                           scale_of(model.loss));
+}
+
+}  // namespace
+
+Jet Landscape::jet(double, double) const {
+  throw InvalidArgument("landscape", "has no exact derivatives");
+}
+
+std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint64_t seed,
+                                           const Context& context) {
+  if (model.student.kind == StudentKind::untied) {
+    throw Refused(
+        "an untied student has one overlap per token, so its risk is no function of one e and m; "
+        "its tied twin has one");
+  }
+  if (model.loss != Loss::frobenius) {
+    if (model.student.kind == StudentKind::tied) {
+      return std::make_unique<SeriesLandscape>(activation_series(model, 1e-4, 64),
+                                               activation_series(model, 2e-4, 48),
+                                               scale_of(model.loss));
+    }
+    if (model.tokens() <= grid_tokens) return by_series(model, context);
+  }
+  return sampled_landscape(model, seed, context);
+}
+
+std::string type_of(double e, double m) {
+  constexpr double small = 1e-3;
+  if (std::hypot(e, m) < small) return "uninformed";
+  if (std::abs(e) < small) return "semantic";
+  if (std::abs(m) < small) return "positional";
+  return "mixed";
+}
+
+}  // namespace onset::ssi

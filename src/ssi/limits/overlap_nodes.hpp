@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace onset::ssi {
+
+/// Interpolation nodes over the disk of (e, m), or over the segment e = 0: a function's value is
+/// sum_i weights(e, m)[i] f(node i). Polar: Chebyshev in the radius (with negative radii, which are
+/// the opposite side), trigonometric in the angle; smooth functions converge spectrally.
+class OverlapNodes {
+ public:
+  explicit OverlapNodes(bool positional);
+  struct Node {
+    double e;
+    double m;
+  };
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] std::vector<double> weights(double e, double m) const;
+
+ private:
+  bool positional_;
+  std::vector<double> radii_;  ///< Chebyshev points of (-1, 1)
+  std::vector<double> barycentric_;
+  std::vector<Node> nodes_;
+  [[nodiscard]] std::vector<double> radial_weights(double r) const;
+};
+
+}  // namespace onset::ssi

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "onset/ssi/limits/landscape.hpp"
+
+namespace onset::ssi {
+
+/// Quasi-Monte Carlo at every point.
+[[nodiscard]] std::unique_ptr<Landscape> sampled_landscape(const SequenceModel& model,
+                                                           std::uint64_t seed,
+                                                           const Context& context);
+
+}  // namespace onset::ssi

@@ -1,0 +1,212 @@
+#include "onset/ssi/limits/spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "onset/core/error.hpp"
+#include "ssi/limits/groups.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Values on the largest grid of one group.
+constexpr double max_points = 8e6;
+/// Coefficients below this part of sqrt(E g^2) are rounding.
+constexpr double rounding = 1e-12;
+/// What an integration error may look like and still be called absent: it fell at every refinement,
+/// by this factor at least, and is below this part of E g^2.
+constexpr double decay = 0.67;
+constexpr double small_weight = 1e-6;
+/// A weight that moves by less than this part of itself under refinement is there.
+constexpr double steady = 0.2;
+/// Halvings of the step after which refining ends.
+constexpr int finest_level = 10;
+
+std::size_t total(const std::vector<std::size_t>& k) {
+  return std::accumulate(k.begin(), k.end(), std::size_t{0});
+}
+
+/// Nothing where the rule would have too many points.
+std::optional<numerics::Rule> rule_for(const TargetGroup& group, std::size_t degree, int level) {
+  const double dimensions = static_cast<double>(group.tokens.size());
+  if (group.polynomial_degree >= 0) {
+    const int sum = group.polynomial_degree + static_cast<int>(degree);
+    const int nodes = std::max((sum + 1) / 2, group.polynomial_degree) + 1;
+    if (nodes > 1024 || std::pow(nodes, dimensions) > max_points) return std::nullopt;
+    return numerics::gauss_hermite(nodes);
+  }
+  // A wider range with the finer rules, so that a second moment that does not exist shows.
+  const bool coarse = group.tokens.size() > 2;
+  const double step = (coarse ? 0.3 : 0.2) * std::pow(coarse ? 2.0 / 3.0 : 0.5, level);
+  const double width = (coarse ? 8.0 : 9.0) + (level > 0 ? 1.0 : 0.0);
+  const double points = std::pow(2.0 * width / step, dimensions);
+  if (level > finest_level) return std::nullopt;
+  if (points * static_cast<double>(group.function.outputs) > max_points) return std::nullopt;
+  return numerics::normal_trapezoid(step, width);
+}
+
+struct Level {
+  HermiteCoefficients coefficients;
+  std::vector<double> weights;
+  double square = 0.0;
+};
+
+std::optional<Level> project(const Link& target, const std::vector<TargetGroup>& groups,
+                             std::size_t degree, int level) {
+  Level result;
+  result.coefficients.tokens = target.tokens();
+  result.coefficients.outputs = target.outputs();
+  double rest = 0.0;
+  for (const TargetGroup& group : groups) {
+    const auto rule = rule_for(group, degree, level);
+    if (!rule) return std::nullopt;
+    rest += add_projection(group, *rule, degree, result.coefficients).rest;
+  }
+  result.weights.assign(degree + 1, 0.0);
+  for (const auto& [k, values] : result.coefficients.values) {
+    for (const double v : values) result.weights[total(k)] += v * v;
+  }
+  result.square = rest + std::accumulate(result.weights.begin(), result.weights.end(), 0.0);
+  return result;
+}
+
+bool polynomial(const std::vector<TargetGroup>& groups) {
+  return std::all_of(groups.begin(), groups.end(),
+                     [](const TargetGroup& g) { return g.polynomial_degree >= 0; });
+}
+
+/// The verdict on one degree from its weights under ever finer rules.
+Presence judge(const std::vector<double>& weights, double square, bool last) {
+  const double now = weights.back();
+  const double floor = rounding * rounding * square;
+  if (now <= floor) return Presence::absent;
+  if (weights.size() < 2) return Presence::unresolved;
+  const double before = weights[weights.size() - 2];
+  if (std::abs(now - before) < steady * now) return Presence::present;
+  if (!last || now > small_weight * square) return Presence::unresolved;
+  for (std::size_t i = 1; i < weights.size(); ++i) {
+    if (weights[i] > decay * weights[i - 1] && weights[i] > floor) return Presence::unresolved;
+  }
+  return Presence::absent;
+}
+
+void require_finite(const Level& level, const Level* before) {
+  bool finite = std::isfinite(level.square);
+  if (finite && before != nullptr) {
+    finite = std::abs(level.square - before->square) <= 0.1 * level.square;
+  }
+  if (!finite) {
+    throw Refused(
+        "the target has no finite second moment under Gaussian fields (or no value somewhere), so "
+        "it has no Hermite expansion");
+  }
+}
+
+/// Judges every degree; returns whether one is unresolved.
+bool judge_all(const std::vector<Level>& levels, bool last, Spectrum& spectrum) {
+  const Level& now = levels.back();
+  bool open = false;
+  spectrum.degrees.assign(now.weights.size(), {});
+  for (std::size_t s = 0; s < now.weights.size(); ++s) {
+    std::vector<double> weights;
+    for (const Level& level : levels) weights.push_back(level.weights[s]);
+    const double before = weights.size() > 1 ? weights[weights.size() - 2] : weights.back();
+    Spectrum::Degree& d = spectrum.degrees[s];
+    d.weight = {now.weights[s], std::abs(now.weights[s] - before)};
+    d.presence = judge(weights, now.square, last);
+    open = open || (s > 0 && d.presence == Presence::unresolved);
+  }
+  return open;
+}
+
+void remark_on_decay(Spectrum& spectrum) {
+  for (std::size_t s = 1; s < spectrum.degrees.size(); ++s) {
+    const Spectrum::Degree& d = spectrum.degrees[s];
+    if (d.presence != Presence::absent || d.weight.value <= rounding * rounding * spectrum.square) {
+      continue;
+    }
+    spectrum.remarks.push_back("Degree " + std::to_string(s) +
+                               " is called absent because its weight keeps falling as the rule is "
+                               "refined, as an integration error does.");
+  }
+}
+
+Spectrum refine(const Link& target, const std::vector<TargetGroup>& groups, std::size_t degree,
+                Level first, const Context& context) {
+  Spectrum spectrum;
+  std::vector<Level> levels;
+  require_finite(first, nullptr);
+  if (polynomial(groups)) levels.push_back(first);  // the rule is exact: nothing to refine
+  levels.push_back(std::move(first));
+  for (int level = 1; judge_all(levels, false, spectrum) || levels.size() < 2; ++level) {
+    context.check();
+    auto next = project(target, groups, degree, level);
+    if (!next) {
+      judge_all(levels, true, spectrum);
+      break;
+    }
+    require_finite(*next, &levels.back());
+    levels.push_back(std::move(*next));
+  }
+  spectrum.square = levels.back().square;
+  spectrum.coefficients = std::move(levels.back().coefficients);
+  remark_on_decay(spectrum);
+  return spectrum;
+}
+
+}  // namespace
+
+std::string_view to_string(Presence presence) {
+  switch (presence) {
+    case Presence::present: return "present";
+    case Presence::absent: return "absent";
+    case Presence::unresolved: return "unresolved";
+  }
+  return "";
+}
+
+double HermiteCoefficients::along(const std::vector<double>& direction, std::size_t s,
+                                  std::size_t output) const {
+  double sum = 0.0;
+  for (const auto& [k, coefficient] : values) {
+    if (total(k) != s) continue;
+    double log_ratio = std::lgamma(static_cast<double>(s) + 1.0);
+    double product = 1.0;
+    for (std::size_t i = 0; i < k.size(); ++i) {
+      log_ratio -= std::lgamma(static_cast<double>(k[i]) + 1.0);
+      for (std::size_t j = 0; j < k[i]; ++j) product *= direction[i];
+    }
+    sum += coefficient[output] * std::exp(0.5 * log_ratio) * product;
+  }
+  return sum;
+}
+
+std::size_t Spectrum::exponent() const {
+  for (std::size_t s = 1; s < degrees.size(); ++s) {
+    if (degrees[s].presence == Presence::present) return s;
+    if (degrees[s].presence == Presence::unresolved) return 0;
+  }
+  return 0;
+}
+
+Presence Spectrum::verdict() const {
+  if (exponent() > 0) return Presence::present;
+  for (std::size_t s = 1; s < degrees.size(); ++s) {
+    if (degrees[s].presence != Presence::absent) return Presence::unresolved;
+  }
+  return Presence::absent;
+}
+
+Spectrum target_spectrum(const Link& target, const SpectrumOptions& options,
+                         const Context& context) {
+  const std::size_t degree = options.degree > 0 ? options.degree : (target.tokens() <= 3 ? 8 : 6);
+  const auto groups = target_groups(target);
+  if (auto first = project(target, groups, degree, 0)) {
+    return refine(target, groups, degree, std::move(*first), context);
+  }
+  return directional_spectrum(target, degree, options, context);
+}
+
+}  // namespace onset::ssi

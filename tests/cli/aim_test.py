@@ -1,0 +1,131 @@
+"""The verbs of aim as the shell sees them."""
+
+import csv
+import os
+import tempfile
+import time
+import unittest
+
+from onset_command import onset, one_object
+
+
+def rows(*arguments):
+    done = onset("aim", *arguments, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return one_object(done.stdout)["rows"]
+
+
+class Limits(unittest.TestCase):
+    def test_curve_has_the_columns_of_the_contract(self):
+        for channel in ["softmax", "hardmax", "linear"]:
+            for row in rows("curve", "--channel", channel, "--alpha", "0,1e-6,0.1,1000"):
+                names = [name for name in row if not name.endswith("_err")]
+                self.assertEqual(names, ["alpha", "q", "qhat", "mmse", "converged"])
+                self.assertTrue(row["converged"])
+                self.assertAlmostEqual(row["q"] + row["mmse"], 1.5, places=12)
+
+    def test_perfect_recovery_is_exactly_zero_with_an_infinite_precision(self):
+        last = rows("curve", "--alpha", "0.1875")[0]
+        self.assertEqual((last["mmse"], last["mmse_err"], last["qhat"]), (0, 0, None))
+
+    def test_a_long_curve_is_quick(self):
+        start = time.monotonic()
+        self.assertEqual(len(rows("curve", "--alpha", "log:1e-4:0.3:256")), 256)
+        self.assertLess(time.monotonic() - start, 30)  # 0.2 s on an idle machine
+
+    def test_thresholds(self):
+        kinds = {row["kind"]: row["alpha"] for row in rows("thresholds", "--rho", "0.5")}
+        self.assertEqual(sorted(kinds), ["perfect", "two-bands"])
+        self.assertEqual(kinds["perfect"], 0.1875)
+        weak = rows("thresholds", "--rho", "0", "--channel", "hardmax")
+        self.assertEqual([row["kind"] for row in weak], ["weak"])
+        self.assertAlmostEqual(weak[0]["alpha"], 0.4034106, places=7)
+
+    def test_spectrum_has_mass_one_and_its_columns(self):
+        done = onset("aim", "spectrum", "--rho", "0.1", "--delta", "0.2", "--format", "json")
+        result = one_object(done.stdout)
+        self.assertEqual(result["summary"]["bands"], 2)
+        self.assertAlmostEqual(result["summary"]["mass"], 1.0, places=12)
+        self.assertLessEqual({"x", "density", "denoiser"}, set(result["rows"][0]))
+
+    def test_layers_that_do_not_close_are_refused_with_the_reason(self):
+        done = onset("aim", "curve", "--layers", "2", "--alpha", "0.1", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(one_object(done.stdout)["status"], "refused")
+        self.assertIn("closed form", done.stderr)
+        self.assertEqual(rows("curve", "--layers", "2", "--labels", "separate", "--alpha", "0.1"),
+                         rows("curve", "--alpha", "0.1"))
+
+
+class BadInput(unittest.TestCase):
+    def test_the_option_and_what_is_allowed_are_named(self):
+        for arguments, option in [(["curve", "--tokens", "1", "--alpha", "0.1"], "--tokens"),
+                                  (["curve", "--rho", "-1", "--alpha", "0.1"], "--rho"),
+                                  (["curve", "--alpha", "0.1,nan"], "--alpha"),
+                                  (["curve", "--noise", "1", "--alpha", "0.1"], "--noise"),
+                                  (["curve", "--output", "density", "--alpha", "1"], "--output"),
+                                  (["amp", "--rho", "0", "--alpha", "0.1"], "--rho"),
+                                  (["amp"], "--alpha"),
+                                  (["generate"], "--out"),
+                                  (["spectrum", "--delta", "0"], "--delta")]:
+            done = onset("aim", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(option, done.stderr)
+            self.assertIn("allowed", done.stderr)
+
+    def test_sizes_beyond_memory_are_said_before_anything_starts(self):
+        start = time.monotonic()
+        for verb in ["amp", "gd"]:
+            done = onset("aim", verb, "--dim", "20000", "--alpha", "1")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("memory", done.stderr)
+        self.assertLess(time.monotonic() - start, 30)
+
+
+class Learners(unittest.TestCase):
+    def test_amp_reads_what_generate_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.path.join(folder, "data")
+            for channel in ["softmax", "hardmax", "linear"]:
+                model = ["--channel", channel, "--tokens", "2"]
+                done = onset("aim", "generate", *model, "--dim", "30", "--alpha", "0.4", "--out", data)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                stored = rows("amp", *model, "--data", data)
+                drawn = rows("amp", *model, "--dim", "30", "--alpha", "0.4", "--runs", "1")
+                self.assertEqual(stored, drawn)  # the same streams, so the same data
+
+    def test_wrong_data_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(onset("aim", "amp", "--data", folder).returncode, 4)
+            onset("aim", "generate", "--dim", "10", "--out", folder)
+            done = onset("aim", "amp", "--data", folder, "--tokens", "3")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("X.npy", done.stderr)
+            self.assertEqual(onset("aim", "amp", "--data", folder, "--dim", "10").returncode, 2)
+
+    def test_amp_leaves_its_trajectory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = onset("aim", "amp", "--dim", "20", "--alpha", "0.3", "--runs", "2", "--iterations", "5",
+                         "--out", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(os.path.join(folder, "trajectory.csv"), encoding="utf-8") as file:
+                steps = list(csv.DictReader(file))
+            self.assertEqual(len({(s["run"], s["iteration"]) for s in steps}), len(steps))
+            self.assertLessEqual({"mse", "variance", "overlap", "self_overlap"}, set(steps[0]))
+
+    def test_gd_compares_with_theory_and_hardmax_has_no_gradient(self):
+        row = rows("gd", "--dim", "16", "--alpha", "0.1", "--starts", "3", "--steps", "50")[0]
+        self.assertLess(row["mse_extrapolated"], row["mse_averaged"])
+        self.assertLess(row["mse_averaged"], row["mse_single"])
+        done = onset("aim", "gd", "--channel", "hardmax", "--alpha", "0.1")
+        self.assertEqual(done.returncode, 3)
+
+    def test_threads_do_not_change_a_number(self):
+        for verb in [["amp", "--dim", "30", "--alpha", "0.3"],
+                     ["gd", "--dim", "12", "--alpha", "0.2", "--steps", "20"],
+                     ["curve", "--channel", "hardmax", "--tokens", "3", "--alpha", "0.1,1"]]:
+            self.assertEqual(rows(*verb, "--threads", "1"), rows(*verb, "--threads", "3"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+"""smi generate, amp and sgd as a user runs them."""
+
+import csv
+import os
+import tempfile
+import unittest
+
+from onset_command import one_object, onset
+
+
+def rows(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Learners(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, *parts):
+        return os.path.join(self.folder.name, *parts)
+
+    def json(self, *arguments, code=0):
+        result = onset(*arguments, "--format", "json")
+        self.assertEqual(result.returncode, code, result.stderr)
+        return one_object(result.stdout)
+
+    def generate(self, *arguments):
+        result = onset("smi", "generate", *arguments, "--out", self.path("data"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_data_of_ones_own_give_what_drawn_data_give(self):
+        model = ["--layers", "1", "--seed", "4"]
+        self.generate(*model, "--dim", "120", "--alpha", "0.8")
+        for name in ["X.npy", "Y.npy", "H.npy", "truth/w.npy"]:
+            self.assertTrue(os.path.exists(self.path("data", name)), name)
+        drawn = self.json("smi", "amp", *model, "--dim", "120", "--alpha", "0.8", "--runs", "1")
+        given = self.json("smi", "amp", *model, "--data", self.path("data"), "--runs", "1")
+        os.remove(self.path("data", "H.npy"))
+        from_matrices = self.json("smi", "amp", *model, "--data", self.path("data"), "--runs", "1")
+        for other in [given, from_matrices]:
+            self.assertEqual(other["rows"][0]["alpha"], 0.8)
+            for column in ["Q11", "M11", "cos1"]:
+                self.assertAlmostEqual(drawn["rows"][0][column], other["rows"][0][column], places=4)
+
+    def test_correlated_tokens_are_whitened(self):
+        model = ["--layers", "1", "--token-correlation", "0.6"]
+        self.generate(*model, "--dim", "80", "--alpha", "1.5")
+        result = self.json("smi", "amp", *model, "--data", self.path("data"), "--runs", "1")
+        self.assertGreater(result["rows"][0]["cos1"], 0.999)
+
+    def test_without_a_teacher_there_are_norms_and_weights_only(self):
+        self.generate("--link", "square", "--dim", "60", "--samples", "150")
+        os.remove(self.path("data", "truth", "w.npy"))
+        result = self.json("smi", "amp", "--link", "square", "--data", self.path("data"),
+                           "--runs", "1", "--out", self.path("out"))
+        row = result["rows"][0]
+        self.assertEqual(row["alpha"], 2.5)
+        self.assertIsNone(row["M11"])
+        self.assertIsNone(row["error_bayes"])
+        self.assertGreater(row["Q11"], 0.5)
+        self.assertTrue(os.path.exists(self.path("out", "weights.npy")))
+
+    def test_amp_has_the_columns_of_its_contract_and_trajectories(self):
+        result = self.json("smi", "amp", "--dim", "60", "--alpha", "0.3,1.5", "--runs", "2",
+                           "--nodes", "32", "--out", self.path("out"))
+        names = [n for n in result["rows"][0] if not n.endswith("_err")]
+        self.assertEqual(names, ["alpha", "Q11", "Q22", "M11", "M22", "cos1", "cos2",
+                                 "error_plugin", "error_bayes", "diverged"])
+        self.assertIn("Q11_err", result["rows"][0])
+        steps = rows(self.path("out", "trajectories.csv"))
+        self.assertEqual({s["run"] for s in steps}, {"0", "1"})
+        self.assertEqual(steps[0]["iteration"], "1")
+        self.assertEqual(len(rows(self.path("out", "runs.csv"))), 4)
+
+    def test_amp_does_not_depend_on_threads(self):
+        arguments = ["smi", "amp", "--layers", "1", "--dim", "100", "--alpha", "0.8", "--runs", "2"]
+        one = self.json(*arguments, "--threads", "1")
+        two = self.json(*arguments, "--threads", "2")
+        self.assertEqual(one["rows"], two["rows"])
+
+    def test_bad_input_is_named(self):
+        for arguments, words in [
+            (["amp"], ["--alpha", "missing"]),
+            (["amp", "--alpha", "1", "--nodes", "100"], ["--nodes", "power of two"]),
+            (["generate", "--dim", "10", "--out", self.path("x")], ["--samples", "does not say"]),
+            (["sgd", "--rate", "-1"], ["--rate"]),
+            (["sgd", "--engine", "chian"], ["--engine", "chain"]),
+            (["sgd", "--engine", "chain", "--dim", "5"], ["--dim", "3 for every"]),
+        ]:
+            result = onset("smi", *arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            for word in words:
+                self.assertIn(word, result.stderr)
+
+    def test_files_that_do_not_fit_are_named(self):
+        self.generate("--layers", "1", "--dim", "20", "--samples", "30")
+        result = onset("smi", "amp", "--layers", "1", "--tokens", "3", "--data", self.path("data"))
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("X.npy", result.stderr)
+        self.assertIn("3 tokens", result.stderr)
+        result = onset("smi", "amp", "--layers", "1", "--data", self.path("nowhere"))
+        self.assertEqual(result.returncode, 4)
+        result = onset("smi", "amp", "--layers", "1", "--data", self.path("data"), "--alpha", "3")
+        self.assertEqual(result.returncode, 2)
+
+    def test_layers_of_rank_two_are_refused_with_the_reason(self):
+        result = self.json("smi", "amp", "--tokens", "3", "--rank", "2", "--alpha", "1", "--dim",
+                           "20", code=3)
+        self.assertEqual(result["status"], "refused")
+        self.assertEqual(result["rows"], [])
+
+    def test_sizes_beyond_memory_are_said_before_starting(self):
+        result = onset("smi", "amp", "--dim", "1000000", "--alpha", "100")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("memory", result.stderr)
+
+    def test_sgd_rows_are_runs_over_time(self):
+        for engine, time in [("batch", "4"), ("online", "2"), ("chain", "2")]:
+            result = self.json("smi", "sgd", "--engine", engine, "--dim", "30", "--time", time,
+                               "--records", "4", "--runs", "2", "--rate", "0.5")
+            names = [n for n in result["rows"][0] if not n.endswith("_err")]
+            self.assertEqual(names, ["run", "time", "cos1", "cos2"])
+            self.assertEqual(len(result["rows"]), 10)
+            self.assertEqual([r["run"] for r in result["rows"]], [1] * 5 + [2] * 5)
+            self.assertEqual(result["rows"][4]["time"], float(time))
+            self.assertNotEqual(result["rows"][0]["cos1"], result["rows"][5]["cos1"])
+
+    def test_a_learning_rate_that_diverges_is_exit_3(self):
+        result = self.json("smi", "sgd", "--engine", "chain", "--dim", "50", "--rate", "10000",
+                           "--time", "10", code=3)
+        self.assertEqual(result["status"], "unconverged")
+        self.assertEqual(result["summary"]["diverged"], 1)
+
+    def test_levels_say_which_layer_is_learned_first(self):
+        result = self.json("smi", "sgd", "--engine", "chain", "--dim", "300", "--rate", "0.4",
+                           "--time", "200", "--runs", "6", "--level", "0.5")
+        first = {r["layer"]: r["first"] for r in result["rows"]}
+        self.assertEqual(first[2], 1.0)
+        self.assertEqual(result["summary"]["learned_first"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

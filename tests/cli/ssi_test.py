@@ -1,0 +1,138 @@
+"""The ssi verbs as a shell sees them: columns, messages, exit codes, the same bits for any threads."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from onset_command import one_object, onset
+
+MIXTURE_SGD = ["ssi", "sgd", "--a", "1", "--omega", "0.55,0.7", "--dim", "50", "--rate", "0.5", "--runs", "100",
+               "--steps", "8000"]
+
+
+def run(*arguments):
+    return one_object(onset(*arguments, "--format", "json").stdout)
+
+
+def columns(result):
+    return [name for name in result["rows"][0] if not name.endswith("_err")]
+
+
+class Sie(unittest.TestCase):
+    def test_the_row_and_its_meaning(self):
+        result = run("ssi", "sie", "--target", "He2(z1)+He2(z2)", "--tokens", "2", "--positional")
+        self.assertEqual(columns(result), ["sie", "sie_positional", "sie_descending", "s_eff", "sign", "R_ee", "R_mm",
+                                           "verdict"])
+        row = result["rows"][0]
+        self.assertEqual([row["sie"], row["sie_positional"], row["sie_descending"], row["verdict"]],
+                         [2, 2, 2, "present"])
+        self.assertAlmostEqual(row["R_ee"], 1.038004107, places=8)
+        self.assertIn("d log d", result["summary"]["meaning"])
+        self.assertEqual(result["summary"]["reduction"], "trace")
+
+    def test_a_mistake_shows_its_place(self):
+        done = onset("ssi", "sie", "--target", "He2(z1)+", "--tokens", "2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--target: expected a number, a variable or a function at column 9", done.stderr)
+        self.assertIn("\n  He2(z1)+\n          ^", done.stderr)
+
+    def test_a_student_that_sees_nothing(self):
+        result = run("ssi", "sie", "--target", "z1^2-z2^2", "--student", "tied")
+        self.assertEqual((result["rows"][0]["sie"], result["rows"][0]["s_eff"]), (2, None))
+        self.assertIn("never learned by this student", result["summary"]["meaning"])
+
+    def test_a_constant_and_an_infinite_target(self):
+        self.assertEqual(run("ssi", "sie", "--target", "3")["rows"][0]["verdict"], "absent")
+        self.assertEqual(onset("ssi", "sie", "--target", "exp(z1^2)").returncode, 3)
+
+    def test_what_does_not_fit_is_named(self):
+        for arguments, option in [
+                (["--student", "tied", "--reduction", "trace"], "--reduction"),
+                (["--activation", "tanh"], "--activation"),
+                (["--student", "tied", "--positional"], "--positional"),
+                (["--left", "1,0"], "--left"),
+                (["--reduction", "projection", "--left", "1,0,0"], "--left"),
+                (["--reduction", "none"], "--student")]:
+            done = onset("ssi", "sie", "--target", "z1", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(option, done.stderr)
+
+
+class Limits(unittest.TestCase):
+    def test_loss_lists_its_minima(self):
+        result = run("ssi", "loss", "--a", "1", "--omega", "0.67", "--points", "5")
+        self.assertEqual(columns(result)[:3], ["e", "m", "risk"])
+        self.assertTrue(all(row["e"]**2 + row["m"]**2 <= 1 + 1e-9 for row in result["rows"]))
+        self.assertEqual(result["summary"]["minima"], 4)
+        self.assertEqual(result["summary"]["minimum_1_type"], "semantic")
+
+    def test_phase_and_its_curves(self):
+        result = run("ssi", "phase", "--a", "1", "--omega", "0.6,0.7,0.8,1")
+        self.assertEqual(columns(result), ["a", "omega", "global_type", "start_type", "minima", "e_min", "m_min",
+                                           "risk_min"])
+        self.assertEqual([row["global_type"] for row in result["rows"]],
+                         ["semantic", "semantic", "positional", "degenerate"])
+        self.assertEqual([row["start_type"] for row in result["rows"]],
+                         ["semantic", "positional", "positional", "positional"])
+        curves = run("ssi", "phase", "--a", "0.5,1", "--curves")
+        self.assertEqual(columns(curves), ["a", "positional_appears", "start_switches", "global_switches",
+                                           "semantic_ends"])
+        self.assertIsNone(curves["rows"][0]["start_switches"])
+        self.assertAlmostEqual(curves["rows"][1]["start_switches"], 0.6409626179, places=8)
+        self.assertEqual(onset("ssi", "phase", "--a", "1").returncode, 2)
+
+    def test_flow_and_escape(self):
+        result = run("ssi", "flow", "--target", "H2sum", "--tokens", "4", "--student", "tied", "--loss", "squared",
+                     "--rate", "0.05", "--time", "10", "--points", "3")
+        self.assertEqual(columns(result), ["time", "e", "m"])
+        self.assertAlmostEqual(result["summary"]["largest_rate"], 0.2257, delta=0.01)
+        self.assertGreater(result["summary"]["escape_steps"], 0)
+
+    def test_an_untied_landscape_is_refused(self):
+        done = onset("ssi", "loss", "--target", "H2sum", "--student", "untied", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(one_object(done.stdout)["status"], "refused")
+
+
+class Learners(unittest.TestCase):
+    def test_sgd_is_the_same_for_any_threads_and_engine_names_are_checked(self):
+        one = run(*MIXTURE_SGD, "--threads", "1")
+        two = run(*MIXTURE_SGD, "--threads", "2")
+        self.assertEqual(columns(one), ["omega", "p_semantic", "converged_fraction", "mean_steps"])
+        self.assertEqual(one["rows"], two["rows"])
+        self.assertGreater(one["rows"][0]["p_semantic"], one["rows"][1]["p_semantic"])
+        self.assertEqual(onset(*MIXTURE_SGD, "--engine", "ful").returncode, 2)
+
+    def test_every_run_is_kept_with_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset(*MIXTURE_SGD, "--out", folder, "--quiet")
+            lines = (Path(folder) / "runs" / "1.csv").read_text().splitlines()
+            self.assertEqual(lines[0], "run,e,m,first_passage,converged")
+            self.assertEqual(len(lines), 101)
+            json.loads((Path(folder) / "manifest.json").read_text())
+
+    def test_sgd_of_a_target_at_a_trillion_dimensions(self):
+        result = run("ssi", "sgd", "--target", "z1", "--student", "tied", "--tokens", "1", "--activation", "u",
+                     "--dim", "1e12", "--steps", "1000", "--level", "0.5", "--runs", "64")
+        self.assertEqual(columns(result), ["reached_fraction", "mean_steps", "e", "m"])
+        row = result["rows"][0]
+        self.assertEqual((row["reached_fraction"], row["mean_steps"]), (0, None))
+        self.assertLess(row["m"], 1e-5)
+
+    def test_models_are_described_in_one_way(self):
+        self.assertEqual(onset("ssi", "sgd", "--target", "z1", "--omega", "0.5").returncode, 2)
+        self.assertEqual(onset("ssi", "sgd", "--a", "1").returncode, 2)
+        self.assertEqual(onset("ssi", "sgd").returncode, 2)
+        self.assertIn("--tokens", onset("ssi", "sgd", "--a", "1", "--omega", "0.5", "--tokens", "3").stderr)
+
+    def test_gain(self):
+        result = run("ssi", "gain", "--tokens", "2,3", "--policy", "equal", "--dim", "200", "--rate", "0.2", "--level",
+                     "0.3", "--runs", "64")
+        self.assertEqual(columns(result)[:4], ["tokens", "steps_tied", "steps_untied", "gain"])
+        self.assertAlmostEqual(result["summary"]["exponent_ode"], 1.0, delta=0.01)
+        self.assertIn("exponent_err", result["summary"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+#include "onset/numerics/expression.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace onset::numerics {
+namespace {
+
+ExpressionNames two_tokens() {
+  return {{"z1", "z2"}, "z"};
+}
+
+double at(const std::string& text, double z1, double z2) {
+  const double inputs[2] = {z1, z2};
+  double out = 0.0;
+  Expression(text, two_tokens()).values(1, inputs, &out);
+  return out;
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    (void)Expression(text, two_tokens());
+  } catch (const SyntaxError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Expression, FollowsTheUsualPrecedence) {
+  EXPECT_DOUBLE_EQ(at("1 + 2*3 - 4/8", 0, 0), 6.5);
+  EXPECT_DOUBLE_EQ(at("-z1^2", 3, 0), -9.0);
+  EXPECT_DOUBLE_EQ(at("2^3^2", 0, 0), 512.0);
+  EXPECT_DOUBLE_EQ(at("2^-1", 0, 0), 0.5);
+  EXPECT_DOUBLE_EQ(at("-(z1 - z2)*-2", 5, 3), 4.0);
+  EXPECT_DOUBLE_EQ(at("8/4/2", 0, 0), 1.0);
+}
+
+TEST(Expression, ANumberMayStandBeforeANameWithoutAStar) {
+  EXPECT_DOUBLE_EQ(at("2 z1 + 3(z2 + 1)", 5, 1), 16.0);
+  EXPECT_DOUBLE_EQ(at("4/3 + 2He2(z2)", 0, 2), 4.0 / 3.0 + 6.0);
+  EXPECT_NE(complaint("1/2 z1").find("write * here"), std::string::npos);
+}
+
+TEST(Expression, KnowsHermitePolynomialsOfBothNormalisations) {
+  const double x = 1.3;
+  EXPECT_NEAR(at("He4(z1)", x, 0), std::pow(x, 4) - 6 * x * x + 3, 1e-13);
+  EXPECT_NEAR(at("h3(z1)", x, 0), (x * x * x - 3 * x) / std::sqrt(6.0), 1e-13);
+  EXPECT_DOUBLE_EQ(at("He0(z1)", x, 0), 1.0);
+  EXPECT_DOUBLE_EQ(at("He_1(z1)", x, 0), x);
+}
+
+TEST(Expression, RunsOverTokens) {
+  EXPECT_DOUBLE_EQ(at("sum(z^2) / L", 1, 3), 5.0);
+  EXPECT_DOUBLE_EQ(at("mean(z)", 1, 3), 2.0);
+  EXPECT_DOUBLE_EQ(at("prod(z)", 2, 3), 6.0);
+  EXPECT_DOUBLE_EQ(at("sum(z * sum(z))", 1, 3), 16.0) << "the inner sum has a token of its own";
+}
+
+TEST(Expression, DerivativesAgreeWithCentralDifferences) {
+  const std::vector<std::string> cases = {"He4(z1)*z2",
+                                          "h3(z1 - z2)",
+                                          "exp(z1)*sin(z2)",
+                                          "tanh(z1*z2)",
+                                          "sigmoid(z1)/(1+z2^2)",
+                                          "sqrt(2 + z1*z1)",
+                                          "erf(z1) + atan(z2)",
+                                          "softplus(z1)^2",
+                                          "log(3 + z1^2)",
+                                          "relu(z1)*z2",
+                                          "abs(z1 - z2)",
+                                          "max(z1, z2)*min(z1, z2)",
+                                          "cosh(z1) - sinh(z2)",
+                                          "cos(z1) + tan(z2/4)",
+                                          "(2 + z1^2)^z2",
+                                          "z1^5",
+                                          "3 - z1/z2",
+                                          "sign(z1)*z2 + step(z2)*z1",
+                                          "prod(z) + sum(z^3)",
+                                          "He0(z1)"};
+  const double z[2] = {0.7, -0.4};
+  for (const std::string& text : cases) {
+    const Expression f(text, two_tokens());
+    double value = 0.0;
+    double slope[2];
+    f.gradient(1, z, &value, slope);
+    EXPECT_DOUBLE_EQ(value, at(text, z[0], z[1])) << text;
+    const double h = 1e-5;
+    const double d1 = (at(text, z[0] + h, z[1]) - at(text, z[0] - h, z[1])) / (2 * h);
+    const double d2 = (at(text, z[0], z[1] + h) - at(text, z[0], z[1] - h)) / (2 * h);
+    EXPECT_NEAR(slope[0], d1, 1e-8 * (1 + std::abs(d1))) << text;
+    EXPECT_NEAR(slope[1], d2, 1e-8 * (1 + std::abs(d2))) << text;
+  }
+}
+
+TEST(Expression, ABatchGivesWhatSinglePointsGive) {
+  const Expression f("exp(z1)*He3(z2) - sigmoid(z1*z2)", two_tokens());
+  constexpr std::size_t count = 37;
+  std::vector<double> inputs(2 * count), out(count), slope(2 * count);
+  for (std::size_t i = 0; i < 2 * count; ++i) inputs[i] = std::sin(static_cast<double>(i));
+  f.gradient(count, inputs.data(), out.data(), slope.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const double z[2] = {inputs[i], inputs[count + i]};
+    double value = 0.0;
+    double one[2];
+    f.gradient(1, z, &value, one);
+    EXPECT_EQ(out[i], value);
+    EXPECT_EQ(slope[i], one[0]);
+    EXPECT_EQ(slope[count + i], one[1]);
+  }
+}
+
+TEST(Expression, AMistakeShowsItsPlace) {
+  EXPECT_EQ(complaint("He2(z1)+"),
+            "expected a number, a variable or a function at column 9\n  He2(z1)+\n          ^");
+  EXPECT_NE(complaint("z1 + z3").find("no variable 'z3'; variables are z1 to z2 at column 6"),
+            std::string::npos);
+  EXPECT_NE(complaint("sgn(z1)").find("did you mean"), std::string::npos);
+  EXPECT_NE(complaint("(z1 + z2").find("expected ')'"), std::string::npos);
+  EXPECT_NE(complaint("z1 z2").find("unexpected 'z' at column 4"), std::string::npos);
+  EXPECT_NE(complaint("z").find("only inside sum()"), std::string::npos);
+  EXPECT_NE(complaint("He99(z1)").find("up to order 64"), std::string::npos);
+  EXPECT_NE(complaint("").find("column 1"), std::string::npos);
+  EXPECT_NE(complaint("z1**2").find("written ^"), std::string::npos);
+  EXPECT_NE(complaint("exp").find("expected '('"), std::string::npos);
+  EXPECT_NE(complaint(std::string(1000, '(')).find("nested too deeply"), std::string::npos);
+}
+
+TEST(Expression, OpensSumsThroughConstantFactors) {
+  const Expression f("-(2*(z1 - He2(z2))/4) + 3", two_tokens());
+  const auto terms = f.terms();
+  ASSERT_EQ(terms.size(), 3u);
+  EXPECT_DOUBLE_EQ(terms[0].factor, -0.5);
+  EXPECT_DOUBLE_EQ(terms[1].factor, 0.5);
+  EXPECT_EQ(terms[1].part.used(), std::vector<std::size_t>{1});
+  const double z[2] = {0.3, 0.9};
+  double total = 0.0;
+  for (const auto& term : terms) {
+    double value = 0.0;
+    term.part.values(1, z, &value);
+    total += term.factor * value;
+  }
+  EXPECT_NEAR(total, at("-(2*(z1 - He2(z2))/4) + 3", z[0], z[1]), 1e-15);
+}
+
+TEST(Expression, KnowsThePolynomialsAmongThem) {
+  EXPECT_EQ(Expression("He4(z1)*z2^3 + 1", two_tokens()).degree(), 7);
+  EXPECT_EQ(Expression("3", two_tokens()).degree(), 0);
+  EXPECT_FALSE(Expression("exp(z1)", two_tokens()).degree());
+  EXPECT_FALSE(Expression("1/z1", two_tokens()).degree());
+}
+
+}  // namespace
+}  // namespace onset::numerics

@@ -1,0 +1,130 @@
+#include "onset/numerics/hermite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/chebyshev.hpp"
+#include "onset/numerics/ode.hpp"
+
+namespace onset::numerics {
+namespace {
+
+TEST(HermitePolynomials, AreOrthonormalUnderTheNormalWeight) {
+  const Rule rule = gauss_hermite(20);
+  for (std::size_t j = 0; j < 8; ++j) {
+    for (std::size_t k = 0; k < 8; ++k) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
+        std::array<double, 8> h{};
+        hermite_polynomials(rule.nodes[i], h);
+        sum += rule.weights[i] * h[j] * h[k];
+      }
+      EXPECT_NEAR(sum, j == k ? 1.0 : 0.0, 1e-12);
+    }
+  }
+}
+
+BatchFunction product_of_polynomials() {
+  // h_3(x) h_1(y) - 2 h_2(x), by hand.
+  return {2, 1, [](std::size_t count, const double* x, double* out) {
+            for (std::size_t i = 0; i < count; ++i) {
+              const double a = x[i];
+              const double b = x[count + i];
+              out[i] = (a * a * a - 3 * a) / std::sqrt(6.0) * b - std::sqrt(2.0) * (a * a - 1);
+            }
+          }};
+}
+
+TEST(HermiteSeries, FindsTheCoefficientsOfAPolynomial) {
+  for (const Rule& rule : {gauss_hermite(10), normal_trapezoid(0.2, 10.0)}) {
+    const auto f = hermite_series(product_of_polynomials(), rule, 5);
+    EXPECT_NEAR(f.square, 5.0, 1e-11);
+    EXPECT_NEAR(f.series.weight(4), 1.0, 1e-11);
+    EXPECT_NEAR(f.series.weight(2), 4.0, 1e-11);
+    EXPECT_NEAR(f.series.weight(3), 0.0, 1e-20);
+    EXPECT_NEAR(f.rest(), 0.0, 1e-10);
+    const std::array<std::size_t, 2> k{3, 1};
+    EXPECT_NEAR(f.series.at(0, f.series.place(k)), 1.0, 1e-12);
+  }
+}
+
+TEST(HermiteSeries, DerivativeIsTheSeriesOfTheDerivative) {
+  const auto f = hermite_series(product_of_polynomials(), gauss_hermite(12), 5);
+  const std::array<double, 2> direction{1.0, -1.0};
+  const auto slope = f.series.derivative(direction);
+  // d/dx - d/dy of h_3(x) h_1(y) - 2 h_2(x) = sqrt(3) h_2(x) h_1(y) - h_3(x) - 2 sqrt(2) h_1(x).
+  EXPECT_NEAR(slope.weight(3), 3.0 + 1.0, 1e-11);
+  EXPECT_NEAR(slope.weight(1), 8.0, 1e-11);
+}
+
+TEST(HermiteSeries, AShiftIsTaylorsFormula) {
+  const std::array<double, 2> shift{0.3, -0.3};
+  const auto at_0 = hermite_series(product_of_polynomials(), gauss_hermite(12), 5);
+  const auto moved = hermite_series(product_of_polynomials(), gauss_hermite(12), 5, shift);
+  HermiteSeries term = at_0.series;
+  double mean = 0.0;
+  double power = 1.0;
+  for (int j = 0; j <= 5; ++j) {
+    mean += power * term.at(0, 0);
+    power *= 0.3 / (j + 1);
+    const std::array<double, 2> direction{1.0, -1.0};
+    term = term.derivative(direction);
+  }
+  EXPECT_NEAR(moved.series.at(0, 0), mean, 1e-12);
+}
+
+TEST(NormalTrapezoid, HasNoNodeAtZeroAndWeightsThatSumToOne) {
+  const Rule rule = normal_trapezoid(0.25, 8.0);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
+    EXPECT_NE(rule.nodes[i], 0.0);
+    sum += rule.weights[i];
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-14);
+  EXPECT_THROW((void)normal_trapezoid(0.0, 8.0), InvalidArgument);
+}
+
+TEST(Chebyshev, InterpolatesASmoothFunctionAndItsDerivatives) {
+  const auto x = chebyshev_points(24);
+  std::vector<double> values;
+  for (const double t : x) values.push_back(std::exp(t));
+  const auto a = chebyshev_coefficients(values);
+  const auto basis = chebyshev_basis(0.37, 24);
+  double value = 0.0;
+  double slope = 0.0;
+  double curvature = 0.0;
+  for (std::size_t j = 0; j < 24; ++j) {
+    value += a[j] * basis.value[j];
+    slope += a[j] * basis.slope[j];
+    curvature += a[j] * basis.curvature[j];
+  }
+  EXPECT_NEAR(value, std::exp(0.37), 1e-13);
+  EXPECT_NEAR(slope, std::exp(0.37), 1e-12);
+  EXPECT_NEAR(curvature, std::exp(0.37), 1e-10);
+}
+
+TEST(SolveOde, FollowsTheLogisticCurveAndFindsItsEvent) {
+  const auto logistic = [](const OdeState& x) { return OdeState{x[0] * (1.0 - x[0])}; };
+  const auto half = [](const OdeState& x) { return x[0] - 0.5; };
+  const double start = 1e-6;
+  const auto solution = solve_ode(logistic, {start}, {5.0, 13.0, 30.0}, {}, {}, half);
+  ASSERT_TRUE(solution.status.converged());
+  ASSERT_EQ(solution.states.size(), 3u);
+  for (const auto& [index, t] : {std::pair{0, 5.0}, {1, 13.0}, {2, 30.0}}) {
+    const double exact = 1.0 / (1.0 + (1.0 / start - 1.0) * std::exp(-t));
+    EXPECT_NEAR(solution.states[static_cast<std::size_t>(index)][0] / exact, 1.0, 1e-6);
+  }
+  EXPECT_NEAR(solution.event_time.value(), std::log(1.0 / start - 1.0), 1e-6);
+}
+
+TEST(SolveOde, SaysWhenItRunsAway) {
+  const auto square = [](const OdeState& x) { return OdeState{x[0] * x[0]}; };
+  const auto solution = solve_ode(square, {1.0}, {2.0}, {}, {});
+  EXPECT_FALSE(solution.status.converged());
+}
+
+}  // namespace
+}  // namespace onset::numerics

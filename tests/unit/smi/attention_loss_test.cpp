@@ -1,0 +1,93 @@
+#include "onset/smi/learners/attention_loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::smi {
+namespace {
+
+DeepAttention network(int layers, int tokens, double skip) {
+  DeepAttention model;
+  model.layers = layers;
+  model.tokens = tokens;
+  model.skip = {skip};
+  model.beta = 0.7;
+  return model;
+}
+
+std::vector<double> normals(std::size_t count, std::uint64_t index) {
+  std::vector<double> out(count);
+  numerics::Stream(3, "attention loss test", index).normal(out);
+  return out;
+}
+
+/// Loss of the fields by the network's own definition, not by AttentionLoss.
+double plain_loss(const DeepAttention& model, const std::vector<double>& target,
+                  const std::vector<double>& fields) {
+  std::vector<double> y(target.size());
+  attention_matrix(model, fields, y);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < y.size(); ++k) sum += (y[k] - target[k]) * (y[k] - target[k]);
+  return sum;
+}
+
+TEST(SmiAttentionLoss, IsTheSquaredDistanceAndItsGradientThatOfFiniteDifferences) {
+  for (const int layers : {1, 2, 3, 5}) {
+    for (const int tokens : {2, 3, 4}) {
+      for (const double skip : {0.0, 1.0, 3.0}) {
+        const DeepAttention model = network(layers, tokens, skip);
+        AttentionLoss loss(model);
+        const auto fields_count = static_cast<std::size_t>(layers * tokens);
+        const std::vector<double> teacher = normals(fields_count, 1);
+        std::vector<double> fields = normals(fields_count, 2), gradient(fields_count);
+        for (double& z : fields) z *= 0.5;
+        std::vector<double> target(static_cast<std::size_t>(tokens * tokens));
+        attention_matrix(model, teacher, target);
+        EXPECT_NEAR(loss(target, fields, gradient), plain_loss(model, target, fields), 1e-13);
+        for (std::size_t k = 0; k < fields_count; ++k) {
+          // Central differences: error h^2 times third derivatives, rounding 1e-16 / h.
+          constexpr double h = 1e-5;
+          std::vector<double> up = fields, down = fields;
+          up[k] += h;
+          down[k] -= h;
+          const double slope =
+              (plain_loss(model, target, up) - plain_loss(model, target, down)) / (2.0 * h);
+          const double reach = std::pow(1.0 + skip, 3.0 * (layers - 1));
+          EXPECT_NEAR(gradient[k], slope, 1e-8 * std::fmax(1.0, reach))
+              << layers << " layers, " << tokens << " tokens, skip " << skip;
+        }
+      }
+    }
+  }
+}
+
+TEST(SmiAttentionLoss, VanishesWithItsGradientAtTheTeacherAndItsMirrorImages) {
+  const DeepAttention model = network(3, 2, 1.0);
+  AttentionLoss loss(model);
+  std::vector<double> fields = normals(6, 5), gradient(6), target(4);
+  loss.predict(fields, target);
+  for (std::size_t t = 0; t < 2; ++t) fields[2 + t] = -fields[2 + t];
+  EXPECT_NEAR(loss(target, fields, gradient), 0.0, 1e-28);
+  for (const double g : gradient) EXPECT_NEAR(g, 0.0, 1e-13);
+}
+
+TEST(SmiAttentionLoss, StaysFiniteWhereSoftmaxesAreHardMaxima) {
+  AttentionLoss loss(network(2, 3, 1.0));
+  std::vector<double> fields = normals(6, 7), gradient(6), target(9, 1.0 / 3.0);
+  for (double& z : fields) z *= 1e3;
+  EXPECT_TRUE(std::isfinite(loss(target, fields, gradient)));
+  for (const double g : gradient) EXPECT_TRUE(std::isfinite(g));
+}
+
+TEST(SmiAttentionLoss, RefusesModelsThatAreNotPlain) {
+  DeepAttention model = network(2, 3, 1.0);
+  model.rank = {2};
+  EXPECT_THROW(AttentionLoss{model}, InvalidArgument);
+}
+
+}  // namespace
+}  // namespace onset::smi

@@ -1,0 +1,45 @@
+#include "onset/smi/model/dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/smi/model/attention_model.hpp"
+#include "support/contexts.hpp"
+
+namespace onset::smi {
+namespace {
+
+TEST(SmiDataset, LabelsAreThoseOfTheTeacher) {
+  DeepAttention attention;
+  attention.tokens = 3;
+  const auto model = attention_model(attention);
+  const Dataset data = draw_dataset(*model, 20, 5, 1, 0, {});
+  for (std::size_t i = 0; i < 5; ++i) {
+    std::vector<double> fields(6), label(3);
+    for (std::size_t f = 0; f < 6; ++f) {
+      for (std::size_t d = 0; d < 20; ++d) {
+        fields[f] += data.teacher[f / 3 * 20 + d] * data.inputs[(i * 3 + f % 3) * 20 + d];
+      }
+      fields[f] /= std::sqrt(20.0);
+    }
+    model->label(fields, {}, label);
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(data.labels[k * 5 + i], label[k], 1e-12);
+  }
+}
+
+TEST(SmiDataset, FewerSamplesAreTheFirstOfMore) {
+  const auto model = attention_model({});
+  const Dataset few = draw_dataset(*model, 30, 70, 4, 2, {});
+  const Dataset many = draw_dataset(*model, 30, 200, 4, 2, testing::with_threads(3));
+  const Dataset part = many.first(70);
+  EXPECT_EQ(few.inputs, part.inputs);
+  EXPECT_EQ(few.labels, part.labels);
+  EXPECT_EQ(few.teacher, part.teacher);
+  EXPECT_THROW((void)few.first(71), InvalidArgument);
+  EXPECT_NE(draw_dataset(*model, 30, 70, 4, 3, {}).teacher, few.teacher);
+}
+
+}  // namespace
+}  // namespace onset::smi

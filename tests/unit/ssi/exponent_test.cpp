@@ -1,0 +1,151 @@
+#include "onset/ssi/limits/exponent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "onset/core/error.hpp"
+
+namespace onset::ssi {
+namespace {
+
+SequenceModel with_attention(const std::string& target, std::size_t tokens, Reduction reduction,
+                             bool positional) {
+  SequenceModel model;
+  model.target = read_target(target, tokens);
+  model.student.link = attention_link({tokens, reduction, {}, {}});
+  model.positional = positional;
+  return model;
+}
+
+SequenceModel with_activation(const std::string& target, std::size_t tokens, StudentKind kind) {
+  SequenceModel model;
+  model.target = read_target(target, tokens);
+  model.student.kind = kind;
+  model.student.activation = read_activation("relu");
+  model.student.link = tied_link(model.student.activation, tokens);
+  return model;
+}
+
+Exponents exponents(const SequenceModel& model) {
+  return information_exponents(model, {}, {});
+}
+
+int sie(const std::string& target, std::size_t tokens = 2) {
+  const auto spectrum = target_spectrum(*read_target(target, tokens), {}, {});
+  EXPECT_EQ(spectrum.verdict(), Presence::present) << target;
+  return static_cast<int>(spectrum.exponent());
+}
+
+TEST(SsiExponent, OfSmoothAndPolynomialTargets) {
+  EXPECT_EQ(sie("z1 - z2"), 1);
+  EXPECT_EQ(sie("He2(z1) + He2(z2)"), 2);
+  EXPECT_EQ(sie("z1*z2"), 2);
+  EXPECT_EQ(sie("He3(z1) + 5"), 3);
+  EXPECT_EQ(sie("-He4(z1) - 2He4(z2)"), 4);
+  EXPECT_EQ(sie("cos(z1)"), 2);
+  EXPECT_EQ(sie("tanh(z1*z2*z3)", 3), 3);
+  EXPECT_EQ(sie("prod(z)", 4), 4);
+  EXPECT_EQ(sie("softmax"), 2);
+  EXPECT_EQ(sie("sum(h2(z))", 32), 2);
+  EXPECT_EQ(sie("1e-6*z1 + He4(z2)"), 1) << "small, but exactly there";
+}
+
+TEST(SsiExponent, OfTargetsWithJumpsAndKinks) {
+  EXPECT_EQ(sie("sign(z1*z2)"), 2);
+  EXPECT_EQ(sie("sign(z1*z2) - 2/pi*z1*z2"), 4);
+  EXPECT_EQ(sie("abs(z1) - (z1^2 - 1)/sqrt(2*pi)"), 4);
+  EXPECT_EQ(sie("sign(z1)"), 1);
+  EXPECT_EQ(sie("relu(z1)"), 1);
+}
+
+TEST(SsiExponent, AConstantIsAbsentAndAnInfiniteTargetRefused) {
+  EXPECT_EQ(target_spectrum(*read_target("3", 2), {}, {}).verdict(), Presence::absent);
+  EXPECT_EQ(target_spectrum(*read_target("He11(z1)", 2), {}, {}).verdict(), Presence::absent);
+  EXPECT_THROW((void)target_spectrum(*read_target("exp(z1^2/4)", 2), {}, {}), Refused);
+  EXPECT_THROW((void)target_spectrum(*read_target("log(z1)", 2), {}, {}), Refused);
+}
+
+TEST(SsiExponent, TheDirectionalTestSeesDegreesOfManyTokens) {
+  const auto spectrum = target_spectrum(*read_target("sin(sum(z)/4)^2", 16), {}, {});
+  EXPECT_FALSE(spectrum.exact);
+  EXPECT_EQ(spectrum.degrees[1].presence, Presence::absent);
+  EXPECT_EQ(spectrum.degrees[2].presence, Presence::present);
+  EXPECT_EQ(spectrum.exponent(), 2u);
+}
+
+TEST(SsiExponent, WeightsOfSoftmaxAreThoseOfTheTheory) {
+  const auto spectrum = target_spectrum(*read_target("softmax", 2), {}, {});
+  double total = spectrum.square - spectrum.degrees[0].weight.value;
+  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.110251168891, 1e-9);
+  EXPECT_NEAR(spectrum.degrees[2].weight.value / total, 0.7415, 1e-4);
+  EXPECT_NEAR(spectrum.degrees[4].weight.value / total, 0.1890, 1e-4);
+  EXPECT_NEAR(spectrum.degrees[6].weight.value / total, 0.0513, 1e-4);
+}
+
+TEST(SsiOrigin, CurvaturesOfTheTraceStudent) {
+  const auto he2 = exponents(with_attention("He2sum", 2, Reduction::trace, true));
+  // F''(0)/2 and -2 c_2 = -2 (2 sqrt(2) f_20), with f_20 = 0.09968677471.
+  EXPECT_NEAR(he2.origin.curvature_e().value, 2.07600821431 / 2, 1e-9);
+  EXPECT_NEAR(he2.origin.curvature_m().value, -4 * std::numbers::sqrt2 * 0.09968677471, 1e-9);
+  EXPECT_EQ(he2.sie_descending, 2);
+  const auto he4 = exponents(with_attention("He4sum", 2, Reduction::trace, true));
+  EXPECT_EQ(he4.sie, 4);
+  EXPECT_EQ(he4.sie_positional, 2);
+  EXPECT_FALSE(he4.sie_descending) << "m = 0 is a local minimum";
+  EXPECT_EQ(he4.sign, -1);
+  EXPECT_NEAR(he4.origin.taylor[0][4].value, 0.4805, 1e-4);
+  const auto flipped = exponents(with_attention("-1*sum(He4(z))", 2, Reduction::trace, true));
+  EXPECT_EQ(flipped.sie_descending, 4);
+  EXPECT_EQ(flipped.samples, "d^3");
+}
+
+TEST(SsiOrigin, TheTraceNormalisationDecidesFigureTwo) {
+  const std::string target = "4/3 + He4(z1) + 2*He4(z2)";
+  const auto plain = exponents(with_attention(target, 2, Reduction::trace, true));
+  const auto root = exponents(with_attention(target, 2, Reduction::trace_by_root, true));
+  EXPECT_NEAR(plain.origin.curvature_e().value, 0.0952, 1e-4);
+  EXPECT_NEAR(root.origin.curvature_e().value, -0.1477, 1e-4);
+  EXPECT_FALSE(plain.sie_descending);
+  EXPECT_EQ(root.sie_descending, 2);
+}
+
+TEST(SsiOrigin, TiedStudentsAreBlindToDifferences) {
+  EXPECT_FALSE(exponents(with_activation("z1 - z2", 2, StudentKind::tied)).s_eff);
+  EXPECT_FALSE(exponents(with_activation("z1^2 - z2^2", 2, StudentKind::tied)).s_eff);
+  EXPECT_EQ(exponents(with_activation("z1 - z2", 2, StudentKind::untied)).s_eff, 1);
+  const auto difference = exponents(with_activation("z1^2 - z2^2", 2, StudentKind::untied));
+  EXPECT_EQ(difference.s_eff, 2);
+  EXPECT_EQ(difference.sign, 1);
+  EXPECT_NE(
+      exponents(with_activation("z1 - z2", 2, StudentKind::tied)).meaning.find("never learned"),
+      std::string::npos);
+}
+
+TEST(SsiOrigin, TiedReluOnTheSumOfSquares) {
+  const double c2 = 0.5 * std::numbers::inv_sqrtpi;  // E[relu h_2]
+  for (const std::size_t tokens : {2u, 16u}) {
+    const auto x = exponents(with_activation("H2sum", tokens, StudentKind::tied));
+    EXPECT_NEAR(x.origin.curvature_m().value, -2 * c2, 1e-8);
+    EXPECT_EQ(x.samples, "d log d");
+  }
+}
+
+TEST(SsiOrigin, SampledCurvaturesAgreeWithQuadrature) {
+  // Three tokens by quadrature, and the same model in disguise as one of four, whose last token
+  // enters neither target nor student.
+  SequenceModel three;
+  three.target = read_target("He2(z1) + z2*z3", 3);
+  three.student.link = expression_link("sigmoid(z1^2 - z2*z3)", 3);
+  SequenceModel four;
+  four.target = read_target("He2(z1) + z2*z3", 4);
+  four.student.link = expression_link("sigmoid(z1^2 - z2*z3)", 4);
+  const auto exact = exponents(three).origin.curvature_m();
+  const auto sampled = exponents(four).origin.curvature_m();
+  EXPECT_GT(sampled.error, 0.0);
+  EXPECT_NEAR(sampled.value, exact.value, 6 * sampled.error);
+}
+
+}  // namespace
+}  // namespace onset::ssi

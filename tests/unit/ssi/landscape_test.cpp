@@ -1,0 +1,200 @@
+#include "onset/ssi/limits/landscape.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "onset/core/error.hpp"
+#include "onset/ssi/limits/phase.hpp"
+
+namespace onset::ssi {
+namespace {
+
+SequenceModel mixture(double a, double omega, Loss loss = Loss::half_squared) {
+  SequenceModel model;
+  model.target = mixture_link(a, omega);
+  model.student.link = attention_link({2, Reduction::none, {}, {}});
+  model.positional = true;
+  model.loss = loss;
+  return model;
+}
+
+double sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-x));
+}
+
+/// E|Y - F|^2/2 by a plain product rule in the four fields: an integration that shares nothing with
+/// the Hermite series.
+double plain_risk(double a, double omega, double e, double m) {
+  const double step = 0.28;
+  const int half = 22;
+  const double alpha = sigmoid(2.0 * a * a);
+  const double q = std::sqrt(1.0 - m * m);
+  std::vector<double> x;
+  std::vector<double> w;
+  double total = 0.0;
+  for (int k = -half; k <= half; ++k) {
+    x.push_back(k * step);
+    w.push_back(std::exp(-0.5 * x.back() * x.back()));
+    total += w.back();
+  }
+  double risk = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double difference = x[i] - x[j];
+      const double y1 = (1.0 - omega) * sigmoid(x[i] * difference) + omega * alpha;
+      const double y2 = (1.0 - omega) * sigmoid(-x[j] * difference) + omega * alpha;
+      double inner = 0.0;
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        for (std::size_t l = 0; l < x.size(); ++l) {
+          const double z1 = m * x[i] + q * x[k] + e;
+          const double z2 = m * x[j] + q * x[l] - e;
+          const double r1 = sigmoid(z1 * (z1 - z2)) - y1;
+          const double r2 = sigmoid(z2 * (z2 - z1)) - y2;
+          inner += w[k] * w[l] * (r1 * r1 + r2 * r2);
+        }
+      }
+      risk += w[i] * w[j] * inner;
+    }
+  }
+  return risk / std::pow(total, 4);
+}
+
+TEST(SsiRisk, AgreesWithAnIndependentQuadratureToTheEighthDigit) {
+  const auto landscape = population_risk(mixture(1.0, 0.67), 1, {});
+  const double plain = plain_risk(1.0, 0.67, 0.5, 0.6);
+  EXPECT_NEAR(landscape->at(0.5, 0.6).risk.value, plain, 1e-8);
+  EXPECT_LT(landscape->at(0.5, 0.6).risk.error, 1e-8);
+}
+
+TEST(SsiRisk, SlopesAreItsDerivatives) {
+  const auto landscape = population_risk(mixture(1.0, 0.6), 1, {});
+  const double h = 1e-5;
+  const RiskPoint at = landscape->at(0.3, -0.5);
+  const double slope_e =
+      (landscape->at(0.3 + h, -0.5).risk.value - landscape->at(0.3 - h, -0.5).risk.value) / (2 * h);
+  const double slope_m =
+      (landscape->at(0.3, -0.5 + h).risk.value - landscape->at(0.3, -0.5 - h).risk.value) / (2 * h);
+  EXPECT_NEAR(at.slope_e.value, slope_e, 1e-8);
+  EXPECT_NEAR(at.slope_m.value, slope_m, 1e-8);
+}
+
+TEST(SsiRisk, SampledAgreesWithSeries) {
+  // Twice the half-squared loss is the squared one; the unsquared norm is sampled.
+  const auto half = population_risk(mixture(1.0, 0.6), 1, {});
+  const auto full = population_risk(mixture(1.0, 0.6, Loss::squared), 1, {});
+  EXPECT_NEAR(full->at(0.4, 0.2).risk.value, 2 * half->at(0.4, 0.2).risk.value, 1e-12);
+  const auto norm = population_risk(mixture(1.0, 0.6, Loss::frobenius), 1, {});
+  const RiskPoint at = norm->at(0.4, 0.2);
+  EXPECT_GT(at.risk.error, 0.0);
+  EXPECT_LT(at.risk.value * at.risk.value, 2 * half->at(0.4, 0.2).risk.value) << "Jensen";
+  EXPECT_FALSE(norm->smooth());
+}
+
+TEST(SsiRisk, OfATiedStudentHasAClosedForm) {
+  SequenceModel model;
+  model.target = read_target("H2sum", 8);
+  model.student.kind = StudentKind::tied;
+  model.student.activation = read_activation("relu");
+  model.student.link = tied_link(model.student.activation, 8);
+  model.loss = Loss::squared;
+  const auto landscape = population_risk(model, 1, {});
+  const double c2 = 0.5 * std::numbers::inv_sqrtpi;
+  for (const double m : {0.0, 0.5, 1.0}) {
+    // E g^2 = 8, E relu^2 = 1/2, X = c2 m^2.
+    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 8.5 - 2 * c2 * m * m, 1e-7);
+    EXPECT_NEAR(landscape->at(0.0, m).slope_m.value, -4 * c2 * m, 1e-7);
+  }
+  const auto minima = local_minima(*landscape, false, {});
+  ASSERT_EQ(minima.size(), 2u);
+  EXPECT_EQ(minima[0].type, "semantic");
+  EXPECT_DOUBLE_EQ(minima[0].m, 1.0);
+}
+
+TEST(SsiRisk, UntiedStudentsAreRefused) {
+  SequenceModel model;
+  model.target = read_target("H2sum", 2);
+  model.student.kind = StudentKind::untied;
+  model.student.activation = read_activation("relu");
+  model.student.link = tied_link(model.student.activation, 2);
+  EXPECT_THROW((void)population_risk(model, 1, {}), Refused);
+}
+
+class SsiPhase : public ::testing::Test {
+ protected:
+  static const PhaseDiagram& diagram() {
+    static const PhaseDiagram one{Context{}};
+    return one;
+  }
+};
+
+TEST_F(SsiPhase, TheStartSwitchesWhereTheClosedFormSays) {
+  const double p0 = 1.0 - 1.0 / (2.0 * std::numbers::sqrt2);
+  const double p2 = 1.0 / (2.0 * std::numbers::sqrt2);
+  const double w2 = 0.110251168891;
+  const double f2 = 0.680734125000;
+  for (const double a : {0.8, 1.0, 1.7}) {
+    const double alpha = sigmoid(2.0 * a * a);
+    const double k = 2 * (2 * p0 - 1) * p2 - 2 * w2;
+    const double expected = (f2 / 2 - k) / (2 * (2 * alpha - 1) * p2 - k);
+    EXPECT_NEAR(diagram().curves(a).start_switches->value, expected, 1e-8);
+  }
+  EXPECT_NEAR(diagram().curves(1.0).start_switches->value, 0.6409626179, 1e-8);
+  EXPECT_FALSE(diagram().curves(0.7243).start_switches);
+  EXPECT_TRUE(diagram().curves(0.7245).start_switches);
+}
+
+TEST_F(SsiPhase, TheCurvesAreOrderedNearOne) {
+  const PhaseCurves x = diagram().curves(1.0);
+  EXPECT_LT(x.positional_appears->value, x.start_switches->value);
+  EXPECT_LT(x.start_switches->value, x.global_switches->value);
+  EXPECT_LT(x.global_switches->value, x.semantic_ends->value);
+  for (const auto& curve :
+       {x.positional_appears, x.start_switches, x.global_switches, x.semantic_ends}) {
+    EXPECT_LT(curve->error, 1e-6);
+  }
+}
+
+TEST_F(SsiPhase, PointsChangeWhereTheCurvesSay) {
+  const PhaseCurves x = diagram().curves(1.0);
+  const double h = 1e-5;
+  const auto point = [&](const std::optional<Estimate>& curve, double shift) {
+    return diagram().point(1.0, curve->value + shift);
+  };
+  EXPECT_EQ(point(x.positional_appears, -h).minima, 1);
+  EXPECT_EQ(point(x.positional_appears, h).minima, 2);
+  EXPECT_EQ(point(x.start_switches, -h).start_type, "semantic");
+  EXPECT_EQ(point(x.start_switches, h).start_type, "positional");
+  EXPECT_EQ(point(x.global_switches, -h).global_type, "semantic");
+  EXPECT_EQ(point(x.global_switches, h).global_type, "positional");
+  EXPECT_EQ(point(x.semantic_ends, -h).minima, 2);
+  EXPECT_EQ(point(x.semantic_ends, h).minima, 1);
+}
+
+TEST_F(SsiPhase, TheRiskIsThatOfTheModel) {
+  const auto landscape = population_risk(mixture(0.9, 0.7), 1, {});
+  for (const auto& [e, m] : {std::pair{0.0, 0.0}, {0.3, 0.5}, {0.8, 0.6}, {0.0, 1.0}, {1.0, 0.0}}) {
+    EXPECT_NEAR(diagram().risk(0.9, 0.7, e, m).value, landscape->at(e, m).risk.value, 1e-8);
+  }
+}
+
+TEST_F(SsiPhase, AMixedMinimumIsCalledMixed) {
+  const PhasePoint x = diagram().point(0.74, 0.99);
+  EXPECT_EQ(x.global_type, "mixed");
+  EXPECT_NEAR(std::hypot(x.e_min->value, x.m_min->value), 1.0, 1e-12);
+  EXPECT_GT(x.e_min->value, 0.3);
+  EXPECT_GT(x.m_min->value, 0.3);
+  EXPECT_EQ(x.minima, 1);
+}
+
+TEST_F(SsiPhase, AtOmegaOneNothingDependsOnTheTeacher) {
+  const PhasePoint x = diagram().point(1.0, 1.0);
+  EXPECT_EQ(x.global_type, "degenerate");
+  EXPECT_FALSE(x.minima);
+  EXPECT_FALSE(x.m_min);
+}
+
+}  // namespace
+}  // namespace onset::ssi
