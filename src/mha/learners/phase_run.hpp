@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ class SixPhases {
   void judge();
   void refuse_cancelling() const;
 
+  [[nodiscard]] std::optional<Matrix> margin_projection(double inflation);
   void require_counting(int heads) const;
   [[nodiscard]] std::string missing_certificates() const;
   [[nodiscard]] double violations(const Vector& theta) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "mha/learners/crude_projection.hpp"
 #include "mha/learners/inflation.hpp"
@@ -26,6 +27,8 @@ constexpr std::size_t fewest_examples = 64;
 constexpr double proxy_inflation = 1.1;
 constexpr double support_inflation = 2.5;      // of the body in support programs, over the least
 constexpr double containing_tolerances = 8.0;  // a slab holds every head within so many
+constexpr int most_margin_rounds = 3;
+constexpr double worthwhile_gain = 20.0;  // of a round in the score, for another one
 constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
 constexpr double agreeing_rows = 1e-9;  // median score: all heads agree everywhere
@@ -100,6 +103,29 @@ void SixPhases::crude() {
   }
 }
 
+/// Phase 3: proxy and large margins, again with the new estimate where the last round gained much.
+std::optional<Matrix> SixPhases::margin_projection(double inflation) {
+  std::optional<Matrix> best;
+  double score = out_.phases.front().score.value();
+  Body body = body_;
+  for (int round = 0; round < most_margin_rounds && inflation > 0.0; ++round) {
+    const Vector proxy = minimum_norm_point(body, proxy_inflation * inflation, context_);
+    if (proxy.size() == 0) break;
+    const Matrix estimate = large_margin_projection(train_, proxy, context_);
+    const double reached = nth_score(train_, estimate, context_);
+    if (round > 0 && reached >= score) break;
+    out_.knowledge.proxy = {proxy.begin(), proxy.end()};
+    report(3, "proxy and large margins", slabs_.size()).score = reached;
+    best = estimate;
+    if (reached * worthwhile_gain > score) break;
+    score = reached;
+    const std::vector<Slab> slabs = sculpt(train_, estimate, slabs_.size(), context_);
+    body = make_body(train_, slabs, slabs.size());
+    inflation = least_inflation(body, context_).least;
+  }
+  return best;
+}
+
 /// Phases 2 and 3: slabs, proxy, large margins, and the trimmed refinement from both starts.
 void SixPhases::refine() {
   const std::size_t unknowns = train_.dim() * train_.dim();
@@ -112,16 +138,9 @@ void SixPhases::refine() {
   const Inflation inflation = least_inflation(body_, context_);
   report(2, "sculpting", slabs_.size()).inflation = inflation.least;
   Projection refined = refine_trimmed(train_, w_, crude_share, context_);
-  if (inflation.least > 0.0) {
-    const Vector proxy = minimum_norm_point(body_, proxy_inflation * inflation.least, context_);
-    if (proxy.size() > 0) {
-      out_.knowledge.proxy = {proxy.begin(), proxy.end()};
-      const Matrix margin = large_margin_projection(train_, proxy, context_);
-      const double score = nth_score(train_, margin, context_);
-      report(3, "proxy and large margins", slabs_.size()).score = score;
-      const Projection other = refine_trimmed(train_, margin, margin_share, context_);
-      if (other.score < refined.score) refined = other;
-    }
+  if (const std::optional<Matrix> margin = margin_projection(inflation.least)) {
+    const Projection other = refine_trimmed(train_, *margin, margin_share, context_);
+    if (other.score < refined.score) refined = other;
   }
   w_ = refined.w;
   out_.knowledge.refined_w = flat(w_);
