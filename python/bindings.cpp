@@ -1,5 +1,5 @@
-// The module onset._onset: the catalogue and run(), as plain Python values. What users see is made of
-// them in __init__.py; no verb is named here.
+// The module onset._onset: the catalogue and run(), as plain Python values. What users see is made
+// of them in __init__.py; no verb is named here.
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>

@@ -1,5 +1,5 @@
-// The two products with the inputs in one pass of message passing, against plain reading of the same
-// memory: bytes per second of each, in one run.
+// The two products with the inputs in one pass of message passing, against plain reading of the
+// same memory: bytes per second of each, in one run.
 #include <benchmark/benchmark.h>
 
 #include <vector>
