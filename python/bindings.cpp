@@ -151,6 +151,7 @@ py::list verbs() {
 Result run_to_result(const Verb& verb, const Parameters& parameters, const Context& context) {
   Result result;
   try {
+    require_memory(verb, parameters, context.memory_limit);
     return verb.run(parameters, context);
   } catch (const Refused& refusal) {
     result.status = ResultStatus::refused;
@@ -212,7 +213,6 @@ py::dict run(const std::string& family, const std::string& name, const py::dict&
     values[parameter] = to_value(parameter, value);
   }
   const Parameters parameters = complete(verb, values);
-  require_memory(verb, parameters, available_memory());
   const auto start = std::chrono::steady_clock::now();
   BackgroundRun background(verb, parameters, threads.value_or(available_threads()));
   bool signalled = false;

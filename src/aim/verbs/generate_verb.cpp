@@ -62,10 +62,10 @@ Verb generate_verb() {
   alpha.open_min = true;
   verb.parameters.push_back(alpha);
   verb.columns = generate_columns();
-  verb.primary = "file";
   verb.needs_folder = true;
-  verb.examples = {"aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
-                   "aim amp --data data --channel softmax"};
+  verb.examples = {
+      "aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
+      "aim generate --channel hardmax --tokens 2 --dim 50 --alpha 1 --rho 0.2 --out data"};
   verb.cost = generate_cost;
   verb.run = run_generate;
   return verb;

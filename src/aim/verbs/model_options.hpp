@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "onset/aim/model/attention_indexed.hpp"
+#include "onset/core/make_parameter.hpp"
 #include "onset/core/parameters.hpp"
 
 namespace onset::aim {
@@ -11,11 +12,6 @@ namespace onset::aim {
 inline constexpr const char* alpha_meaning =
     "sample ratio alpha = n/d^2 (samples over dimension squared); n/(d r) with --rho 0";
 
-[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
-                                       double min, double max, std::string text);
-/// The first word is the default.
-[[nodiscard]] Parameter make_word(std::string name, std::vector<std::string> words,
-                                  std::string text);
 /// The grid of sample ratios.
 [[nodiscard]] Parameter alpha_parameter();
 

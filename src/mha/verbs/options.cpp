@@ -20,18 +20,6 @@ const std::vector<std::string> degeneracies{"none", "cancelling", "proportional"
 
 }  // namespace
 
-Parameter make_parameter(std::string name, ParameterKind kind, Value fallback, double min,
-                         double max, std::string text) {
-  Parameter p;
-  p.name = std::move(name);
-  p.kind = kind;
-  p.fallback = std::move(fallback);
-  p.min = min;
-  p.max = max;
-  p.text = std::move(text);
-  return p;
-}
-
 Parameter make_folder(std::string name, bool operand, std::string text) {
   Parameter p;
   p.name = std::move(name);

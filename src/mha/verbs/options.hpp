@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "onset/core/make_parameter.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/mha/model/instance.hpp"
 
 namespace onset::mha {
 
-[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
-                                       double min, double max, std::string text);
 /// A folder that must be given; `operand`: also as a bare word.
 [[nodiscard]] Parameter make_folder(std::string name, bool operand, std::string text);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "onset/core/make_parameter.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/smi/model/attention_model.hpp"
 
@@ -27,10 +28,6 @@ struct NamedModel {
   [[nodiscard]] bool is_cheap() const;
 };
 
-[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
-                                       double min, double max, std::string text);
-[[nodiscard]] Parameter make_word(std::string name, std::vector<std::string> words,
-                                  std::string text);  ///< the first word is the default
 /// The grid of sample ratios.
 [[nodiscard]] Parameter alpha_parameter();
 

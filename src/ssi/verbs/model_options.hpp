@@ -3,16 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "onset/core/make_parameter.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
 
-[[nodiscard]] Parameter make_parameter(std::string name, ParameterKind kind, Value fallback,
-                                       double min, double max, std::string text);
-[[nodiscard]] Parameter make_word(std::string name, std::vector<std::string> words,
-                                  std::string text);  ///< the first word is the default
 [[nodiscard]] Parameter make_text(std::string name, Value fallback, std::string text);
 [[nodiscard]] Parameter make_flag(std::string name, std::string text);
 
