@@ -12,7 +12,11 @@ namespace {
 
 class LabelFile : public ::testing::Test {
  protected:
-  LabelFile() : path_(std::filesystem::path(::testing::TempDir()) / "questions.label") {}
+  // One file for every test: they run beside one another.
+  LabelFile()
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              (std::string("onset_label_file_") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name())) {}
   ~LabelFile() override { std::filesystem::remove(path_); }
 
   [[nodiscard]] std::vector<LabelledText> read(const std::string& content) const {
