@@ -68,7 +68,7 @@ void Spectrum::find_edges() {
       [&](double x) {
         return (1.0 - root_rho_ * x) * (1.0 + root_rho_ * x) - t * std::pow(x / (1.0 + x), 2);
       },
-      0.99 / std::sqrt(rho + t), 1.0 / root_rho_);
+      0.99 / std::sqrt(rho + t), 1.01 / root_rho_);
   const double low = edge(-v, 1.0 + v);
   const double high = edge(s / (1.0 + s), 1.0 / (1.0 + s));
   const double k_low = k_at(1.0 + v);

@@ -1,5 +1,6 @@
 #include "onset/ssi/limits/flow.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "onset/numerics/ode.hpp"
@@ -11,6 +12,16 @@ namespace {
 /// Points this close to the start have the growth rates as slopes, to rounding and to one part in
 /// its square.
 constexpr double near_start = 1e-3;
+
+/// Relative tolerance of the solver, which bounds the error of a path that no rule shows.
+constexpr double solver_tolerance = 1e-8;
+
+/// The disk is invariant; what the path has left it by is an error of the field at its rim.
+Estimate inside(const Estimate& overlap, double radius) {
+  const double outside = std::max(0.0, radius - 1.0);
+  return {overlap.value / std::max(1.0, radius),
+          std::hypot(overlap.error, outside, solver_tolerance * std::abs(overlap.value))};
+}
 
 Estimate rate_along(const FlowField& field, bool along_m) {
   std::vector<double> rates(field.rules());
@@ -50,7 +61,7 @@ FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
       return std::hypot(x[0], x[1]) - options.level;
     };
     solutions[r] = numerics::solve_ode(slope, {options.start_e, options.start_m}, options.times,
-                                       {1e-8, 1e-13, 200'000}, context, escaped);
+                                       {solver_tolerance, 1e-13, 200'000}, context, escaped);
   });
   FlowPath path;
   path.status = solutions[0].status;
@@ -66,8 +77,10 @@ FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
       e[r] = solutions[r].states[i][0];
       m[r] = solutions[r].states[i][1];
     }
-    path.rows.push_back({options.times[i], reduce_rules(e, field.product_rules()),
-                         reduce_rules(m, field.product_rules())});
+    const Estimate along_e = reduce_rules(e, field.product_rules());
+    const Estimate along_m = reduce_rules(m, field.product_rules());
+    const double radius = std::hypot(along_e.value, along_m.value);
+    path.rows.push_back({options.times[i], inside(along_e, radius), inside(along_m, radius)});
   }
   std::vector<double> escapes;
   for (const auto& solution : solutions) {

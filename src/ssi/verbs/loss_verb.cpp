@@ -75,6 +75,11 @@ Result run_loss(const Parameters& p, const Context& context) {
       context.check();
       context.report(static_cast<double>(done++) / static_cast<double>(list.size()), "risk");
       const RiskPoint r = landscape->at(x.e, x.m);
+      if (!std::isfinite(r.risk.value)) {
+        throw Refused(
+            "the risk is not finite: the target or the student has no value somewhere, "
+            "or no finite second moment under Gaussian fields");
+      }
       result.table.add_row({x.e, x.m, r.risk, r.slope_e, r.slope_m});
     }
     add_minima(*landscape, model.positional, context, result);

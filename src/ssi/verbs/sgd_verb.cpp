@@ -124,6 +124,14 @@ void run_target(const Parameters& p, const SgdOptions& options, const Context& c
   require_fit(p.text("engine"), model, options);
   context.report(0.0, "runs");
   const auto runs = run_engine(p.text("engine"), model, options, context);
+  const bool finite = std::all_of(runs.begin(), runs.end(), [](const SgdRun& run) {
+    return std::isfinite(run.e) && std::isfinite(run.m);
+  });
+  if (!finite) {
+    throw Refused(
+        "some runs are not finite: the target or the student has no value somewhere, or "
+        "the rate is far too large");
+  }
   std::size_t reached = 0;
   for (const SgdRun& run : runs) reached += run.first_passage > 0 ? 1 : 0;
   result.table.add_row({binomial(reached, runs.size()), mean_passage(runs),
