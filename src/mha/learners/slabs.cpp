@@ -48,6 +48,7 @@ void add_slabs(const Sample& sample, std::size_t n, std::size_t a, const RowFit&
   for (std::size_t c = 0; c < p.size(); ++c) {
     if (c == e || p[c] < least_attention) continue;
     const std::size_t flips = differing(sample.x(n) + c * dim, sample.x(n) + e * dim, dim);
+    if (flips == 0) continue;  // equal keys: the slab says nothing of theta
     const double tolerance = score * (1.0 / p[c] + 1.0 / p[e]);
     const double norm = 2.0 * std::sqrt(static_cast<double>(dim * flips));
     out.push_back({tolerance / norm,

@@ -272,10 +272,13 @@ std::vector<Check> verify(const Certificate& certificate, const Layer& layer,
   checks.push_back({"posterior slabs proved", static_cast<double>(proved), 1.0, proved >= 1});
   checks.push_back({"posterior slabs violated", static_cast<double>(violated), 0.0, violated == 0});
 
-  if (!certificate.rejected.rows.empty()) {
-    const double proof = proved_bound(certificate.rejected, examples);
+  // A single head has no wrong tuple beside it.
+  if (layer.heads > 1 || !certificate.rejected.rows.empty()) {
+    const bool given = !certificate.rejected.rows.empty();
+    const double proof = given ? proved_bound(certificate.rejected, examples) : 0.0;
     const double claim = certificate.rejected.bound / residual_factor;
-    checks.push_back({"wrong tuple rejected", proof, claim, proof >= claim && proof > 0.0});
+    checks.push_back(
+        {"wrong tuple rejected", proof, claim, proof >= claim && proof > 0.0 && claim > 0.0});
   }
   return checks;
 }

@@ -28,7 +28,7 @@ void summarise(const std::vector<BaselineRun>& runs, const std::string& method, 
   for (const BaselineRun& run : runs) {
     if (run.method != method) continue;
     seconds += run.seconds;
-    if (run.residual > solved_residual) continue;
+    if (!(run.residual <= solved_residual)) continue;  // also what is not a number
     if (++solved == 1) first = seconds;
   }
   result.summary.emplace_back(method + "_solved", solved);

@@ -41,7 +41,8 @@ class SgdHistory {
       record.cosine.push_back(layer.cosine);
     }
     if (!run.diverged) run.records.push_back(std::move(record));
-    return !run.diverged && run.records.size() <= records_;
+    // Steps longer than the time between records leave fewer of them.
+    return !run.diverged && run.records.size() <= records_ && time < end_;
   }
 
   SgdRun run;

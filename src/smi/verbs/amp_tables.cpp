@@ -72,7 +72,8 @@ void append_blocks(const FieldShape& shape, const std::vector<Cell>& per_block,
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     for (int p = 1; p <= shape.rank[b]; ++p) {
       for (int q = p; q <= shape.rank[b]; ++q) {
-        row.push_back(p == q ? per_block[b] : Cell(Estimate{0.0, 0.0}));
+        const bool known = std::holds_alternative<Estimate>(per_block[b]);
+        row.push_back(p == q || !known ? per_block[b] : Cell(Estimate{0.0, 0.0}));
       }
     }
   }
