@@ -10,6 +10,10 @@ namespace {
 
 /// Attention below this says little about its logarithm.
 constexpr double least_attention = 0.02;
+/// Relative tolerances below this are rounding and count as equal, so that the order of the
+/// examples decides: the least of them belong to opposite keys, whose slabs span symmetric thetas
+/// only.
+constexpr double rounding_tolerance = 1e-12;
 /// Examples per unit of work: large, so that what units keep is far less than the examples.
 constexpr std::size_t chunk = 8192;
 
@@ -51,7 +55,7 @@ void add_slabs(const Sample& sample, std::size_t n, std::size_t a, const RowFit&
     if (flips == 0) continue;  // equal keys: the slab says nothing of theta
     const double tolerance = score * (1.0 / p[c] + 1.0 / p[e]);
     const double norm = 2.0 * std::sqrt(static_cast<double>(dim * flips));
-    out.push_back({tolerance / norm,
+    out.push_back({std::max(tolerance / norm, rounding_tolerance),
                    {static_cast<std::uint32_t>(n), static_cast<std::uint16_t>(a),
                     static_cast<std::uint16_t>(c), static_cast<std::uint16_t>(e),
                     std::log(p[c] / p[e]), tolerance}});
