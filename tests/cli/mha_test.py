@@ -73,8 +73,17 @@ class Learning(unittest.TestCase):
                     "json")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertTrue(all(row["passed"] for row in one_object(run.stdout)["rows"]))
+        self.assertEqual(one_object(run.stdout)["summary"]["verdict"], "certified")
         with tempfile.TemporaryDirectory() as folder:
             other = pathlib.Path(folder)
+            for name in ["theta.npy", "w.npy"]:
+                np.save(other / name, np.load(self.model / name))
+            claims = json.loads((self.model / "certificate.json").read_text())
+            claims["rejected"].update(rows=[], multipliers=[], bound=0)
+            (other / "certificate.json").write_text(json.dumps(claims))
+            run = onset("mha", "verify", str(self.examples), "--model", str(other))
+            self.assertEqual(run.returncode, 3)
+            self.assertIn("wrong tuple rejected", run.stdout)
             for name in ["theta.npy", "w.npy"]:
                 np.save(other / name, np.load(self.model / name) * (1 + 1e-6))
             (other / "certificate.json").write_bytes((self.model / "certificate.json").read_bytes())

@@ -29,6 +29,9 @@ Result run_verify(const Parameters& p, const Context& context) {
     result.status = ResultStatus::unconverged;
     result.reason = "what is claimed holds, but it is no certificate: " + certificate.reason;
   }
+  const Verdict verdict = failed.empty() ? certificate.verdict : Verdict::refused;
+  result.summary.emplace_back("verdict", to_string(verdict));
+  result.summary.emplace_back("reason", result.reason);
   return result;
 }
 
