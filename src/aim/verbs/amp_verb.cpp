@@ -148,9 +148,6 @@ void judge(const Plan& plan, double alpha, const Outcome& outcome, Result& resul
   if (outcome.mse.empty()) {
     result.status = ResultStatus::unconverged;
     result.reason = "all runs diverged at some alpha";
-  } else if (2 * static_cast<std::size_t>(outcome.unfinished) > outcome.mse.size()) {
-    result.status = ResultStatus::unconverged;
-    result.reason = "at some alpha most runs were still moving after the last iteration";
   } else if (outcome.unfinished > 0 && result.status == ResultStatus::ok) {
     result.notes.push_back("At alpha = " + to_text(Value(alpha)) + ", " +
                            std::to_string(outcome.unfinished) +
