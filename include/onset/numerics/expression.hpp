@@ -55,6 +55,12 @@ class Expression {
   /// Its degree where it is a polynomial.
   [[nodiscard]] std::optional<int> degree() const;
 
+  /// Switches: the arguments of abs, sign, step and relu, and the differences of those of min and
+  /// max. It has kinks and jumps only where one of them changes sign.
+  [[nodiscard]] std::size_t switches() const { return switches_.size(); }
+  /// out[k * count + i]: switch k at point i.
+  void switch_values(std::size_t count, const double* inputs, double* out) const;
+
   struct Term;
   /// It is the sum of factor * part over these; sums are opened through constant factors.
   [[nodiscard]] std::vector<Term> terms() const;
@@ -64,11 +70,14 @@ class Expression {
 
  private:
   Expression(std::shared_ptr<const Tape> tape, std::size_t root);
+  /// The values of all its nodes at slot[node] * count.
+  double* evaluate(std::size_t count, const double* inputs, std::vector<std::size_t>& slot) const;
   void collect(std::size_t node, double factor, std::vector<Term>& terms) const;
   std::shared_ptr<const Tape> tape_;
   std::size_t root_ = 0;
   std::vector<std::size_t> order_;  ///< the nodes that it needs, arguments first
   std::vector<std::size_t> used_;
+  std::vector<std::size_t> switches_;  ///< the nodes that switch
 };
 
 struct Expression::Term {

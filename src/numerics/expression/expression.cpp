@@ -28,6 +28,18 @@ std::vector<const double*> arguments_of(const Node& node, const std::vector<std:
   return values;
 }
 
+bool switches_at(const Node& node) {
+  switch (node.operation) {
+    case Operation::minimum:
+    case Operation::maximum:
+    case Operation::abs:
+    case Operation::sign:
+    case Operation::step:
+    case Operation::relu: return !node.variables.empty();
+    default: return false;
+  }
+}
+
 }  // namespace
 
 SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message)
@@ -49,7 +61,9 @@ Expression::Expression(std::shared_ptr<const Tape> tape, std::size_t root)
     for (const std::size_t a : tape_->nodes[n].arguments) needed[a] = true;
   }
   for (std::size_t n = 0; n <= root_; ++n) {
-    if (needed[n]) order_.push_back(n);
+    if (!needed[n]) continue;
+    order_.push_back(n);
+    if (switches_at(tape_->nodes[n])) switches_.push_back(n);
   }
   used_ = tape_->nodes[root_].variables;
 }
@@ -62,8 +76,9 @@ std::optional<int> Expression::degree() const {
   return tape_->degree(root_);
 }
 
-void Expression::values(std::size_t count, const double* inputs, double* out) const {
-  std::vector<std::size_t> slot(root_ + 1);
+double* Expression::evaluate(std::size_t count, const double* inputs,
+                             std::vector<std::size_t>& slot) const {
+  slot.resize(root_ + 1);
   for (std::size_t k = 0; k < order_.size(); ++k) slot[order_[k]] = k;
   double* base = workspace(order_.size() * count).data();
   for (const std::size_t n : order_) {
@@ -71,7 +86,26 @@ void Expression::values(std::size_t count, const double* inputs, double* out) co
     evaluate_node(node, count, inputs, arguments_of(node, slot, base, count),
                   base + slot[n] * count);
   }
+  return base;
+}
+
+void Expression::values(std::size_t count, const double* inputs, double* out) const {
+  std::vector<std::size_t> slot;
+  const double* base = evaluate(count, inputs, slot);
   std::copy_n(base + slot[root_] * count, count, out);
+}
+
+void Expression::switch_values(std::size_t count, const double* inputs, double* out) const {
+  std::vector<std::size_t> slot;
+  const double* base = evaluate(count, inputs, slot);
+  for (std::size_t k = 0; k < switches_.size(); ++k) {
+    const Node& node = tape_->nodes[switches_[k]];
+    const double* first = base + slot[node.arguments[0]] * count;
+    std::copy_n(first, count, out + k * count);
+    if (node.arguments.size() < 2) continue;
+    const double* second = base + slot[node.arguments[1]] * count;
+    for (std::size_t i = 0; i < count; ++i) out[k * count + i] -= second[i];
+  }
 }
 
 void Expression::gradient(std::size_t count, const double* inputs, double* out,

@@ -67,12 +67,13 @@ Jet CrossSeries::square(double e) const {
 }
 
 CrossSeries cross_series(const Link& target, const Link& student, const std::vector<double>& signs,
-                         bool positional, const numerics::Rule& rule, std::size_t degree,
-                         std::size_t nodes, const Context& context) {
+                         bool positional, const SeriesAccuracy& accuracy, const Context& context) {
   require_small(target);
-  if (!positional) nodes = 1;
+  const std::size_t degree = accuracy.degree;
+  const std::size_t nodes = positional ? accuracy.nodes : 1;
+  const auto rule = numerics::normal_trapezoid(accuracy.step, accuracy.width);
   CrossSeries series(degree, nodes);
-  const auto g = numerics::hermite_series(function_of(target), rule, degree);
+  const auto g = project_link(target, rule, degree, accuracy.fine);
   series.target_square_ = g.square;
   const auto points = positional ? numerics::chebyshev_points(nodes) : std::vector<double>{0.0};
   std::vector<double> values((degree + 2) * nodes);  // c_s and F at every point
@@ -96,29 +97,23 @@ CrossSeries cross_series(const Link& target, const Link& student, const std::vec
   return series;
 }
 
-CrossSeries activation_series(const SequenceModel& model, double step, std::size_t degree) {
-  const auto rule = numerics::normal_trapezoid(step, 11.0);
-  const auto& activation = *model.student.activation;
-  const numerics::BatchFunction sigma{1, 1, [&](std::size_t count, const double* x, double* out) {
-                                        activation.values(count, x, out);
-                                      }};
-  const auto f = numerics::hermite_series(sigma, rule, degree);
+CrossSeries activation_series(const SequenceModel& model, std::size_t degree, bool fine) {
+  const auto sigma = project_exactly(activation_group(*model.student.activation), degree);
+  const auto& f = fine ? sigma->fine : sigma->coarse;
   HermiteCoefficients g;
   g.tokens = model.tokens();
   g.outputs = 1;
   double rest = 0.0;
   for (const TargetGroup& group : target_groups(*model.target)) {
-    if (group.tokens.size() > 2) {
+    const auto bracket = project_exactly(group, degree);
+    if (!bracket) {
       throw Refused(
           "the risk of a tied student is computed for targets that are sums of functions "
           "of at most two tokens");
     }
-    const bool polynomial = group.polynomial_degree >= 0;
-    const int exact = static_cast<int>(degree) + group.polynomial_degree + 2;
-    const auto own = polynomial
-                         ? numerics::gauss_hermite(std::min(exact, 200))
-                         : numerics::normal_trapezoid(group.tokens.size() == 1 ? 1e-3 : 0.05, 11.0);
-    rest += add_projection(group, own, degree, g).rest;
+    const auto& part = fine ? bracket->fine : bracket->coarse;
+    rest += part.rest();
+    add_projection(group, part, g);
   }
   CrossSeries series(degree, 1);
   const std::vector<double> mean(model.tokens(),

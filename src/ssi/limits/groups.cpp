@@ -1,32 +1,83 @@
 #include "ssi/limits/groups.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+
+#include "onset/core/error.hpp"
 
 namespace onset::ssi {
 namespace {
 
 using numerics::Expression;
 
-/// Evaluates the terms on inputs that hold only the group's tokens.
-numerics::BatchFunction sum_of_terms(std::vector<Expression::Term> terms,
-                                     std::vector<std::size_t> tokens, std::size_t all_tokens) {
-  const auto shared = std::make_shared<const std::vector<Expression::Term>>(std::move(terms));
-  const std::size_t dimensions = std::max<std::size_t>(1, tokens.size());
-  return {dimensions, 1,
-          [shared, tokens, all_tokens](std::size_t count, const double* x, double* out) {
-            std::vector<double> z(all_tokens * count, 0.0);
+/// Terms of an expression that share their tokens.
+struct Terms {
+  std::vector<Expression::Term> list;
+  std::vector<std::size_t> tokens;
+  std::size_t all_tokens = 0;
+
+  /// Inputs that hold only the group's tokens, at their places among all.
+  [[nodiscard]] std::vector<double> spread(std::size_t count, const double* x) const {
+    std::vector<double> z(all_tokens * count, 0.0);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      std::copy_n(x + i * count, count, z.data() + tokens[i] * count);
+    }
+    return z;
+  }
+};
+
+numerics::BatchFunction sum_of(const std::shared_ptr<const Terms>& terms) {
+  return {terms->tokens.size(), 1, [terms](std::size_t count, const double* x, double* out) {
+            const auto z = terms->spread(count, x);
             std::vector<double> value(count);
-            for (std::size_t i = 0; i < tokens.size(); ++i) {
-              std::copy_n(x + i * count, count, z.data() + tokens[i] * count);
-            }
             std::fill_n(out, count, 0.0);
-            for (const Expression::Term& term : *shared) {
+            for (const Expression::Term& term : terms->list) {
               term.part.values(count, z.data(), value.data());
               for (std::size_t p = 0; p < count; ++p) out[p] += term.factor * value[p];
             }
           }};
+}
+
+numerics::BatchFunction switches_of(const std::shared_ptr<const Terms>& terms) {
+  std::size_t outputs = 0;
+  for (const Expression::Term& term : terms->list) outputs += term.part.switches();
+  return {terms->tokens.size(), outputs, [terms](std::size_t count, const double* x, double* out) {
+            const auto z = terms->spread(count, x);
+            for (const Expression::Term& term : terms->list) {
+              term.part.switch_values(count, z.data(), out);
+              out += term.part.switches() * count;
+            }
+          }};
+}
+
+/// Two rules that bring smooth functions of two tokens to rounding.
+constexpr double fine_step = 0.1;
+constexpr double coarse_step = 0.2;
+/// The finer rule is wider, so that a second moment that does not exist shows.
+constexpr double fine_width = 10.0;
+constexpr double coarse_width = 9.0;
+/// Coefficients that differ by more than this part of sqrt(E f^2) are not those of a smooth
+/// function, whose finer rule is far better than that.
+constexpr double smooth = 1e-6;
+
+double largest_difference(const numerics::HermiteSeries& a, const numerics::HermiteSeries& b) {
+  double largest = 0.0;
+  for (std::size_t s = 0; s <= a.degree(); ++s) {
+    a.for_each(s, [&](std::size_t place, std::span<const std::size_t>) {
+      for (std::size_t o = 0; o < a.outputs(); ++o) {
+        largest = std::max(largest, std::abs(a.at(o, place) - b.at(o, place)));
+      }
+    });
+  }
+  return largest;
+}
+
+numerics::HermiteBracket project_polynomial(const TargetGroup& group, std::size_t degree) {
+  const auto rule = numerics::gauss_hermite(exact_nodes(group, degree));
+  const auto exact = numerics::hermite_series(group.function, rule, degree);
+  return {exact, exact};
 }
 
 }  // namespace
@@ -38,6 +89,7 @@ std::vector<TargetGroup> target_groups(const Link& target) {
     TargetGroup whole;
     for (std::size_t i = 0; i < target.tokens(); ++i) whole.tokens.push_back(i);
     whole.function = function_of(target);
+    whole.switches = {target.tokens(), 0, {}};
     return {whole};
   }
   std::map<std::vector<std::size_t>, std::vector<Expression::Term>> by_tokens;
@@ -58,17 +110,66 @@ std::vector<TargetGroup> target_groups(const Link& target) {
       }
       group.polynomial_degree = std::max(group.polynomial_degree, *degree);
     }
-    group.function = sum_of_terms(std::move(terms), tokens, target.tokens());
+    const auto shared =
+        std::make_shared<const Terms>(Terms{std::move(terms), tokens, target.tokens()});
+    group.function = sum_of(shared);
+    group.switches = switches_of(shared);
     groups.push_back(std::move(group));
   }
   return groups;
 }
 
-GroupSums add_projection(const TargetGroup& group, const numerics::Rule& rule, std::size_t degree,
-                         HermiteCoefficients& into) {
-  const numerics::HermiteProjection projection =
-      numerics::hermite_series(group.function, rule, degree);
-  for (std::size_t s = 0; s <= degree; ++s) {
+TargetGroup activation_group(const Expression& activation) {
+  TargetGroup group;
+  group.tokens = {0};
+  group.function = {1, 1, [&activation](std::size_t count, const double* x, double* out) {
+                      activation.values(count, x, out);
+                    }};
+  group.switches = {1, activation.switches(),
+                    [&activation](std::size_t count, const double* x, double* out) {
+                      activation.switch_values(count, x, out);
+                    }};
+  group.polynomial_degree = activation.degree().value_or(-1);
+  return group;
+}
+
+int exact_nodes(const TargetGroup& group, std::size_t degree) {
+  const int sum = group.polynomial_degree + static_cast<int>(degree);
+  return std::max((sum + 1) / 2, group.polynomial_degree) + 1;
+}
+
+void require_finite(double square, double wider) {
+  if (std::isfinite(square) && std::isfinite(wider) && std::abs(wider - square) <= 0.1 * wider) {
+    return;
+  }
+  throw Refused(
+      "target or student has no finite second moment under Gaussian fields (or no value "
+      "somewhere), "
+      "so it has no Hermite expansion");
+}
+
+std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group,
+                                                        std::size_t degree) {
+  if (group.tokens.size() > 2) return std::nullopt;
+  if (group.polynomial_degree >= 0 && group.polynomial_degree <= 64) {
+    return project_polynomial(group, degree);
+  }
+  auto coarse = numerics::hermite_series(
+      group.function, numerics::normal_trapezoid(coarse_step, coarse_width), degree);
+  auto fine = numerics::hermite_series(group.function,
+                                       numerics::normal_trapezoid(fine_step, fine_width), degree);
+  require_finite(coarse.square, fine.square);
+  const double scale = std::sqrt(fine.square);
+  if (scale == 0.0 || (group.switches.outputs == 0 &&
+                       largest_difference(fine.series, coarse.series) <= smooth * scale)) {
+    return numerics::HermiteBracket{std::move(fine), std::move(coarse)};
+  }
+  return numerics::rough_hermite_series(group.function, group.switches, degree, scale);
+}
+
+void add_projection(const TargetGroup& group, const numerics::HermiteProjection& projection,
+                    HermiteCoefficients& into) {
+  for (std::size_t s = 0; s <= projection.series.degree(); ++s) {
     projection.series.for_each(s, [&](std::size_t place, std::span<const std::size_t> k) {
       std::vector<std::size_t> index(into.tokens, 0);
       for (std::size_t i = 0; i < k.size(); ++i) index[group.tokens[i]] = k[i];
@@ -77,7 +178,32 @@ GroupSums add_projection(const TargetGroup& group, const numerics::Rule& rule, s
       for (std::size_t o = 0; o < into.outputs; ++o) values[o] += projection.series.at(o, place);
     });
   }
-  return {projection.square, projection.rest()};
+}
+
+numerics::HermiteProjection project_link(const Link& link, const numerics::Rule& rule,
+                                         std::size_t degree, bool fine) {
+  numerics::HermiteProjection whole{numerics::HermiteSeries(link.tokens(), link.outputs(), degree),
+                                    0.0};
+  double rest = 0.0;
+  for (const TargetGroup& group : target_groups(link)) {
+    const auto bracket = project_exactly(group, degree);
+    const auto part = bracket ? (fine ? bracket->fine : bracket->coarse)
+                              : numerics::hermite_series(group.function, rule, degree);
+    rest += part.rest();
+    for (std::size_t s = 0; s <= degree; ++s) {
+      part.series.for_each(s, [&](std::size_t place, std::span<const std::size_t> k) {
+        std::vector<std::size_t> index(link.tokens(), 0);
+        for (std::size_t i = 0; i < k.size(); ++i) index[group.tokens[i]] = k[i];
+        const std::size_t into = whole.series.place(index);
+        for (std::size_t o = 0; o < link.outputs(); ++o) {
+          whole.series.at(o, into) += part.series.at(o, place);
+        }
+      });
+    }
+  }
+  whole.square = rest;
+  for (std::size_t s = 0; s <= degree; ++s) whole.square += whole.series.weight(s);
+  return whole;
 }
 
 }  // namespace onset::ssi

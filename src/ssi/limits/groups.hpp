@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "onset/numerics/rough_hermite.hpp"
 #include "onset/ssi/limits/spectrum.hpp"
 
 namespace onset::ssi {
@@ -10,19 +12,35 @@ namespace onset::ssi {
 struct TargetGroup {
   std::vector<std::size_t> tokens;
   numerics::BatchFunction function;  ///< of those tokens only
+  numerics::BatchFunction switches;  ///< its kinks and jumps: see rough_hermite_series()
   int polynomial_degree = -1;        ///< -1: not a polynomial
 };
 
 /// The target as a sum of such parts: an expression is opened into its terms.
 [[nodiscard]] std::vector<TargetGroup> target_groups(const Link& target);
 
-/// Adds the projection of a group to the coefficients; returns what the series leaves out of E f^2.
-struct GroupSums {
-  double square = 0.0;
-  double rest = 0.0;
-};
-[[nodiscard]] GroupSums add_projection(const TargetGroup& group, const numerics::Rule& rule,
-                                       std::size_t degree, HermiteCoefficients& into);
+/// An activation as a group of one variable.
+[[nodiscard]] TargetGroup activation_group(const numerics::Expression& activation);
+
+/// Nodes of the Gauss rule that is exact for the products of a polynomial with those of `degree`.
+[[nodiscard]] int exact_nodes(const TargetGroup& group, std::size_t degree);
+
+/// Throws Refused unless E f^2, by a rule and by a finer and wider one, is finite and the same.
+void require_finite(double square, double wider);
+
+/// Exact to rounding for polynomials, smooth functions and functions with kinks and jumps, of at
+/// most two variables; nothing for more. Throws Refused when E f^2 is not finite.
+[[nodiscard]] std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group,
+                                                                      std::size_t degree);
+
+/// Adds the coefficients of a group to those of the whole target.
+void add_projection(const TargetGroup& group, const numerics::HermiteProjection& projection,
+                    HermiteCoefficients& into);
+
+/// The whole of a target or student of up to three tokens, group by group; those of three tokens by
+/// `rule`. `fine` chooses between the two projections of a bracket.
+[[nodiscard]] numerics::HermiteProjection project_link(const Link& link, const numerics::Rule& rule,
+                                                       std::size_t degree, bool fine);
 
 /// The directional test of [ssi 10], for targets of many tokens.
 [[nodiscard]] Spectrum directional_spectrum(const Link& target, std::size_t degree,

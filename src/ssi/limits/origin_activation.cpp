@@ -4,20 +4,21 @@
 
 #include "onset/numerics/gaussian_expectation.hpp"
 #include "onset/numerics/random.hpp"
+#include "ssi/limits/groups.hpp"
 #include "ssi/limits/origin_parts.hpp"
 
 namespace onset::ssi {
 namespace {
 
-/// sigma_s = E[sigma h_s], s = 0, .., degree.
-std::vector<double> activation_coefficients(const numerics::Expression& activation,
-                                            const numerics::Rule& rule, std::size_t degree) {
-  const numerics::BatchFunction f{1, 1, [&](std::size_t count, const double* x, double* out) {
-                                    activation.values(count, x, out);
-                                  }};
-  const auto series = numerics::hermite_series(f, rule, degree).series;
-  std::vector<double> sigma(degree + 1);
-  for (std::size_t s = 0; s <= degree; ++s) sigma[s] = series.at(0, s);
+/// sigma_s = E[sigma h_s], s = 0, .., degree, by a finer and a coarser rule.
+std::pair<std::vector<double>, std::vector<double>> activation_coefficients(
+    const numerics::Expression& activation, std::size_t degree) {
+  const auto bracket = project_exactly(activation_group(activation), degree);
+  std::pair<std::vector<double>, std::vector<double>> sigma;
+  for (std::size_t s = 0; s <= degree; ++s) {
+    sigma.first.push_back(bracket->fine.series.at(0, s));
+    sigma.second.push_back(bracket->coarse.series.at(0, s));
+  }
   return sigma;
 }
 
@@ -109,11 +110,7 @@ OriginExpansion activation_origin(const SequenceModel& model, const Spectrum& sp
                                   std::uint64_t seed, const Context& context) {
   const std::size_t degree = spectrum.degrees.size() - 1;
   const bool untied = model.student.kind == StudentKind::untied;
-  // One dimension: a rule so fine that even a kink at 0 costs nothing.
-  const auto coarse = activation_coefficients(*model.student.activation,
-                                              numerics::normal_trapezoid(2e-4, 11.0), degree);
-  const auto fine = activation_coefficients(*model.student.activation,
-                                            numerics::normal_trapezoid(1e-4, 11.0), degree);
+  const auto [fine, coarse] = activation_coefficients(*model.student.activation, degree);
   std::vector<Estimate> sampled;
   if (!spectrum.exact) sampled = sampled_along_mean(*model.target, degree, seed, context);
   OriginExpansion origin = blank_origin(degree, false);
@@ -125,10 +122,11 @@ OriginExpansion activation_origin(const SequenceModel& model, const Spectrum& sp
     if (!spectrum.exact) {
       c = {fine[s] * sampled[s].value, std::abs(fine[s]) * sampled[s].error};
     } else {
-      const double along = untied ? largest_form(spectrum.coefficients, s, 1.0)
-                                  : spectrum.coefficients.along(mean, s);
-      c = {untied ? largest_form(spectrum.coefficients, s, fine[s]) : fine[s] * along,
-           change * std::abs(along)};
+      const auto seen = [&](const HermiteCoefficients& target, double sigma) {
+        return untied ? largest_form(target, s, sigma) : sigma * target.along(mean, s);
+      };
+      c.value = seen(spectrum.coefficients, fine[s]);
+      c.error = std::abs(c.value - seen(spectrum.coarse, coarse[s]));
     }
     // An activation without this degree sees none of it.
     if (std::abs(fine[s]) <= 4.0 * change + 1e-12) c.value = 0.0;

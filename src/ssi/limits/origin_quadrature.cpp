@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "onset/core/error.hpp"
+#include "ssi/limits/groups.hpp"
 #include "ssi/limits/origin_parts.hpp"
 
 namespace onset::ssi {
@@ -30,40 +31,65 @@ double product(const HermiteCoefficients& g, const HermiteSeries& f, std::size_t
   return total;
 }
 
-/// taylor[j][s] by one rule: -c_s^(j)(0)/j!, and F^(j)(0)/(2 j!) for s = 0. [ssi 12]
-std::vector<std::vector<double>> taylor_by(const SequenceModel& model, const Spectrum& spectrum,
-                                           const numerics::Rule& rule, std::size_t degree) {
-  const Link& link = *model.student.link;
+/// What the student contributes, by one rule.
+struct StudentSeries {
+  HermiteSeries f;
+  HermiteSeries square;
+};
+
+/// taylor[j][s]: -c_s^(j)(0)/j!, and F^(j)(0)/(2 j!) for s = 0. [ssi 12]
+std::vector<std::vector<double>> taylor_by(const SequenceModel& model,
+                                           const HermiteCoefficients& target, StudentSeries student,
+                                           std::size_t degree) {
   const auto signs = model.signs();
-  HermiteSeries f = numerics::hermite_series(function_of(link), rule, degree).series;
-  HermiteSeries square = numerics::hermite_series(squared_norm(link), rule, degree).series;
   std::vector<std::vector<double>> taylor;
   double factorial = 1.0;
   for (std::size_t j = 0; j <= (model.positional ? degree : 0); ++j) {
     if (j > 0) {
       factorial *= static_cast<double>(j);
-      f = f.derivative(signs);
-      square = square.derivative(signs);
+      student.f = student.f.derivative(signs);
+      student.square = student.square.derivative(signs);
     }
     std::vector<double> row(degree + 1 - j);
     for (std::size_t s = 0; s < row.size(); ++s) {
-      row[s] = -product(spectrum.coefficients, f, s) / factorial;
+      row[s] = -product(target, student.f, s) / factorial;
     }
-    row[0] += 0.5 * square.at(0, 0) / factorial;
+    row[0] += 0.5 * student.square.at(0, 0) / factorial;
     taylor.push_back(std::move(row));
   }
   return taylor;
+}
+
+/// Finer and coarser series of the student; kinks and jumps of up to two tokens cost nothing.
+std::pair<StudentSeries, StudentSeries> student_series(const Link& link, std::size_t degree) {
+  TargetGroup square;
+  for (std::size_t i = 0; i < link.tokens(); ++i) square.tokens.push_back(i);
+  square.function = squared_norm(link);
+  square.switches = {link.tokens(), 0, {}};
+  if (const auto* expression = link.expression()) {
+    square.switches = {link.tokens(), expression->switches(),
+                       [expression](std::size_t count, const double* x, double* out) {
+                         expression->switch_values(count, x, out);
+                       }};
+  }
+  const auto fine = numerics::normal_trapezoid(0.22, 9.5);
+  const auto coarse = numerics::normal_trapezoid(0.3, 9.0);
+  const auto exact = project_exactly(square, degree);
+  const auto by = [&](const numerics::Rule& rule) {
+    return numerics::hermite_series(square.function, rule, degree).series;
+  };
+  return {{project_link(link, fine, degree, true).series, exact ? exact->fine.series : by(fine)},
+          {project_link(link, coarse, degree, false).series,
+           exact ? exact->coarse.series : by(coarse)}};
 }
 
 }  // namespace
 
 OriginExpansion quadrature_origin(const SequenceModel& model, const Spectrum& spectrum) {
   const std::size_t degree = spectrum.degrees.size() - 1;
-  const bool three = model.tokens() > 2;
-  const auto coarse =
-      taylor_by(model, spectrum, numerics::normal_trapezoid(three ? 0.3 : 0.2, 9.0), degree);
-  const auto fine =
-      taylor_by(model, spectrum, numerics::normal_trapezoid(three ? 0.22 : 0.1, 9.5), degree);
+  auto [by_fine, by_coarse] = student_series(*model.student.link, degree);
+  const auto fine = taylor_by(model, spectrum.coefficients, std::move(by_fine), degree);
+  const auto coarse = taylor_by(model, spectrum.coarse, std::move(by_coarse), degree);
   OriginExpansion origin = blank_origin(degree, model.positional);
   for (std::size_t j = 0; j < fine.size(); ++j) {
     for (std::size_t s = 0; s < fine[j].size(); ++s) {

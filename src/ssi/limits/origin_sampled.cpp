@@ -42,7 +42,7 @@ class DegreeParts {
   std::size_t degree_;
 };
 
-/// Rows of the expectation: for every s the part that m^s sees; then the two pieces of R_ee.
+/// Rows of the expectation: |f|^2; for every s >= 1 the part that m^s sees; then R_ee.
 void rows_from_coefficients(const SequenceModel& model, const DegreeParts& target,
                             std::size_t degree, const numerics::NormalBatch& batch,
                             std::span<double> out) {
@@ -64,6 +64,7 @@ void rows_from_coefficients(const SequenceModel& model, const DegreeParts& targe
     const double second = along * along - length;  // d^2/de^2 acting to the left
     for (std::size_t o = 0; o < outputs; ++o) {
       const double value = f[o * count + p];
+      out[p] += value * value;
       for (std::size_t s = 1; s <= degree; ++s) {
         out[s * count + p] -= value * parts[(s * outputs + o) * count + p];
       }
@@ -107,10 +108,26 @@ void rows_from_pairs(const SequenceModel& model, std::size_t degree,
       product += g[o * count + p] * f[o * count + p];
       square += f[o * count + p] * f[o * count + p];
     }
+    out[p] = square;
     out[count + p] = -product * dot;
     out[2 * count + p] = -product * 0.5 * (dot * dot - squares + static_cast<double>(tokens));
     out[(degree + 1) * count + p] = (0.5 * square - product) * (along * along - length);
   }
+}
+
+/// The norm of the difference of the target's two sets of coefficients, of one degree.
+double coefficient_error(const Spectrum& spectrum, std::size_t s) {
+  double square = 0.0;
+  for (const auto& [k, values] : spectrum.coefficients.values) {
+    std::size_t degree = 0;
+    for (const std::size_t order : k) degree += order;
+    const auto other = spectrum.coarse.values.find(k);
+    if (degree != s || other == spectrum.coarse.values.end()) continue;
+    for (std::size_t o = 0; o < values.size(); ++o) {
+      square += (values[o] - other->second[o]) * (values[o] - other->second[o]);
+    }
+  }
+  return std::sqrt(square);
 }
 
 }  // namespace
@@ -136,8 +153,11 @@ OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spect
       context);
   OriginExpansion origin = blank_origin(degree, model.positional);
   const double unknown = std::sqrt(spectrum.square);
+  const double student = std::sqrt(std::max(0.0, numerics::reduce(rows[0]).value));
   for (std::size_t s = 1; s <= degree; ++s) {
-    const Estimate row = numerics::reduce(rows[s]);
+    Estimate row = numerics::reduce(rows[s]);
+    // By Cauchy and Schwarz no more can come of what the target's coefficients are wrong by.
+    row.error += student * coefficient_error(spectrum, s);
     const bool computed = spectrum.exact || s <= 2;
     origin.taylor[0][s] = computed ? row : Estimate{0.0, unknown};
     origin.visible[s] = {-origin.taylor[0][s].value, origin.taylor[0][s].error};
@@ -147,7 +167,10 @@ OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spect
   for (std::size_t j = 1; j <= degree; ++j) {
     for (Estimate& x : origin.taylor[j]) x = {0.0, unknown};
   }
-  const Estimate second = numerics::reduce(rows[degree + 1]);
+  Estimate second = numerics::reduce(rows[degree + 1]);
+  // E of the squared second derivative of the density's logarithm along the signs is 2 L^2.
+  second.error += student * coefficient_error(spectrum, 0) * std::sqrt(2.0) *
+                  static_cast<double>(model.tokens());
   origin.taylor[2][0] = {0.5 * second.value, 0.5 * second.error};
   return origin;
 }

@@ -9,11 +9,9 @@
 namespace onset::ssi {
 namespace {
 
-CrossSeries universal(double step, double width, std::size_t degree, std::size_t nodes,
-                      const Context& context) {
+CrossSeries universal(const SeriesAccuracy& accuracy, const Context& context) {
   const auto p = attention_link({2, Reduction::projection, {}, {}});
-  return cross_series(*p, *p, {1.0, -1.0}, true, numerics::normal_trapezoid(step, width), degree,
-                      nodes, context);
+  return cross_series(*p, *p, {1.0, -1.0}, true, accuracy, context);
 }
 
 /// The root in (0, 1) of a function that is linear in omega.
@@ -56,8 +54,8 @@ std::optional<Estimate> compared(const std::optional<double>& fine,
 
 PhaseDiagram::PhaseDiagram(const Context& context) {
   context.report(0.0, "the universal table");
-  fine_ = std::make_shared<const Table>(universal(0.15, 8.0, 160, 44, context));
-  coarse_ = std::make_shared<const Table>(universal(0.2, 7.0, 110, 36, context));
+  fine_ = std::make_shared<const Table>(universal({}, context));
+  coarse_ = std::make_shared<const Table>(universal({0.2, 7.0, 110, 36, false}, context));
 }
 
 Jet PhaseDiagram::risk(double a, double omega, double e, double m) const {

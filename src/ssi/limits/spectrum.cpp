@@ -28,24 +28,28 @@ std::size_t total(const std::vector<std::size_t>& k) {
   return std::accumulate(k.begin(), k.end(), std::size_t{0});
 }
 
-/// Nothing where the rule would have too many points.
+/// For groups of three tokens and more; nothing where the rule would have too many points.
 std::optional<numerics::Rule> rule_for(const TargetGroup& group, std::size_t degree, int level) {
   const double dimensions = static_cast<double>(group.tokens.size());
   if (group.polynomial_degree >= 0) {
-    const int sum = group.polynomial_degree + static_cast<int>(degree);
-    const int nodes = std::max((sum + 1) / 2, group.polynomial_degree) + 1;
+    const int nodes = exact_nodes(group, degree);
     if (nodes > 1024 || std::pow(nodes, dimensions) > max_points) return std::nullopt;
     return numerics::gauss_hermite(nodes);
   }
   // A wider range with the finer rules, so that a second moment that does not exist shows.
-  const bool coarse = group.tokens.size() > 2;
-  const double step = (coarse ? 0.3 : 0.2) * std::pow(coarse ? 2.0 / 3.0 : 0.5, level);
-  const double width = (coarse ? 8.0 : 9.0) + (level > 0 ? 1.0 : 0.0);
+  const double step = 0.3 * std::pow(2.0 / 3.0, level);
+  const double width = 8.0 + (level > 0 ? 1.0 : 0.0);
   const double points = std::pow(2.0 * width / step, dimensions);
   if (level > finest_level) return std::nullopt;
   if (points * static_cast<double>(group.function.outputs) > max_points) return std::nullopt;
   return numerics::normal_trapezoid(step, width);
 }
+
+/// A group and, where there are such, its exact projections.
+struct Projected {
+  TargetGroup group;
+  std::optional<numerics::HermiteBracket> exact;
+};
 
 struct Level {
   HermiteCoefficients coefficients;
@@ -53,16 +57,19 @@ struct Level {
   double square = 0.0;
 };
 
-std::optional<Level> project(const Link& target, const std::vector<TargetGroup>& groups,
+std::optional<Level> project(const Link& target, const std::vector<Projected>& groups,
                              std::size_t degree, int level) {
   Level result;
   result.coefficients.tokens = target.tokens();
   result.coefficients.outputs = target.outputs();
   double rest = 0.0;
-  for (const TargetGroup& group : groups) {
-    const auto rule = rule_for(group, degree, level);
-    if (!rule) return std::nullopt;
-    rest += add_projection(group, *rule, degree, result.coefficients).rest;
+  for (const auto& [group, exact] : groups) {
+    const auto rule = exact ? std::nullopt : rule_for(group, degree, level);
+    if (!exact && !rule) return std::nullopt;
+    const auto part = exact ? (level > 0 ? exact->fine : exact->coarse)
+                            : numerics::hermite_series(group.function, *rule, degree);
+    rest += part.rest();
+    add_projection(group, part, result.coefficients);
   }
   result.weights.assign(degree + 1, 0.0);
   for (const auto& [k, values] : result.coefficients.values) {
@@ -72,9 +79,11 @@ std::optional<Level> project(const Link& target, const std::vector<TargetGroup>&
   return result;
 }
 
-bool polynomial(const std::vector<TargetGroup>& groups) {
-  return std::all_of(groups.begin(), groups.end(),
-                     [](const TargetGroup& g) { return g.polynomial_degree >= 0; });
+/// Whether two levels are all there is.
+bool settled(const std::vector<Projected>& groups) {
+  return std::all_of(groups.begin(), groups.end(), [](const Projected& x) {
+    return x.exact.has_value() || x.group.polynomial_degree >= 0;
+  });
 }
 
 /// The verdict on one degree from its weights under ever finer rules.
@@ -92,18 +101,6 @@ Presence judge(const std::vector<double>& weights, double square, bool last) {
   return Presence::absent;
 }
 
-void require_finite(const Level& level, const Level* before) {
-  bool finite = std::isfinite(level.square);
-  if (finite && before != nullptr) {
-    finite = std::abs(level.square - before->square) <= 0.1 * level.square;
-  }
-  if (!finite) {
-    throw Refused(
-        "the target has no finite second moment under Gaussian fields (or no value somewhere), so "
-        "it has no Hermite expansion");
-  }
-}
-
 /// Judges every degree; returns whether one is unresolved.
 bool judge_all(const std::vector<Level>& levels, bool last, Spectrum& spectrum) {
   const Level& now = levels.back();
@@ -116,6 +113,7 @@ bool judge_all(const std::vector<Level>& levels, bool last, Spectrum& spectrum) 
     Spectrum::Degree& d = spectrum.degrees[s];
     d.weight = {now.weights[s], std::abs(now.weights[s] - before)};
     d.presence = judge(weights, now.square, last);
+    if (now.weights[s] <= rounding * rounding * now.square) d.weight = {};
     open = open || (s > 0 && d.presence == Presence::unresolved);
   }
   return open;
@@ -133,24 +131,24 @@ void remark_on_decay(Spectrum& spectrum) {
   }
 }
 
-Spectrum refine(const Link& target, const std::vector<TargetGroup>& groups, std::size_t degree,
+Spectrum refine(const Link& target, const std::vector<Projected>& groups, std::size_t degree,
                 Level first, const Context& context) {
   Spectrum spectrum;
   std::vector<Level> levels;
-  require_finite(first, nullptr);
-  if (polynomial(groups)) levels.push_back(first);  // the rule is exact: nothing to refine
   levels.push_back(std::move(first));
+  const int last = settled(groups) ? 1 : finest_level;
   for (int level = 1; judge_all(levels, false, spectrum) || levels.size() < 2; ++level) {
     context.check();
-    auto next = project(target, groups, degree, level);
+    auto next = level > last ? std::nullopt : project(target, groups, degree, level);
     if (!next) {
       judge_all(levels, true, spectrum);
       break;
     }
-    require_finite(*next, &levels.back());
+    require_finite(levels.back().square, next->square);
     levels.push_back(std::move(*next));
   }
   spectrum.square = levels.back().square;
+  spectrum.coarse = levels[levels.size() > 1 ? levels.size() - 2 : 0].coefficients;
   spectrum.coefficients = std::move(levels.back().coefficients);
   remark_on_decay(spectrum);
   return spectrum;
@@ -202,7 +200,11 @@ Presence Spectrum::verdict() const {
 Spectrum target_spectrum(const Link& target, const SpectrumOptions& options,
                          const Context& context) {
   const std::size_t degree = options.degree > 0 ? options.degree : (target.tokens() <= 3 ? 8 : 6);
-  const auto groups = target_groups(target);
+  std::vector<Projected> groups;
+  for (TargetGroup& group : target_groups(target)) {
+    auto exact = project_exactly(group, degree);
+    groups.push_back({std::move(group), std::move(exact)});
+  }
   if (auto first = project(target, groups, degree, 0)) {
     return refine(target, groups, degree, std::move(*first), context);
   }

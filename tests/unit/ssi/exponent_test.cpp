@@ -60,6 +60,39 @@ TEST(SsiExponent, OfTargetsWithJumpsAndKinks) {
   EXPECT_EQ(sie("relu(z1)"), 1);
 }
 
+/// E[|z| h_2] = 1/sqrt(pi), E[relu(z) h_2] = 1/(2 sqrt(pi)), E[max h_2] = 1/(4 sqrt(pi)) ..: values
+/// that a uniform rule of affordable size has to four digits.
+TEST(SsiExponent, WeightsOfTargetsWithKinksAreExact) {
+  constexpr double rounding = 1e-13;
+  const auto weight = [](const std::string& target, std::size_t tokens) {
+    return target_spectrum(*read_target(target, tokens), {}, {}).degrees[2].weight.value;
+  };
+  EXPECT_NEAR(weight("sum(abs(z))", 5), 5.0 / std::numbers::pi, 5.0 * rounding);
+  EXPECT_NEAR(weight("relu(z1) - relu(z2)", 2), 0.5 / std::numbers::pi, rounding);
+  EXPECT_NEAR(weight("max(z1, z2)", 2), 0.5 / std::numbers::pi, rounding);
+  EXPECT_NEAR(weight("sign(z1*z2)", 2), 4.0 / std::pow(std::numbers::pi, 2), rounding);
+}
+
+/// R_mm = -2 c_2, c_2 = f_20 (1/sqrt(pi)) 2 for |z1| + |z2|, with the attention coefficients of
+/// the theory.
+TEST(SsiOrigin, CurvaturesOfATargetWithKinksAreExact) {
+  const auto x = exponents(with_attention("abs(z1) + abs(z2)", 2, Reduction::trace, true));
+  const double expected = -4.0 * 0.09968677471 / std::sqrt(std::numbers::pi);
+  EXPECT_NEAR(x.origin.curvature_m().value, expected, 1e-10);
+  EXPECT_LT(x.origin.curvature_m().error, 1e-10);
+  const double mean = 2.0 * std::sqrt(2.0 / std::numbers::pi);
+  const double along_e = 0.5 * 2.07600821431 - mean / std::sqrt(2.0);
+  EXPECT_NEAR(x.origin.curvature_e().value, along_e, 1e-10);
+}
+
+/// With three tokens in one term only rules of second order are left: the error has to say so.
+TEST(SsiOrigin, ErrorsCoverWhatKinksOfThreeTokensLeave) {
+  const auto spectrum = target_spectrum(*read_target("abs(z1*z2*z3)", 3), {}, {});
+  const Estimate weight = spectrum.degrees[2].weight;
+  const double exact = 3.0 * std::pow(2.0 / std::numbers::pi, 2) / std::numbers::pi;
+  EXPECT_NEAR(weight.value, exact, weight.error);
+}
+
 TEST(SsiExponent, AConstantIsAbsentAndAnInfiniteTargetRefused) {
   EXPECT_EQ(target_spectrum(*read_target("3", 2), {}, {}).verdict(), Presence::absent);
   EXPECT_EQ(target_spectrum(*read_target("He11(z1)", 2), {}, {}).verdict(), Presence::absent);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
-#include "onset/numerics/quadrature.hpp"
 #include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
@@ -17,6 +16,15 @@ struct Jet {
   double ee = 0.0;
   double em = 0.0;
   double mm = 0.0;
+};
+
+/// How finely the series are computed.
+struct SeriesAccuracy {
+  double step = 0.15;  ///< of the uniform rule, and its width
+  double width = 8.0;
+  std::size_t degree = 160;
+  std::size_t nodes = 44;  ///< Chebyshev points in e
+  bool fine = true;        ///< the finer of the two projections of a target that has two
 };
 
 /// What the risk of a squared loss is made of: X(e, m) = E<g(z*), f(z)> = sum_s c_s(e) m^s, where
@@ -35,8 +43,8 @@ class CrossSeries {
 
  private:
   friend CrossSeries cross_series(const Link&, const Link&, const std::vector<double>&, bool,
-                                  const numerics::Rule&, std::size_t, std::size_t, const Context&);
-  friend CrossSeries activation_series(const SequenceModel&, double, std::size_t);
+                                  const SeriesAccuracy&, const Context&);
+  friend CrossSeries activation_series(const SequenceModel&, std::size_t, bool);
   std::size_t degree_;
   std::size_t nodes_;
   std::vector<double> coefficients_;  ///< [s * nodes + j]: of T_j(e) in c_s
@@ -47,14 +55,14 @@ class CrossSeries {
 
 /// By products of Hermite coefficients on a grid; up to three tokens. `shifts` are the signs of the
 /// positional encoding; without one (positional false) only e = 0 is computed. About
-/// outputs * degree * nodes_of_rule^L operations per Chebyshev point.
+/// outputs * degree * nodes_of_rule^L operations per Chebyshev point. Targets of up to two tokens
+/// may have kinks and jumps, students should be smooth. Throws Refused when E|g|^2 is not finite.
 [[nodiscard]] CrossSeries cross_series(const Link& target, const Link& student,
                                        const std::vector<double>& signs, bool positional,
-                                       const numerics::Rule& rule, std::size_t degree,
-                                       std::size_t nodes, const Context& context);
+                                       const SeriesAccuracy& accuracy, const Context& context);
 
-/// For a tied student of any number of tokens: one-dimensional integrals with the given step.
-[[nodiscard]] CrossSeries activation_series(const SequenceModel& model, double step,
-                                            std::size_t degree);
+/// For a tied student of any number of tokens, by the finer or the coarser of two projections.
+[[nodiscard]] CrossSeries activation_series(const SequenceModel& model, std::size_t degree,
+                                            bool fine);
 
 }  // namespace onset::ssi

@@ -44,6 +44,7 @@ struct Spectrum {
   double square = 0.0;               ///< E |g|^2
   bool exact = true;                 ///< by quadrature; else by the directional test
   HermiteCoefficients coefficients;  ///< empty after a directional test
+  HermiteCoefficients coarse;        ///< by the rule before the finest: the difference is the error
   std::vector<std::string> remarks;
 
   /// The first degree that is present while all before it are absent; 0 when there is none.
