@@ -13,14 +13,12 @@ namespace {
 /// its square.
 constexpr double near_start = 1e-3;
 
-/// Relative tolerance of the solver, which bounds the error of a path that no rule shows.
+/// Relative tolerance of the solver.
 constexpr double solver_tolerance = 1e-8;
 
-/// The disk is invariant; what the path has left it by is an error of the field at its rim.
-Estimate inside(const Estimate& overlap, double radius) {
-  const double outside = std::max(0.0, radius - 1.0);
-  return {overlap.value / std::max(1.0, radius),
-          std::hypot(overlap.error, outside, solver_tolerance * std::abs(overlap.value))};
+/// A path with the error of the solver, which no rule shows.
+Estimate with_solver_error(const Estimate& overlap) {
+  return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
 }
 
 Estimate rate_along(const FlowField& field, bool along_m) {
@@ -74,13 +72,14 @@ FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
   std::vector<double> m(count);
   for (std::size_t i = 0; i < reached; ++i) {
     for (std::size_t r = 0; r < count; ++r) {
-      e[r] = solutions[r].states[i][0];
-      m[r] = solutions[r].states[i][1];
+      // The disk is invariant; a path of the coarser rule may have left it.
+      const double radius = std::hypot(solutions[r].states[i][0], solutions[r].states[i][1]);
+      e[r] = solutions[r].states[i][0] / std::max(1.0, radius);
+      m[r] = solutions[r].states[i][1] / std::max(1.0, radius);
     }
-    const Estimate along_e = reduce_rules(e, field.product_rules());
-    const Estimate along_m = reduce_rules(m, field.product_rules());
-    const double radius = std::hypot(along_e.value, along_m.value);
-    path.rows.push_back({options.times[i], inside(along_e, radius), inside(along_m, radius)});
+    path.rows.push_back({options.times[i],
+                         with_solver_error(reduce_rules(e, field.product_rules())),
+                         with_solver_error(reduce_rules(m, field.product_rules()))});
   }
   std::vector<double> escapes;
   for (const auto& solution : solutions) {

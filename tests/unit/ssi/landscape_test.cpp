@@ -196,5 +196,27 @@ TEST_F(SsiPhase, AtOmegaOneNothingDependsOnTheTeacher) {
   EXPECT_FALSE(x.m_min);
 }
 
+/// Four tokens, so that it is sampled. R = const - m: the target's z2 is all that the student
+/// shares with it.
+TEST(SsiRisk, SampledSlopesHoldAtTheRim) {
+  SequenceModel model;
+  model.target = read_target("He2(z1) + z2 + 0*z4", 4);
+  model.student.link = expression_link("0.3*z1*z3 + z2 + 0*z4", 4);
+  const auto landscape = population_risk(model, 1, {});
+  ASSERT_FALSE(landscape->smooth());
+  for (const double m : {-1.0, -0.999999, 0.5, 1.0}) {
+    const Estimate slope = landscape->at(0.0, m).slope_m;
+    EXPECT_NEAR(slope.value, -1.0, 6.0 * slope.error + 1e-9) << m;
+    EXPECT_LT(slope.error, 0.1) << m;
+  }
+}
+
+/// Omega = 0: the fit is perfect at m = 1, where the unsquared loss falls like sqrt(1 - m^2).
+TEST(SsiRisk, ASlopeThatDivergesHasAnErrorOfItsOwnSize) {
+  const auto landscape = population_risk(mixture(1.0, 0.0, Loss::frobenius), 1, {});
+  const Estimate slope = landscape->at(0.0, 1.0).slope_m;
+  EXPECT_GT(slope.error, 0.3 * std::abs(slope.value));
+}
+
 }  // namespace
 }  // namespace onset::ssi

@@ -200,6 +200,15 @@ TEST(LongSsiFlow, SmallOverlapsOfTheUnsquaredLossGrowAtEqualRatesWhereTheTheoryS
   const double pull = 0.5 * 0.05 * field.variance_at_start().value;
   EXPECT_NEAR(rates.m.value + pull, 0.16838, 3e-4);
   EXPECT_NEAR(rates.e.value + pull, 0.16838, 3e-4);
+  // A path that ends at the rim stays inside, where the pull of the learning rate holds it.
+  FlowOptions flow;
+  flow.start_m = 0.9;
+  flow.start_e = 0.1;
+  flow.times = {200.0};
+  const FlowPath path = integrate_flow(field, flow, {});
+  EXPECT_GT(path.rows[0].m.value, 0.98);
+  EXPECT_LT(path.rows[0].m.value, 1.0);
+  EXPECT_LT(path.rows[0].m.error, 0.02);
 }
 
 double semantic_part(const std::vector<SgdRun>& runs) {

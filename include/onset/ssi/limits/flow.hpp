@@ -50,8 +50,8 @@ class FlowField {
   std::unique_ptr<const Moments> moments_;
 };
 
-/// One number from its value under every rule: the finer of two and their difference, or mean and
-/// standard error of replicates.
+/// One number from its value under every rule: the finer of two and a multiple of their difference
+/// that holds at kinks too, or mean and standard error of replicates.
 [[nodiscard]] Estimate reduce_rules(const std::vector<double>& values, bool product_rules);
 
 struct FlowOptions {
