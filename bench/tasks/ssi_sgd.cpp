@@ -53,7 +53,7 @@ void chain_draws(benchmark::State& state) {
   for (auto _ : state) {
     for (std::int64_t done = 0; done < chain_steps; done += 32) {
       stream.seek(static_cast<std::uint64_t>(done) * 64);
-      stream.normal(normals, bits);
+      stream.normal_pairs(normals, bits);
       chi_square.sample(std::span(normals).last(32 * 64), std::span(bits).last(32 * 64), spare,
                         std::span(normals).last(32 * 64));
       benchmark::DoNotOptimize(normals.data());

@@ -1,8 +1,9 @@
-"""Online SGD of two-token attention at d = 1000: a plain NumPy loop beside `onset ssi sgd`, one thread each.
+"""Online SGD of two-token attention at d = 1000: a plain NumPy loop beside `onset ssi sgd`.
 
 Usage: ssi_sgd.py PATH_OF_ONSET [THREADS]
 
-Both sides run in turns in this one process's time, so that a busy machine slows both. The command's start is
+The loop is one run, one step at a time, with its overlaps recorded; it has whatever threads NumPy takes. Onset has
+THREADS (1 unless given), and many runs. Both sides run in turns in this one process's time, so that a busy machine slows both. The command's start is
 taken out by timing two numbers of steps.
 """
 
@@ -31,8 +32,9 @@ def numpy_seconds_per_step(steps=1500):
     p -= teacher * (p @ teacher) / D
     positions = np.stack([p, -p]) / np.linalg.norm(p)
     fixed = softmax(np.array([[A**2, -(A**2)], [-(A**2), A**2]]))
+    overlaps = np.empty((steps, 2))
     start = time.perf_counter()
-    for _ in range(steps):
+    for step in range(steps):
         x = rng.standard_normal((2, D))
         z_teacher = x @ teacher / root
         tokens = x + positions
@@ -43,6 +45,7 @@ def numpy_seconds_per_step(steps=1500):
         h = f * (g - (g * f).sum(axis=1, keepdims=True))
         w = w - RATE * (((h + h.T) @ z) @ tokens) / root
         w *= root / np.linalg.norm(w)
+        overlaps[step] = w @ teacher / D, positions[0] @ w / root
     return (time.perf_counter() - start) / steps
 
 

@@ -6,6 +6,7 @@
 
 #include "numerics/philox_scalar.hpp"
 #include "numerics/simd/box_muller.hpp"
+#include "numerics/simd/normal_pairs.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
@@ -103,6 +104,14 @@ void Stream::normal(std::span<float> out) {
   bits(std::span(buffer, 1));
   simd::box_muller(buffer, 1, pair);
   out[done] = pair[0];
+}
+
+void Stream::normal_pairs(std::span<double> out, std::span<std::uint64_t> raw) {
+  if (out.size() % 2 != 0 || raw.size() != out.size()) {
+    throw InvalidArgument("out", "allowed: an even number of normals, and as many bits");
+  }
+  bits(raw);
+  simd::normal_pairs(raw.data(), out.size() / 2, out.data());
 }
 
 double Stream::uniform() {

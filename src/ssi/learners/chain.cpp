@@ -13,7 +13,7 @@ namespace onset::ssi {
 namespace {
 
 /// Numbers drawn at once, and steps that share a random stream (a stream has 2^33 draws).
-constexpr std::size_t draws_at_once = 12'288;
+constexpr std::size_t draws_at_once = 3072;
 constexpr std::uint64_t steps_per_stream = 1 << 16;
 
 std::uint64_t stream_index(std::size_t block, std::uint64_t segment) {
@@ -25,6 +25,9 @@ std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double
     case StudentKind::tied: return tied_chain(model, dim, rate);
     case StudentKind::untied: return untied_chain(model, dim, rate);
     case StudentKind::sequence: break;
+  }
+  if (model.positional && model.tokens() == 2 && model.student.link->is_attention_matrix()) {
+    return two_token_chain(model, dim, rate);
   }
   return sequence_chain(model, dim, rate);
 }
@@ -94,7 +97,7 @@ class Block {
     const std::size_t stride = count * lanes;
     const std::size_t rows = chain_->rows();
     const std::size_t size = (rows + 1) * stride;
-    stream.normal(std::span(normals_).first(size), std::span(bits_).first(size));
+    stream.normal_pairs(std::span(normals_).first(size), std::span(bits_).first(size));
     const auto last = std::span(normals_).subspan(rows * stride, stride);
     chi_square_.sample(last, std::span(bits_).subspan(rows * stride, stride), spare, last);
     model_.target->values(stride, normals_.data(), labels_.data());
@@ -139,7 +142,7 @@ void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed
   numerics::Stream spare(seed, "ssi chain start spare", block);
   std::vector<double> normals((count + 1) * lanes);
   std::vector<std::uint64_t> bits(normals.size());
-  stream.normal(normals, bits);
+  stream.normal_pairs(normals, bits);
   std::vector<double> rest(lanes);
   numerics::ChiSquare(dimensions - static_cast<double>(count))
       .sample(std::span(normals).last(lanes), std::span(bits).last(lanes), spare, rest);

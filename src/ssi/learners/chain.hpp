@@ -36,8 +36,32 @@ class Chain {
   [[nodiscard]] virtual const Lanes& overlap_m() const = 0;  ///< of untied students its norm
 };
 
+/// What the chains of students with one weight vector and fields z share: overlaps, their start,
+/// and what a step draws. [ssi 29-31]
+class SequenceState : public Chain {
+ public:
+  SequenceState(const SequenceModel& model, double dim, double rate);
+  [[nodiscard]] std::size_t rows() const override { return rows_; }
+  [[nodiscard]] double degrees() const override { return degrees_; }
+  [[nodiscard]] const Lanes& overlap_e() const override { return e_; }
+  [[nodiscard]] const Lanes& overlap_m() const override { return m_; }
+  void start(Start start, double dim, std::uint64_t seed, std::size_t block) override;
+
+ protected:
+  bool positional_;
+  std::size_t rows_;
+  double h_;
+  double degrees_;
+  Lanes e_{};
+  Lanes m_{};
+};
+
+/// Any student of this kind.
 [[nodiscard]] std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim,
                                                     double rate);
+/// The same for attention of two tokens without a reduction, with a positional encoding; faster.
+[[nodiscard]] std::unique_ptr<Chain> two_token_chain(const SequenceModel& model, double dim,
+                                                     double rate);
 [[nodiscard]] std::unique_ptr<Chain> tied_chain(const SequenceModel& model, double dim,
                                                 double rate);
 [[nodiscard]] std::unique_ptr<Chain> untied_chain(const SequenceModel& model, double dim,

@@ -72,36 +72,18 @@ ONSET_CLONES void move_one(double h, const Sums& sums, const double* chi, double
   }
 }
 
-class SequenceChain final : public Chain {
+class SequenceChain final : public SequenceState {
  public:
   SequenceChain(const SequenceModel& model, double dim, double rate)
-      : model_(model),
+      : SequenceState(model, dim, rate),
+        model_(model),
         tokens_(model.tokens()),
         outputs_(model.target->outputs()),
-        h_(rate / dim),
-        degrees_(dim - (model.positional ? 3.0 : 2.0)),
         signs_(model.signs()),
         z_(tokens_ * lanes),
         delta_(tokens_ * lanes),
         f_(outputs_ * lanes),
         residual_(outputs_ * lanes) {}
-
-  [[nodiscard]] std::size_t rows() const override {
-    return 2 * tokens_ + (model_.positional ? 1 : 0);
-  }
-  [[nodiscard]] double degrees() const override { return degrees_; }
-  [[nodiscard]] const Lanes& overlap_e() const override { return e_; }
-  [[nodiscard]] const Lanes& overlap_m() const override { return m_; }
-
-  void start(Start start, double dim, std::uint64_t seed, std::size_t block) override {
-    e_.fill(0.0);
-    m_.fill(start == Start::overlapped ? 1.0 / std::sqrt(dim) : 0.0);
-    if (start != Start::random) return;
-    std::vector<double> c;
-    sphere_coordinates(dim, model_.positional ? 2 : 1, seed, block, c);
-    std::copy_n(c.begin(), lanes, m_.begin());
-    if (model_.positional) std::copy_n(c.begin() + lanes, lanes, e_.begin());
-  }
 
   void step(const StepDraws& draws) override {
     fields(tokens_, signs_.data(), draws, e_.data(), m_.data(), q_.data(), z_.data());
@@ -115,7 +97,7 @@ class SequenceChain final : public Chain {
     loss_weights(model_.loss, outputs_, lanes, residual_.data());
     model_.student.link->pullback(lanes, z_.data(), f_.data(), residual_.data(), delta_.data());
     token_sums(tokens_, signs_.data(), draws, z_.data(), delta_.data(), sums_);
-    if (model_.positional) {
+    if (positional_) {
       move_both(h_, sums_, draws.normals + 2 * tokens_ * draws.stride, draws.chi_square, q_.data(),
                 e_.data(), m_.data());
     } else {
@@ -127,20 +109,32 @@ class SequenceChain final : public Chain {
   const SequenceModel& model_;
   std::size_t tokens_;
   std::size_t outputs_;
-  double h_;
-  double degrees_;
   std::vector<double> signs_;
   std::vector<double> z_;
   std::vector<double> delta_;
   std::vector<double> f_;
   std::vector<double> residual_;
   Sums sums_{};
-  Lanes e_{};
-  Lanes m_{};
   Lanes q_{};
 };
 
 }  // namespace
+
+SequenceState::SequenceState(const SequenceModel& model, double dim, double rate)
+    : positional_(model.positional),
+      rows_(2 * model.tokens() + (positional_ ? 1 : 0)),
+      h_(rate / dim),
+      degrees_(dim - (positional_ ? 3.0 : 2.0)) {}
+
+void SequenceState::start(Start start, double dim, std::uint64_t seed, std::size_t block) {
+  e_.fill(0.0);
+  m_.fill(start == Start::overlapped ? 1.0 / std::sqrt(dim) : 0.0);
+  if (start != Start::random) return;
+  std::vector<double> c;
+  sphere_coordinates(dim, positional_ ? 2 : 1, seed, block, c);
+  std::copy_n(c.begin(), lanes, m_.begin());
+  if (positional_) std::copy_n(c.begin() + lanes, lanes, e_.begin());
+}
 
 std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim, double rate) {
   return std::make_unique<SequenceChain>(model, dim, rate);

@@ -113,6 +113,7 @@ class AttentionLink final : public Link {
   [[nodiscard]] std::size_t outputs() const override {
     return reduce_.empty() ? tokens_ * tokens_ : 1;
   }
+  [[nodiscard]] bool is_attention_matrix() const override { return reduce_.empty(); }
 
   void values(std::size_t count, const double* z, double* out) const override {
     if (reduce_.empty()) return attention_matrix(tokens_, count, z, out);

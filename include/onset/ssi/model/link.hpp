@@ -21,6 +21,8 @@ class Link {
   /// delta[i * count + p] = sum_k weight_k d out_k / d z_i, given the values at z.
   virtual void pullback(std::size_t count, const double* z, const double* values,
                         const double* weight, double* delta) const = 0;
+  /// Whether it is softmax_rows(z z^T) itself: such a student has a chain of its own.
+  [[nodiscard]] virtual bool is_attention_matrix() const { return false; }
   /// The expression behind it, if it is one: its structure allows exact statements.
   [[nodiscard]] virtual const numerics::Expression* expression() const { return nullptr; }
 };

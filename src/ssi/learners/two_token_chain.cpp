@@ -1,0 +1,114 @@
+// Two-token attention without a reduction, with a positional encoding: the positional-semantic
+// model. What sequence_chain() does link by link happens here in two passes over the lanes.
+#include <cmath>
+
+#include "onset/numerics/simd/clones.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+#include "ssi/learners/chain.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Fields and logits of the first token in the first row, of the second in the second.
+struct Fields {
+  Lanes q;
+  double z[2][lanes];
+  double logit[2 * lanes];
+};
+
+ONSET_CLONES void compute_fields(const StepDraws& draws, const double* e, const double* m,
+                                 Fields& out) {
+  const double* t1 = draws.normals;
+  const double* t2 = t1 + draws.stride;
+  const double* zeta1 = t2 + draws.stride;
+  const double* zeta2 = zeta1 + draws.stride;
+  for (std::size_t p = 0; p < lanes; ++p) {
+    const double q = std::sqrt(std::max(0.0, 1.0 - m[p] * m[p]));
+    const double z1 = m[p] * t1[p] + q * zeta1[p] + e[p];
+    const double z2 = m[p] * t2[p] + q * zeta2[p] - e[p];
+    out.q[p] = q;
+    out.z[0][p] = z1;
+    out.z[1][p] = z2;
+    out.logit[p] = z1 * (z1 - z2);
+    out.logit[lanes + p] = z2 * (z2 - z1);
+  }
+}
+
+/// Inverse norms of the residuals: dl/df of the unsquared loss is the residual times this. [ssi 5]
+ONSET_CLONES void inverse_norms(const StepDraws& draws, const double* f, double* weight) {
+  const double* y = draws.labels;
+  const std::size_t stride = draws.stride;
+  for (std::size_t p = 0; p < lanes; ++p) {
+    const double r11 = f[p] - y[p];
+    const double r12 = 1.0 - f[p] - y[stride + p];
+    const double r21 = 1.0 - f[lanes + p] - y[2 * stride + p];
+    const double r22 = f[lanes + p] - y[3 * stride + p];
+    const double square = r11 * r11 + r12 * r12 + r21 * r21 + r22 * r22;
+    weight[p] = square > 0.0 ? 1.0 / std::sqrt(square) : 0.0;
+  }
+}
+
+/// The step of [ssi 31]. With B = B_0 + the pull of pi, where B_0 and C turn (sum delta zeta,
+/// |delta| xi) by an angle, B_0^2 + C^2 is the sum of their squares, so that C is not needed.
+ONSET_CLONES void move(double h, const StepDraws& draws, const double* f, const double* weight,
+                       const Fields& fields, double* __restrict e, double* __restrict m) {
+  const std::size_t stride = draws.stride;
+  const double* t1 = draws.normals;
+  const double* y = draws.labels;
+  for (std::size_t p = 0; p < lanes; ++p) {
+    const double f1 = f[p];
+    const double f2 = f[lanes + p];
+    const double z1 = fields.z[0][p];
+    const double z2 = fields.z[1][p];
+    const double row1 = (f1 - y[p]) - (1.0 - f1 - y[stride + p]);
+    const double row2 = (f2 - y[3 * stride + p]) - (1.0 - f2 - y[2 * stride + p]);
+    const double h1 = weight[p] * f1 * (1.0 - f1) * row1;
+    const double h2 = weight[p] * f2 * (1.0 - f2) * row2;
+    const double d1 = h1 * (2.0 * z1 - z2) - h2 * z2;
+    const double d2 = h2 * (2.0 * z2 - z1) - h1 * z1;
+    const double a = d1 * t1[p] + d2 * t1[stride + p];
+    const double zeta = d1 * t1[2 * stride + p] + d2 * t1[3 * stride + p];
+    const double square = d1 * d1 + d2 * d2;
+    const double shift = d1 - d2;
+    const double extra = t1[4 * stride + p];
+    const double q = fields.q[p];
+    const double rest = std::max(0.0, q * q - e[p] * e[p]);
+    const double inverse = q > 0.0 ? 1.0 / (q * q) : 0.0;
+    const double turned = e[p] * zeta * q * inverse + std::sqrt(rest * square * inverse) * extra;
+    const double length = a * a + zeta * zeta + shift * (2.0 * turned + shift) +
+                          square * (extra * extra + draws.chi_square[p]);
+    const double radial = d1 * z1 + d2 * z2;
+    const double norm = 1.0 / std::sqrt(1.0 - 2.0 * h * radial + h * h * length);
+    m[p] = (m[p] - h * a) * norm;
+    e[p] = (e[p] - h * (turned + shift)) * norm;
+  }
+}
+
+class TwoTokenChain final : public SequenceState {
+ public:
+  TwoTokenChain(const SequenceModel& model, double dim, double rate)
+      : SequenceState(model, dim, rate), loss_(model.loss) {
+    weight_.fill(loss_ == Loss::squared ? 2.0 : 1.0);
+  }
+
+  void step(const StepDraws& draws) override {
+    compute_fields(draws, e_.data(), m_.data(), fields_);
+    numerics::simd::sigmoid(fields_.logit, f_);
+    if (loss_ == Loss::frobenius) inverse_norms(draws, f_, weight_.data());
+    move(h_, draws, f_, weight_.data(), fields_, e_.data(), m_.data());
+  }
+
+ private:
+  Loss loss_;
+  Fields fields_{};
+  double f_[2 * lanes]{};
+  Lanes weight_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Chain> two_token_chain(const SequenceModel& model, double dim, double rate) {
+  return std::make_unique<TwoTokenChain>(model, dim, rate);
+}
+
+}  // namespace onset::ssi
