@@ -46,6 +46,19 @@ class Sie(unittest.TestCase):
         self.assertEqual(run("ssi", "sie", "--target", "3")["rows"][0]["verdict"], "absent")
         self.assertEqual(onset("ssi", "sie", "--target", "exp(z1^2)").returncode, 3)
 
+    def test_a_tolerance_is_judged(self):
+        arguments = ["ssi", "sie", "--target", "sum(abs(z))", "--tokens", "6"]
+        self.assertEqual(onset(*arguments).returncode, 0)
+        done = onset(*arguments, "--tol", "1e-9")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("above the tolerance 1e-09", done.stdout)
+        self.assertEqual(onset("ssi", "sie", "--target", "abs(z1)+abs(z2)", "--tol", "1e-9").returncode, 0)
+
+    def test_sizes_beyond_squares_are_refused(self):
+        for target in ["1e-200*z1", "1e300*z1"]:
+            done = onset("ssi", "sie", "--target", target)
+            self.assertEqual((done.returncode, "--target" in done.stderr), (2, True))
+
     def test_what_does_not_fit_is_named(self):
         for arguments, option in [
                 (["--student", "tied", "--reduction", "trace"], "--reduction"),
@@ -132,6 +145,34 @@ class Learners(unittest.TestCase):
         self.assertEqual(columns(result)[:4], ["tokens", "steps_tied", "steps_untied", "gain"])
         self.assertAlmostEqual(result["summary"]["exponent_ode"], 1.0, delta=0.01)
         self.assertIn("exponent_err", result["summary"])
+
+
+class Edges(unittest.TestCase):
+    def test_numbers_that_are_not_whole_are_usage_errors(self):
+        for arguments, option in [
+                (["flow", "--a", "1", "--omega", "0.6", "--dim", "1000.5"], "--dim"),
+                (["sgd", "--a", "1", "--omega", "0.6", "--steps", "2.5"], "--steps"),
+                (["gain", "--steps", "2.5"], "--steps"),
+                (["flow", "--a", "1", "--omega", "0.6", "--method", "sde", "--m0", "0.3"], "--m0")]:
+            done = onset("ssi", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(option, done.stderr)
+
+    def test_a_run_that_gets_nowhere_says_so(self):
+        result = onset("ssi", "sgd", "--target", "H2sum", "--student", "tied", "--steps", "5", "--runs", "4",
+                       "--format", "json")
+        self.assertEqual(result.returncode, 3)
+        row = one_object(result.stdout)["rows"][0]
+        self.assertEqual([row["reached_fraction"], row["mean_steps"], row["mean_steps_err"]], [0, None, None])
+
+    def test_one_run_has_an_error_of_its_own_size(self):
+        row = run("ssi", "sgd", "--a", "1", "--omega", "0.6", "--dim", "50", "--rate", "0.5", "--runs", "1")["rows"][0]
+        self.assertEqual(row["mean_steps"], row["mean_steps_err"])
+
+    def test_an_infinite_risk_is_refused(self):
+        done = onset("ssi", "loss", "--target", "exp(z1^2)", "--points", "3")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("refused", done.stdout)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,9 @@ class Expression {
   /// out[k * count + i]: switch k at point i.
   void switch_values(std::size_t count, const double* inputs, double* out) const;
 
+  /// Whether sign or step make it jump, so that its derivatives miss what happens there.
+  [[nodiscard]] bool jumps() const;
+
   struct Term;
   /// It is the sum of factor * part over these; sums are opened through constant factors.
   [[nodiscard]] std::vector<Term> terms() const;

@@ -76,6 +76,13 @@ std::optional<int> Expression::degree() const {
   return tape_->degree(root_);
 }
 
+bool Expression::jumps() const {
+  return std::any_of(switches_.begin(), switches_.end(), [&](std::size_t n) {
+    const Operation operation = tape_->nodes[n].operation;
+    return operation == Operation::sign || operation == Operation::step;
+  });
+}
+
 double* Expression::evaluate(std::size_t count, const double* inputs,
                              std::vector<std::size_t>& slot) const {
   slot.resize(root_ + 1);

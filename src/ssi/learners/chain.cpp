@@ -7,6 +7,7 @@
 #include "onset/numerics/chi_square.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "onset/numerics/simd/clones.hpp"
 
 namespace onset::ssi {
@@ -60,6 +61,9 @@ class Block {
     labels_.resize(model.target->outputs() * steps_at_once_ * lanes);
     chain_->start(options.start, options.dim, options.seed, index);
     first_.fill(0.0);
+    // Nobody waits for lanes without a run.
+    const std::size_t own = std::min(lanes, options.runs - index * lanes);
+    std::fill(first_.begin() + static_cast<std::ptrdiff_t>(own), first_.end(), 1.0);
   }
 
   void run(const Context& context) {
@@ -134,6 +138,12 @@ void SgdOptions::validate(const SequenceModel& model) const {
   if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a positive number");
   if (runs < 1) throw InvalidArgument("runs", "allowed: 1 or more");
   if (!(level > 0.0) || level > 1.0) throw InvalidArgument("level", "allowed: a number in (0, 1]");
+}
+
+std::optional<Estimate> mean_over_runs(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  if (values.size() == 1) return Estimate{values[0], std::abs(values[0])};
+  return numerics::reduce(values);
 }
 
 void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed, std::size_t block,

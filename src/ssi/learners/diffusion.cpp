@@ -6,7 +6,6 @@
 
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "ssi/learners/chain.hpp"
 
 namespace onset::ssi {
@@ -172,7 +171,7 @@ DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
     const std::size_t count = std::min(lanes, options.runs - b * lanes);
     runner.run(b, std::span(result.runs).subspan(b * lanes, count), e[b], m[b], context);
   });
-  for (std::size_t t = 0; t < diffusion.times.size() && options.runs > 1; ++t) {
+  for (std::size_t t = 0; t < diffusion.times.size(); ++t) {
     std::vector<double> all_e;
     std::vector<double> all_m;
     for (std::size_t r = 0; r < options.runs; ++r) {
@@ -180,7 +179,7 @@ DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
       all_e.push_back(std::abs(e[r / lanes][at]));
       all_m.push_back(std::abs(m[r / lanes][at]));
     }
-    result.rows.push_back({diffusion.times[t], numerics::reduce(all_e), numerics::reduce(all_m)});
+    result.rows.push_back({diffusion.times[t], *mean_over_runs(all_e), *mean_over_runs(all_m)});
   }
   return result;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "onset/ssi/limits/flow.hpp"
 
 namespace onset::ssi {
@@ -13,8 +12,7 @@ namespace {
 /// Rate at which the growth rate of m vanishes: 2 lambda/V. The same for both students. [ssi 36]
 double largest_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
   const FlowField field(tied, 1.0, seed, context);
-  const double v = field.variance_at_start().value;
-  return 2.0 * (growth_rates(field).m.value + 0.5 * v) / v;
+  return 2.0 * growth_rates(field).lambda_m.value / field.variance_at_start().value;
 }
 
 /// Steps of the flow of the tied student from m = 1/sqrt(d) to the level; nothing if it never gets
@@ -42,8 +40,8 @@ std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs, bool& comp
   }
   complete = complete && steps.size() == runs.size();
   // The mean of the quick ones alone would flatter.
-  if (steps.size() < 2 || steps.size() < runs.size()) return std::nullopt;
-  return numerics::reduce(steps);
+  if (steps.size() < runs.size()) return std::nullopt;
+  return mean_over_runs(steps);
 }
 
 std::optional<Estimate> ratio(const std::optional<Estimate>& a, const std::optional<Estimate>& b) {
@@ -82,7 +80,9 @@ Gain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
     gain.rate_untied = gain.rate_tied = 0.5 * largest;
   }
   const auto ode_tied = flow_steps(tied, options.sgd, gain.rate_tied, context);
-  auto ode_untied = flow_steps(tied, options.sgd, gain.rate_untied, context);
+  auto ode_untied = gain.rate_untied == gain.rate_tied
+                        ? ode_tied
+                        : flow_steps(tied, options.sgd, gain.rate_untied, context);
   // The untied flow of M is the tied one divided by L. [ssi 35]
   if (ode_untied) ode_untied = Estimate{tokens * ode_untied->value, tokens * ode_untied->error};
   gain.gain_ode = ratio(ode_untied, ode_tied);

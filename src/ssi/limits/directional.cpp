@@ -136,18 +136,22 @@ Spectrum directional_spectrum(const Link& target, std::size_t degree,
     double statistic = 0.0;
     double power = 0.0;
     double noise = 0.0;
+    double fourth = 0.0;
     for (std::size_t a = 0; a < directions; ++a) {
       const double mean = all.moment[a * (degree + 1) + s] / n;
       const double variance = all.square[a * (degree + 1) + s] / n - mean * mean;
       if (variance > 0.0) statistic += n * mean * mean / variance;
       power += mean * mean / q;
+      fourth += mean * mean * mean * mean / q;
       noise += variance / n / q;
     }
     const double spread = std::sqrt(2.0 * correlation(u, tokens, s));
     const double part = directional_part(tokens, s);
     Spectrum::Degree& d = spectrum.degrees[s];
     d.weight.value = std::max(0.0, power - noise) / part;
-    d.weight.error = (noise * spread / q + 2.0 * std::sqrt(power * noise / q)) / part;
+    // Noise of the samples, and that of the finite number of directions.
+    const double scatter = std::sqrt(std::max(0.0, fourth - power * power) / (q - 1.0));
+    d.weight.error = (noise * spread / q + 2.0 * std::sqrt(power * noise / q) + scatter) / part;
     const double would_show = threshold * spread / q * noise / part;
     if (statistic > q + threshold * spread) {
       d.presence = Presence::present;

@@ -21,7 +21,8 @@ Estimate with_solver_error(const Estimate& overlap) {
   return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
 }
 
-Estimate rate_along(const FlowField& field, bool along_m) {
+/// `rate` is that of the learning-rate term which is taken out again.
+Estimate rate_along(const FlowField& field, bool along_m, double rate = 0.0) {
   std::vector<double> rates(field.rules());
   for (std::size_t r = 0; r < rates.size(); ++r) {
     const double e = along_m ? 0.0 : near_start;
@@ -29,7 +30,7 @@ Estimate rate_along(const FlowField& field, bool along_m) {
     const Motion plus = field.at(e, m, r);
     const Motion minus = field.at(-e, -m, r);
     const double rise = along_m ? plus.drift_m - minus.drift_m : plus.drift_e - minus.drift_e;
-    rates[r] = rise / (2.0 * near_start);
+    rates[r] = rise / (2.0 * near_start) + 0.25 * rate * (plus.variance + minus.variance);
   }
   return reduce_rules(rates, field.product_rules());
 }
@@ -39,6 +40,7 @@ Estimate rate_along(const FlowField& field, bool along_m) {
 GrowthRates growth_rates(const FlowField& field) {
   GrowthRates rates;
   rates.m = rate_along(field, true);
+  rates.lambda_m = rate_along(field, true, field.rate());
   if (field.positional()) rates.e = rate_along(field, false);
   return rates;
 }

@@ -6,6 +6,7 @@
 #include "onset/numerics/replicates.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/limits/gradient_moments.hpp"
+#include "ssi/limits/groups.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -62,6 +63,7 @@ class FlowField::Moments {
     }
     const double v = std::max(0.0, x[variance]);
     Motion motion;
+    motion.variance = v;
     motion.drift_m = -x[mean_u] - 0.5 * rate_ * v * m;
     motion.drift_e = positional_ ? -x[mean_v] - 0.5 * rate_ * v * e : 0.0;
     motion.noise_mm = std::max(0.0, x[uu] - motion.drift_m * motion.drift_m);
@@ -160,6 +162,16 @@ FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed
         "the flow of an untied student has one overlap per token; its norm follows the tied flow "
         "L times slower where the target treats tokens alike (see ssi gain)");
   }
+  const auto* student =
+      model.student.activation ? model.student.activation.get() : model.student.link->expression();
+  if (student != nullptr && student->jumps()) {
+    throw Refused(
+        "the student jumps: SGD follows its derivatives, which miss the jumps, and not the slope "
+        "of "
+        "the risk (ssi sgd runs it as it is)");
+  }
+  require_square_integrable(*model.target);
+  require_square_integrable(*model.student.link);
   Context quiet = context;
   quiet.progress = nullptr;
   moments_ = std::make_unique<const Moments>(model, rate, seed, quiet);

@@ -167,6 +167,12 @@ std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group
   return numerics::rough_hermite_series(group.function, group.switches, degree, scale);
 }
 
+void require_square_integrable(const Link& link) {
+  for (const TargetGroup& group : target_groups(link)) {
+    if (group.polynomial_degree < 0) (void)project_exactly(group, 0);
+  }
+}
+
 void add_projection(const TargetGroup& group, const numerics::HermiteProjection& projection,
                     HermiteCoefficients& into) {
   for (std::size_t s = 0; s <= projection.series.degree(); ++s) {

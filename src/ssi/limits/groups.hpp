@@ -28,6 +28,9 @@ struct TargetGroup {
 /// Throws Refused unless E f^2, by a rule and by a finer and wider one, is finite and the same.
 void require_finite(double square, double wider);
 
+/// Throws Refused if E|f|^2 of a link is not finite, as far as its terms of up to two tokens tell.
+void require_square_integrable(const Link& link);
+
 /// Exact to rounding for polynomials, smooth functions and functions with kinks and jumps, of at
 /// most two variables; nothing for more. Throws Refused when E f^2 is not finite.
 [[nodiscard]] std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "onset/core/error.hpp"
+#include "ssi/limits/groups.hpp"
 #include "ssi/limits/sampled_landscape.hpp"
 
 namespace onset::ssi {
@@ -83,6 +84,8 @@ std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint
         "an untied student has one overlap per token, so its risk is no function of one e and m; "
         "its tied twin has one");
   }
+  require_square_integrable(*model.target);
+  require_square_integrable(*model.student.link);
   if (model.loss != Loss::frobenius) {
     if (model.student.kind == StudentKind::tied) {
       return std::make_unique<SeriesLandscape>(activation_series(model, 64, true),

@@ -91,33 +91,95 @@ void add_line_minima(const Landscape& landscape, std::vector<Point>& found) {
   if (slope(1.0) < 0.0) found.push_back({0.0, 1.0});
 }
 
+/// How far around a minimum the risk has to rise, and in how many directions it is looked at.
+constexpr double around = 0.05;
+constexpr int compass = 16;
+/// Rounding of the risk, relative to its size.
+constexpr double rounding = 1e-13;
+
+/// Whether the risk rises from x to every place around it on the disk, or segment, by more than its
+/// error.
+bool is_isolated(const Landscape& landscape, bool positional, Point x) {
+  const RiskPoint here = landscape.at(x.e, x.m);
+  for (int k = 0; k < compass; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k / compass;
+    double e = positional ? x.e + around * std::cos(angle) : 0.0;
+    double m = x.m + around * std::sin(angle);
+    // Beyond the rim: along it.
+    const double radius = std::hypot(e, m);
+    if (radius > 1.0) {
+      e /= radius;
+      m /= radius;
+    }
+    if (std::hypot(e - x.e, m - x.m) < 0.3 * around) continue;
+    const double there = landscape.jet(e, m).value;
+    const double doubt = 3.0 * here.risk.error + rounding * std::abs(here.risk.value);
+    if (!(there - here.risk.value > doubt)) return false;
+  }
+  return true;
+}
+
+/// The bend of the risk along the rim, or its least curvature inside (along m without e).
+double bend(const Landscape& landscape, bool positional, Point x) {
+  const Jet r = landscape.jet(x.e, x.m);
+  if (!positional) return r.mm;
+  if (std::hypot(x.e, x.m) > 1.0 - 1e-9) {
+    return r.ee * x.m * x.m - 2.0 * r.em * x.e * x.m + r.mm * x.e * x.e - (r.e * x.e + r.m * x.m);
+  }
+  return 0.5 * (r.ee + r.mm) - std::hypot(0.5 * (r.ee - r.mm), r.em);
+}
+
+Minimum describe(const Landscape& landscape, bool positional, Point x) {
+  const RiskPoint here = landscape.at(x.e, x.m);
+  const bool rim = std::hypot(x.e, x.m) > 1.0 - 1e-9;
+  const double slope = std::hypot(here.slope_e.error, here.slope_m.error);
+  const double shift = std::min(1.0, slope / std::max(bend(landscape, positional, x), 1e-12));
+  // At the end of a segment, and on an axis of the rim, there is no doubt about the place.
+  const double along_e = !positional || x.e == 0.0 ? 0.0 : (rim ? std::abs(x.m) : 1.0);
+  const double along_m = x.m == 0.0 ? 0.0 : (rim ? std::abs(x.e) : 1.0);
+  return {{x.e, shift * along_e}, {x.m, shift * along_m}, here.risk, type_of(x.e, x.m)};
+}
+
+/// Extrema on an axis are there to rounding.
+Point on_axes(Point x) {
+  return {std::abs(x.e) < 1e-9 ? 0.0 : x.e, std::abs(x.m) < 1e-9 ? 0.0 : x.m};
+}
+
 }  // namespace
 
-std::vector<Minimum> local_minima(const Landscape& landscape, bool positional,
-                                  const Context& context) {
+LocalMinima local_minima(const Landscape& landscape, bool positional, const Context& context) {
   std::vector<Point> found;
   if (positional) {
     add_rim_minima(landscape, found);
     context.check();
     add_inner_minima(landscape, found);
+    // Where the risk rises like a higher power, Newton's method does not look.
+    const RiskPoint start = landscape.at(0.0, 0.0);
+    const double slope = std::hypot(start.slope_e.value, start.slope_m.value);
+    if (slope <= 1e-9) found.push_back({0.0, 0.0});
   } else {
     add_line_minima(landscape, found);
   }
-  std::vector<Minimum> minima;
-  for (const Point& x : found) {
-    const bool known = std::any_of(minima.begin(), minima.end(), [&](const Minimum& other) {
+  LocalMinima minima;
+  std::vector<Point> known;
+  for (const Point& raw : found) {
+    const Point x = on_axes(raw);
+    const bool again = std::any_of(known.begin(), known.end(), [&](const Point& other) {
       return std::hypot(x.e - other.e, x.m - other.m) < 1e-6;
     });
-    if (known) continue;
-    // Extrema on an axis are there to rounding.
-    const double e = std::abs(x.e) < 1e-9 ? 0.0 : x.e;
-    const double m = std::abs(x.m) < 1e-9 ? 0.0 : x.m;
-    minima.push_back({e, m, landscape.jet(e, m).value, type_of(e, m)});
+    if (again) continue;
+    known.push_back(x);
+    if (is_isolated(landscape, positional, x)) {
+      minima.list.push_back(describe(landscape, positional, x));
+    } else if (x.e != 0.0 || x.m != 0.0) {
+      minima.valley = true;
+    }
   }
-  std::sort(minima.begin(), minima.end(), [](const Minimum& a, const Minimum& b) {
+  std::sort(minima.list.begin(), minima.list.end(), [](const Minimum& a, const Minimum& b) {
     // Mirror images differ by rounding only: compare risks on a grid, then places.
-    const auto key = [](const Minimum& x) { return std::llround(1e9 * x.risk); };
-    return std::make_tuple(key(a), -a.m, -a.e) < std::make_tuple(key(b), -b.m, -b.e);
+    const auto key = [](const Minimum& x) { return std::llround(1e9 * x.risk.value); };
+    return std::make_tuple(key(a), -a.m.value, -a.e.value) <
+           std::make_tuple(key(b), -b.m.value, -b.e.value);
   });
   return minima;
 }

@@ -3,16 +3,19 @@
 #include <string>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/verbs/mixture_options.hpp"
 #include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
+
+/// Without --tol; runs of the SDE have the errors that they have.
+constexpr double ode_tolerance = 1e-2;
 
 std::vector<Column> flow_columns() {
   return {{"time", "t = eta n/d: learning rate times steps over dimension", "", false},
@@ -58,11 +61,23 @@ double make_tied(const Parameters& p, SequenceModel& model) {
   return static_cast<double>(model.tokens());
 }
 
+/// --m0 and --e0, or what --start says: of the random start the typical size.
 double start_overlap(const Parameters& p, const std::string& name) {
-  return p.has(name) ? p.real(name) : 1.0 / std::sqrt(p.real("dim"));
+  if (p.has(name)) return p.real(name);
+  const std::string& start = p.text("start");
+  const bool none = start == "zero" || (start == "overlapped" && name == "e0");
+  return none ? 0.0 : 1.0 / std::sqrt(p.real("dim"));
 }
 
-void add_rates(const FlowField& field, double stretch, const Parameters& p, Result& result) {
+void require_ode_start(const Parameters& p) {
+  for (const char* name : {"m0", "e0"}) {
+    if (!p.has(name) || p.text("method") == "ode") continue;
+    throw InvalidArgument(std::string("--") + name,
+                          "has a meaning only for the ODE; allowed: with --method ode, or --start");
+  }
+}
+
+void add_rates(const FlowField& field, double stretch, Result& result) {
   const GrowthRates rates = growth_rates(field);
   const Estimate v = field.variance_at_start();
   result.summary.emplace_back("growth_m",
@@ -70,11 +85,10 @@ void add_rates(const FlowField& field, double stretch, const Parameters& p, Resu
   if (field.positional()) result.summary.emplace_back("growth_e", rates.e);
   result.summary.emplace_back("gradient_variance", Estimate{v.value / stretch, v.error / stretch});
   // The rate at which the learning-rate term stops the growth of m: 2 lambda/V. [ssi 20]
-  const double lambda = rates.m.value + 0.5 * p.real("rate") * v.value;
-  const double doubt = 6.0 * (rates.m.error + 0.5 * p.real("rate") * v.error);
-  if (lambda > doubt && v.value > 0.0) {
-    const double largest = 2.0 * lambda / v.value;
-    const double relative = rates.m.error / lambda + v.error / v.value;
+  const Estimate lambda = rates.lambda_m;
+  if (lambda.value > 6.0 * lambda.error && v.value > 0.0) {
+    const double largest = 2.0 * lambda.value / v.value;
+    const double relative = lambda.error / lambda.value + v.error / v.value;
     result.summary.emplace_back("largest_rate", Estimate{largest, largest * relative});
   }
 }
@@ -114,8 +128,8 @@ void run_ode(const FlowField& field, double stretch, const Parameters& p, const 
   }
 }
 
-void run_sde(const FlowField& field, const Parameters& p, const Context& context, Result& result) {
-  SgdOptions options = read_sgd(p);
+void run_sde(const FlowField& field, SgdOptions options, const Parameters& p,
+             const Context& context, Result& result) {
   options.steps =
       static_cast<std::uint64_t>(std::ceil(p.real("time") * options.dim / options.rate));
   DiffusionOptions diffusion;
@@ -130,33 +144,27 @@ void run_sde(const FlowField& field, const Parameters& p, const Context& context
     times.push_back(static_cast<double>(run.first_passage) * options.rate / options.dim);
   }
   result.summary.emplace_back("reached_fraction", binomial(reached, options.runs));
-  add_escape(times.size() < 2 ? std::optional<Estimate>() : numerics::reduce(times), p, result);
+  add_escape(mean_over_runs(times), p, result);
   result.artifacts.push_back(runs_artifact(runs.runs, "runs.csv"));
 }
 
 Result run_flow(const Parameters& p, const Context& context) {
   SequenceModel model = read_model_or_mixture(p);
+  const SgdOptions options = read_sgd(p);
+  require_ode_start(p);
   Result result;
   result.table = Table(flow_columns());
-  try {
-    const double stretch = make_tied(p, model);
-    context.report(0.0, "moments of the gradient");
-    const FlowField field(model, p.real("rate"), static_cast<std::uint64_t>(p.integer("seed")),
-                          context);
-    context.report(0.5, "flow");
-    add_rates(field, stretch, p, result);
-    if (p.text("method") == "ode") {
-      run_ode(field, stretch, p, context, result);
-    } else {
-      run_sde(field, p, context, result);
-    }
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
+  const double stretch = make_tied(p, model);
+  context.report(0.0, "moments of the gradient");
+  const FlowField field(model, options.rate, options.seed, context);
+  context.report(0.5, "flow");
+  add_rates(field, stretch, result);
+  if (p.text("method") == "ode") {
+    run_ode(field, stretch, p, context, result);
+  } else {
+    run_sde(field, options, p, context, result);
   }
+  judge_tolerance(p, "m", "with --method sde more --runs would help", result);
   return result;
 }
 
@@ -207,13 +215,17 @@ Verb flow_verb() {
                                            100'000, "Rows, from time 0 to the last."));
   verb.parameters.push_back(
       make_parameter("m0", ParameterKind::real, {}, -1.0, 1.0,
-                     "Semantic overlap at time 0 of the ODE; 1/sqrt(d) unless "
-                     "given."));
+                     "Semantic overlap at time 0 of the ODE; unless given: 0 for --start zero, "
+                     "else 1/sqrt(d)."));
   verb.parameters.push_back(make_parameter("e0", ParameterKind::real, {}, -1.0, 1.0,
-                                           "Positional overlap at time 0 of the ODE, likewise."));
+                                           "Positional overlap at time 0 of the ODE; unless given: "
+                                           "1/sqrt(d) for --start random, else 0."));
   verb.columns = flow_columns();
   verb.primary = "m";
-  verb.default_tol = 1e-3;
+  verb.default_tol = ode_tolerance;
+  verb.tol_for = [](const Parameters& p) {
+    return p.text("method") == "ode" ? ode_tolerance : 0.0;
+  };
   verb.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                    "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                    "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};

@@ -4,6 +4,7 @@
 #include "onset/core/error.hpp"
 #include "onset/ssi/learners/gain.hpp"
 #include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
@@ -56,7 +57,7 @@ SequenceModel tied_model(const Parameters& p, double tokens) {
 GainOptions read_gain(const Parameters& p) {
   GainOptions options;
   options.sgd = read_sgd(p);
-  options.sgd.steps = static_cast<std::uint64_t>(p.real("steps"));
+  options.sgd.steps = static_cast<std::uint64_t>(whole_steps(p));
   for (const auto policy : {RatePolicy::sqrt, RatePolicy::linear, RatePolicy::optimal}) {
     if (p.text("policy") == to_string(policy)) options.policy = policy;
   }
@@ -79,13 +80,13 @@ Result run_gain(const Parameters& p, const Context& context) {
   std::vector<Estimate> gains;
   std::vector<Estimate> gains_ode;
   bool complete = true;
-  try {
+  keep_rows(result, [&] {
     for (std::size_t i = 0; i < list.size(); ++i) {
       context.report(static_cast<double>(i) / static_cast<double>(list.size()), "runs");
       const Gain gain = untied_over_tied(tied_model(p, list[i]), options, context);
-      result.table.add_row({list[i], cell(gain.steps_tied), cell(gain.steps_untied),
-                            cell(gain.gain), cell(gain.gain_ode), gain.rate_tied,
-                            gain.rate_untied});
+      result.table.add_row({static_cast<std::int64_t>(list[i]), cell(gain.steps_tied),
+                            cell(gain.steps_untied), cell(gain.gain), cell(gain.gain_ode),
+                            gain.rate_tied, gain.rate_untied});
       complete = complete && gain.complete;
       if (gain.gain) {
         tokens.push_back(list[i]);
@@ -100,13 +101,8 @@ Result run_gain(const Parameters& p, const Context& context) {
       result.status = ResultStatus::unconverged;
       result.reason = "some runs did not reach the level within --steps; their rows have no gain";
     }
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
-  }
+  });
+  judge_tolerance(p, "gain", "more --runs would help", result);
   add_exponent(tokens, gains, "exponent", result);
   add_exponent(tokens_ode, gains_ode, "exponent_ode", result);
   result.summary.emplace_back("policy", p.text("policy"));
@@ -165,7 +161,7 @@ Verb gain_verb() {
                      "Steps of a run at most; 0: 50 times those of the flow."));
   verb.columns = gain_columns();
   verb.primary = "gain";
-  verb.default_tol = 0.5;
+  verb.default_tol = 0.0;
   verb.examples = {
       "ssi gain --tokens 2,4,8 --policy equal --dim 1000 --rate 0.05 --level 0.3",
       "ssi gain --tokens 2,4,8,16 --policy linear --rate 0.002 --loss squared --runs 64"};

@@ -7,6 +7,7 @@
 #include "onset/ssi/limits/landscape.hpp"
 #include "ssi/verbs/mixture_options.hpp"
 #include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
@@ -18,6 +19,14 @@ std::vector<Column> loss_columns() {
           {"risk", "population risk", "loss", true},
           {"slope_e", "its derivative in e", "loss", true},
           {"slope_m", "its derivative in m", "loss", true}};
+}
+
+/// Without --tol, where the risk is a series; what is sampled has the errors that it has.
+constexpr double series_tolerance = 1e-3;
+
+bool is_series(const SequenceModel& model) {
+  return model.loss != Loss::frobenius &&
+         (model.tokens() <= 3 || model.student.kind == StudentKind::tied);
 }
 
 struct Place {
@@ -51,14 +60,19 @@ void add_minima(const Landscape& landscape, bool positional, const Context& cont
         "Minima are listed for squared losses of up to three tokens and for tied students only.");
     return;
   }
-  const auto minima = local_minima(landscape, positional, context);
+  const auto [minima, valley] = local_minima(landscape, positional, context);
+  if (valley) {
+    result.notes.push_back(
+        "The risk has a valley (or is flat), to its error: places that are no isolated minima are "
+        "not counted.");
+  }
   result.summary.emplace_back("minima", static_cast<std::int64_t>(minima.size()));
   for (std::size_t i = 0; i < minima.size(); ++i) {
     const std::string name = "minimum_" + std::to_string(i + 1);
     result.summary.emplace_back(name + "_type", minima[i].type);
     result.summary.emplace_back(name + "_e", minima[i].e);
     result.summary.emplace_back(name + "_m", minima[i].m);
-    result.summary.emplace_back(name + "_risk", landscape.at(minima[i].e, minima[i].m).risk);
+    result.summary.emplace_back(name + "_risk", minima[i].risk);
   }
 }
 
@@ -66,7 +80,7 @@ Result run_loss(const Parameters& p, const Context& context) {
   const SequenceModel model = read_model_or_mixture(p);
   Result result;
   result.table = Table(loss_columns());
-  try {
+  keep_rows(result, [&] {
     const auto landscape =
         population_risk(model, static_cast<std::uint64_t>(p.integer("seed")), context);
     const auto list = places(p.integer("points"), model.positional);
@@ -83,13 +97,8 @@ Result run_loss(const Parameters& p, const Context& context) {
       result.table.add_row({x.e, x.m, r.risk, r.slope_e, r.slope_m});
     }
     add_minima(*landscape, model.positional, context, result);
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
-  }
+  });
+  judge_tolerance(p, "risk", "sampled risks have no more digits", result);
   return result;
 }
 
@@ -97,8 +106,7 @@ Cost loss_cost(const Parameters& p) {
   const SequenceModel model = read_model_or_mixture(p);
   const auto points = static_cast<double>(p.integer("points"));
   const double count = model.positional ? points * points : points;
-  const bool series = model.loss != Loss::frobenius &&
-                      (model.tokens() <= 3 || model.student.kind == StudentKind::tied);
+  const bool series = is_series(model);
   Cost cost;
   cost.method = series ? "R = E|g|^2/2 + F(e)/2 - sum_s c_s(e) m^s from Hermite coefficients of "
                          "target and student on a grid; errors: the difference of two rules."
@@ -129,7 +137,10 @@ Verb loss_verb() {
                                            401, "Values of each overlap from -1 to 1."));
   verb.columns = loss_columns();
   verb.primary = "risk";
-  verb.default_tol = 1e-6;
+  verb.default_tol = series_tolerance;
+  verb.tol_for = [](const Parameters& p) {
+    return is_series(read_model_or_mixture(p)) ? series_tolerance : 0.0;
+  };
   verb.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
                    "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
                    "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};

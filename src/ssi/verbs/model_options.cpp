@@ -1,5 +1,8 @@
 #include "ssi/verbs/model_options.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "onset/core/error.hpp"
 
 namespace onset::ssi {
@@ -44,6 +47,22 @@ LinkPointer read_attention(const Parameters& p, std::size_t tokens, const std::s
   } catch (const InvalidArgument& e) {
     throw InvalidArgument("--" + e.field(), std::string(e.what()).substr(e.field().size() + 2));
   }
+}
+
+/// Squares of what is computed from it have to be numbers.
+void require_scale(const Link& link, const std::string& option) {
+  constexpr std::size_t count = 64;
+  constexpr double largest = 1e100;
+  std::vector<double> z(link.tokens() * count);
+  for (std::size_t i = 0; i < z.size(); ++i)
+    z[i] = 2.0 * std::sin(1.0 + 3.0 * static_cast<double>(i));
+  std::vector<double> values(link.outputs() * count);
+  link.values(count, z.data(), values.data());
+  double size = 0.0;
+  for (const double x : values) size = std::max(size, std::abs(x));
+  if (size == 0.0 || (size >= 1.0 / largest && size <= largest)) return;
+  throw InvalidArgument(option, "has values of the size " + to_text(Value(size)) +
+                                    "; allowed: sizes from 1e-100 to 1e100");
 }
 
 void require_default(const Parameters& p, const std::string& name, const std::string& why) {
@@ -149,6 +168,8 @@ NamedModel read_model(const Parameters& p) {
                       "has a meaning only for an attention student; allowed: leaving it out");
     }
   }
+  require_scale(*model.target, "--target");
+  require_scale(*model.student.link, "--student");
   try {
     model.validate();
   } catch (const InvalidArgument& e) {

@@ -4,6 +4,7 @@
 #include "onset/numerics/parallel.hpp"
 #include "onset/ssi/limits/phase.hpp"
 #include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
@@ -68,7 +69,7 @@ Result run_phase(const Parameters& p, const Context& context) {
   }
   Result result;
   result.table = Table(curves ? curve_columns() : phase_columns());
-  try {
+  keep_rows(result, [&] {
     const PhaseDiagram diagram(context);
     const auto& strengths = p.reals("a");
     for (std::size_t i = 0; i < strengths.size(); ++i) {
@@ -83,13 +84,9 @@ Result run_phase(const Parameters& p, const Context& context) {
         }
       }
     }
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
-  }
+  });
+  const std::string column = curves ? "global_switches" : "risk_min";
+  judge_tolerance(p, column, "the universal table has no more digits", result);
   return result;
 }
 

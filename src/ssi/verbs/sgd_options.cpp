@@ -44,6 +44,13 @@ SgdOptions read_sgd(const Parameters& p) {
   return options;
 }
 
+double whole_steps(const Parameters& p) {
+  const double steps = p.real("steps");
+  if (steps == std::floor(steps)) return steps;
+  throw InvalidArgument("--steps",
+                        to_text(Value(steps)) + " is not whole; allowed: whole numbers up to 1e15");
+}
+
 Estimate binomial(std::size_t successes, std::size_t runs) {
   const auto k = static_cast<double>(successes);
   const auto n = static_cast<double>(runs);

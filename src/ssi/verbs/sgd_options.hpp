@@ -15,6 +15,9 @@ namespace onset::ssi {
 /// These; steps stay at their default.
 [[nodiscard]] SgdOptions read_sgd(const Parameters& parameters);
 
+/// --steps, 0 where it is to be chosen; throws InvalidArgument unless whole.
+[[nodiscard]] double whole_steps(const Parameters& parameters);
+
 /// A fraction of runs with its binomial standard error, which is not 0 at 0 or 1 (that of the
 /// posterior under a flat prior).
 [[nodiscard]] Estimate binomial(std::size_t successes, std::size_t runs);

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 #include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
@@ -50,28 +50,27 @@ std::vector<SgdRun> run_engine(const std::string& engine, const SequenceModel& m
   return run_diffusion(field, options, {}, quiet).runs;
 }
 
-/// Nothing for fewer than two runs.
+/// Nothing if no run has one.
 Cell mean_passage(const std::vector<SgdRun>& runs) {
   std::vector<double> steps;
   for (const SgdRun& run : runs) {
     if (run.first_passage > 0) steps.push_back(static_cast<double>(run.first_passage));
   }
-  if (steps.size() < 2) return {};
-  return numerics::reduce(steps);
+  const auto mean = mean_over_runs(steps);
+  return mean ? Cell(*mean) : Cell();
 }
 
 Cell mean_size(const std::vector<SgdRun>& runs, double SgdRun::*overlap) {
   std::vector<double> sizes;
   for (const SgdRun& run : runs) sizes.push_back(std::abs(run.*overlap));
-  if (sizes.size() < 2) return Estimate{sizes[0], sizes[0]};
-  return numerics::reduce(sizes);
+  return *mean_over_runs(sizes);
 }
 
 SgdOptions read_options(const Parameters& p) {
   SgdOptions options = read_sgd(p);
-  const double steps = p.real("steps") > 0.0
-                           ? std::floor(p.real("steps"))
-                           : std::ceil(default_time(options.dim) * options.dim / options.rate);
+  const double asked = whole_steps(p);
+  const double steps =
+      asked > 0.0 ? asked : std::ceil(default_time(options.dim) * options.dim / options.rate);
   options.steps = static_cast<std::uint64_t>(steps);
   return options;
 }
@@ -137,6 +136,9 @@ void run_target(const Parameters& p, const SgdOptions& options, const Context& c
   result.table.add_row({binomial(reached, runs.size()), mean_passage(runs),
                         mean_size(runs, &SgdRun::e), mean_size(runs, &SgdRun::m)});
   result.artifacts.push_back(runs_artifact(runs, "runs.csv"));
+  if (reached > 0) return;
+  result.status = ResultStatus::unconverged;
+  result.reason = "no run has reached the level: more --steps may be needed, or a smaller --rate";
 }
 
 Result run_sgd(const Parameters& p, const Context& context) {
@@ -147,19 +149,14 @@ Result run_sgd(const Parameters& p, const Context& context) {
   result.summary.emplace_back("steps", static_cast<std::int64_t>(options.steps));
   result.summary.emplace_back("time",
                               static_cast<double>(options.steps) * options.rate / options.dim);
-  try {
+  keep_rows(result, [&] {
     if (mixture) {
       run_mixture(p, options, context, result);
     } else {
       run_target(p, options, context, result);
     }
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
-  }
+  });
+  judge_tolerance(p, mixture ? "p_semantic" : "reached_fraction", "more --runs would help", result);
   return result;
 }
 
@@ -223,7 +220,7 @@ Verb sgd_verb() {
       make_word("engine", {"chain", "full", "sde"}, "How runs are simulated."));
   verb.columns = mixture_columns();
   verb.primary = "p_semantic";
-  verb.default_tol = 0.05;
+  verb.default_tol = 0.0;
   verb.examples = {
       "ssi sgd --a 1 --omega 0.5:0.75:0.05 --loss frobenius --start zero --dim 200 --runs 128",
       "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",

@@ -107,10 +107,10 @@ TEST(SsiRisk, OfATiedStudentHasAClosedForm) {
     EXPECT_NEAR(landscape->at(0.0, m).risk.value, 8.5 - 2 * c2 * m * m, 1e-7);
     EXPECT_NEAR(landscape->at(0.0, m).slope_m.value, -4 * c2 * m, 1e-7);
   }
-  const auto minima = local_minima(*landscape, false, {});
+  const auto minima = local_minima(*landscape, false, {}).list;
   ASSERT_EQ(minima.size(), 2u);
   EXPECT_EQ(minima[0].type, "semantic");
-  EXPECT_DOUBLE_EQ(minima[0].m, 1.0);
+  EXPECT_DOUBLE_EQ(minima[0].m.value, 1.0);
 }
 
 TEST(SsiRisk, UntiedStudentsAreRefused) {
@@ -194,6 +194,45 @@ TEST_F(SsiPhase, AtOmegaOneNothingDependsOnTheTeacher) {
   EXPECT_EQ(x.global_type, "degenerate");
   EXPECT_FALSE(x.minima);
   EXPECT_FALSE(x.m_min);
+}
+
+TEST(SsiRisk, OnlyIsolatedMinimaAreCounted) {
+  const auto minima = [](const SequenceModel& model) {
+    return local_minima(*population_risk(model, 1, {}), model.positional, {});
+  };
+  // omega = 1: nothing depends on m, and at this a the least e lies inside.
+  const auto valley = minima(mixture(0.5, 1.0));
+  EXPECT_TRUE(valley.valley);
+  EXPECT_TRUE(valley.list.empty());
+  // He_4 against a student of degree 2: the risk is constant.
+  SequenceModel flat;
+  flat.target = read_target("He4(z1)", 2);
+  flat.student.kind = StudentKind::tied;
+  flat.student.activation = read_activation("He2");
+  flat.student.link = tied_link(flat.student.activation, 2);
+  EXPECT_TRUE(minima(flat).list.empty());
+  // R = R_0 + c m^4 along m: a minimum without a curvature.
+  SequenceModel quartic;
+  quartic.target = read_target("He4sum", 2);
+  quartic.student.link = attention_link({2, Reduction::trace, {}, {}});
+  quartic.positional = true;
+  const auto start = minima(quartic);
+  ASSERT_EQ(start.list.size(), 1u);
+  EXPECT_EQ(start.list[0].type, "uninformed");
+}
+
+/// The place of a mixed minimum is where the slope along the rim vanishes.
+TEST(SsiRisk, AMixedMinimumHasAnErrorOfItsPlace) {
+  SequenceModel model;
+  model.target = read_target("sign(z1)", 2);
+  model.student.link = attention_link({2, Reduction::trace, {}, {}});
+  model.positional = true;
+  const auto minima = local_minima(*population_risk(model, 1, {}), true, {}).list;
+  ASSERT_EQ(minima.size(), 2u);
+  EXPECT_EQ(minima[0].type, "mixed");
+  EXPECT_GT(minima[0].e.error, 0.0);
+  EXPECT_LT(minima[0].e.error, 1e-4);
+  EXPECT_NEAR(std::hypot(minima[0].e.value, minima[0].m.value), 1.0, 1e-9);
 }
 
 /// Four tokens, so that it is sampled. R = const - m: the target's z2 is all that the student

@@ -200,6 +200,24 @@ TEST(SsiChain, HardlyMovesInTwoThousandStepsAtATrillionDimensions) {
   }
 }
 
+TEST(SsiFlow, RefusesStudentsThatJumpAndTargetsWithoutASecondMoment) {
+  SequenceModel model;
+  model.target = read_target("z1", 1);
+  model.student.link = expression_link("sign(z1)", 1);
+  EXPECT_THROW(FlowField(model, 0.1, 1, {}), Refused);
+  model.student.link = expression_link("z1", 1);
+  model.target = read_target("exp(z1^2)", 1);
+  model.loss = Loss::frobenius;
+  EXPECT_THROW(FlowField(model, 0.1, 1, {}), Refused);
+}
+
+TEST(SsiChain, OneRunHasItsOwnSizeAsError) {
+  EXPECT_FALSE(mean_over_runs({}));
+  EXPECT_EQ(mean_over_runs({-2.0})->value, -2.0);
+  EXPECT_EQ(mean_over_runs({-2.0})->error, 2.0);
+  EXPECT_EQ(mean_over_runs({1.0, 3.0})->value, 2.0);
+}
+
 TEST(LongSsiFlow, TheChainFollowsItAtLargeDimensions) {
   const SequenceModel model = activation("H2sum", 4, StudentKind::tied);
   const double rate = 0.1;

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
 #include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
@@ -36,6 +38,10 @@ struct SgdRun {
   double m = 0.0;
   std::uint64_t first_passage = 0;
 };
+
+/// Mean and standard error over runs. Of a single run nothing is known of the scatter: its error is
+/// the value itself. Nothing for no run.
+[[nodiscard]] std::optional<Estimate> mean_over_runs(const std::vector<double>& values);
 
 /// The exact low-dimensional Markov chain of the overlaps: the law of online SGD at any d, at a
 /// cost that does not depend on d. [ssi 29-33] Blocks of 64 runs advance together.

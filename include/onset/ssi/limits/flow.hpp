@@ -22,6 +22,7 @@ struct Motion {
   double noise_ee = 0.0;  ///< Sigma: dX = drift dt + sqrt(eta/d) Sigma^{1/2} dB
   double noise_em = 0.0;
   double noise_mm = 0.0;
+  double variance = 0.0;  ///< V = E|delta|^2, whose pull -eta V/2 is part of the drift
 };
 
 /// The field of these over the disk (over the segment e = 0 without a positional encoding).
@@ -80,6 +81,7 @@ struct FlowPath {
 struct GrowthRates {
   Estimate m;
   Estimate e;
+  Estimate lambda_m;  ///< -R_mm alone
 };
 [[nodiscard]] GrowthRates growth_rates(const FlowField& field);
 

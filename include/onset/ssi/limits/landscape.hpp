@@ -36,18 +36,25 @@ class Landscape {
                                                          const Context& context);
 
 struct Minimum {
-  double e = 0.0;
-  double m = 0.0;
-  double risk = 0.0;
+  Estimate e;  ///< error: that of the slope over the bend of the risk
+  Estimate m;
+  Estimate risk;
   std::string type;  ///< semantic, positional, mixed or uninformed
 };
 
 /// What a point is: uninformed near the origin, semantic (e = 0), positional (m = 0) or mixed.
 [[nodiscard]] std::string type_of(double e, double m);
 
+/// Isolated minima, lowest first, and whether there are places from which the risk rises along some
+/// directions while along others it stays the same, to its error.
+struct LocalMinima {
+  std::vector<Minimum> list;
+  bool valley = false;
+};
+
 /// The local minima of a smooth landscape on the closed disk (on the segment e = 0 without a
-/// positional encoding), lowest first.
-[[nodiscard]] std::vector<Minimum> local_minima(const Landscape& landscape, bool positional,
-                                                const Context& context);
+/// positional encoding).
+[[nodiscard]] LocalMinima local_minima(const Landscape& landscape, bool positional,
+                                       const Context& context);
 
 }  // namespace onset::ssi

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "onset/core/error.hpp"
+#include "onset/core/parameters.hpp"
+#include "onset/core/verb.hpp"
+
+namespace onset::ssi {
+
+/// Runs what adds rows to the result: a refusal or an interruption becomes its status, and the rows
+/// that were finished stay.
+template <class Body>
+void keep_rows(Result& result, const Body& body) {
+  try {
+    body();
+  } catch (const Interrupted&) {
+    result.status = ResultStatus::interrupted;
+    result.reason = "stopped on request; the rows finished so far are given";
+  } catch (const Refused& e) {
+    result.status = ResultStatus::refused;
+    result.reason = e.what();
+  }
+}
+
+/// Calls the result unconverged if in some row the error of `column` exceeds --tol; 0: whatever
+/// comes out is fine. `remedy` says what would help.
+void judge_tolerance(const Parameters& parameters, const std::string& column,
+                     const std::string& remedy, Result& result);
+
+}  // namespace onset::ssi
