@@ -6,6 +6,7 @@
 #include "onset/numerics/gaussian_expectation.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/quadrature.hpp"
+#include "ssi/limits/pair_kernels.hpp"
 #include "ssi/model/parity.hpp"
 
 namespace onset::ssi {
@@ -115,20 +116,10 @@ void add_curvatures(const SequenceModel& model, const Grid& grid, MomentTables& 
     for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
     loss_values(model.loss, outputs, batch, y.data(), loss.data());
     for (std::size_t p = 0; p < batch; ++p) {
-      double dot = 0.0;
-      double shift = 0.0;
-      double rest_m = 0.0;
-      double rest_e = 0.0;
-      for (std::size_t i = 0; i < tokens; ++i) {
-        const double a = teacher[i * batch + p];
-        const double b = z[i * batch + p];
-        dot += a * b;
-        shift += signs[i] * b;
-        rest_m += a * a + b * b - 1.0;
-        rest_e += signs[i] * signs[i];
-      }
-      along_m += grid.weights[first + p] * loss[p] * (dot * dot - rest_m);
-      along_e += grid.weights[first + p] * loss[p] * (shift * shift - rest_e);
+      const PairKernels kernels = pair_kernels(signs, batch, p, teacher, z);
+      const double weight = grid.weights[first + p] * loss[p];
+      along_m += weight * kernels.second_along_m;
+      along_e += weight * kernels.second_along_e;
     }
   }
   tables.curvature_e.push_back(along_e);

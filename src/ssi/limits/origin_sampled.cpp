@@ -3,6 +3,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/gaussian_expectation.hpp"
 #include "ssi/limits/origin_parts.hpp"
+#include "ssi/limits/pair_kernels.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -90,18 +91,7 @@ void rows_from_pairs(const SequenceModel& model, std::size_t degree,
   model.student.link->values(count, z, f.data());
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t p = 0; p < count; ++p) {
-    double dot = 0.0;
-    double squares = 0.0;
-    double along = 0.0;
-    double length = 0.0;
-    for (std::size_t i = 0; i < tokens; ++i) {
-      const double a = teacher[i * count + p];
-      const double b = z[i * count + p];
-      dot += a * b;
-      squares += a * a + b * b;
-      along += signs[i] * b;
-      length += signs[i] * signs[i];
-    }
+    const PairKernels kernels = pair_kernels(signs, count, p, teacher, z);
     double product = 0.0;
     double square = 0.0;
     for (std::size_t o = 0; o < outputs; ++o) {
@@ -109,9 +99,9 @@ void rows_from_pairs(const SequenceModel& model, std::size_t degree,
       square += f[o * count + p] * f[o * count + p];
     }
     out[p] = square;
-    out[count + p] = -product * dot;
-    out[2 * count + p] = -product * 0.5 * (dot * dot - squares + static_cast<double>(tokens));
-    out[(degree + 1) * count + p] = (0.5 * square - product) * (along * along - length);
+    out[count + p] = -product * kernels.along_m;
+    out[2 * count + p] = -0.5 * product * kernels.second_along_m;
+    out[(degree + 1) * count + p] = (0.5 * square - product) * kernels.second_along_e;
   }
 }
 
