@@ -229,6 +229,7 @@ Verb flow_verb() {
   verb.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                    "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                    "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
+  verb.method = 2;
   verb.cost = flow_cost;
   verb.run = run_flow;
   return verb;
