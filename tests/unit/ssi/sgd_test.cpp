@@ -253,7 +253,13 @@ TEST(LongSsiFlow, SmallOverlapsOfTheUnsquaredLossGrowAtEqualRatesWhereTheTheoryS
   const double pull = 0.5 * 0.05 * field.variance_at_start().value;
   EXPECT_NEAR(rates.m.value + pull, 0.16838, 3e-4);
   EXPECT_NEAR(rates.e.value + pull, 0.16838, 3e-4);
-  // A path that ends at the rim stays inside, where the pull of the learning rate holds it.
+  // Across the rim nothing but the learning rate pulls, inwards: no path leaves the disk.
+  for (const double angle : {0.1, 0.8, 1.5, 2.9, 4.4}) {
+    const double e = std::cos(angle);
+    const double m = std::sin(angle);
+    const Motion motion = field.at(e, m);
+    EXPECT_NEAR(e * motion.drift_e + m * motion.drift_m, -0.5 * 0.05 * motion.variance, 1e-12);
+  }
   FlowOptions flow;
   flow.start_m = 0.9;
   flow.start_e = 0.1;
