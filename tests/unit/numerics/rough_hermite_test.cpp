@@ -71,6 +71,14 @@ TEST(RoughHermite, JumpsAlongBothAxesAreExact) {
   EXPECT_NEAR(bracket.fine.square, 1.0, rounding);
 }
 
+/// A jump along the outer axis, off every edge: E[sign(x - 0.3)] E[sign(y) y].
+TEST(RoughHermite, AJumpAlongTheOuterAxisIsExact) {
+  const auto bracket = project("sign((x - 0.3)*y)", {"x", "y"}, 2);
+  const double mean = -std::erf(0.3 / std::numbers::sqrt2);
+  EXPECT_NEAR(at(bracket.fine, {0, 1}), mean * std::sqrt(2.0 / std::numbers::pi), rounding);
+  EXPECT_NEAR(bracket.fine.square, 1.0, rounding);
+}
+
 TEST(RoughHermite, OrdersBelongToTheirAxes) {
   const auto bracket = project("x*(y^2 - 1)", {"x", "y"}, 3);
   EXPECT_NEAR(at(bracket.fine, {1, 2}), std::numbers::sqrt2, rounding);
