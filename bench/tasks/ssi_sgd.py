@@ -3,10 +3,12 @@
 Usage: ssi_sgd.py PATH_OF_ONSET [THREADS]
 
 The loop is one run, one step at a time, with its overlaps recorded; it has whatever threads NumPy takes. Onset has
-THREADS (1 unless given), and many runs. Both sides run in turns in this one process's time, so that a busy machine slows both. The command's start is
-taken out by timing two numbers of steps.
+THREADS (1 unless given), and many runs. Both sides take turns in one job, in processor time with one thread (so that
+other work on the machine does not count) and in wall time with more. The command's start is taken out by timing two
+numbers of steps.
 """
 
+import resource
 import subprocess
 import sys
 import time
@@ -21,7 +23,15 @@ def softmax(s):
     return s / s.sum(axis=1, keepdims=True)
 
 
-def numpy_seconds_per_step(steps=1500):
+def clock(threads):
+    """Seconds of this process and of those that it has waited for; of the wall if there are several threads."""
+    if threads > 1:
+        return time.perf_counter()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def numpy_seconds_per_step(threads, steps=1500):
     rng = np.random.default_rng(1)
     root = np.sqrt(D)
     teacher = rng.standard_normal(D)
@@ -33,7 +43,7 @@ def numpy_seconds_per_step(steps=1500):
     positions = np.stack([p, -p]) / np.linalg.norm(p)
     fixed = softmax(np.array([[A**2, -(A**2)], [-(A**2), A**2]]))
     overlaps = np.empty((steps, 2))
-    start = time.perf_counter()
+    start = clock(threads)
     for step in range(steps):
         x = rng.standard_normal((2, D))
         z_teacher = x @ teacher / root
@@ -46,16 +56,16 @@ def numpy_seconds_per_step(steps=1500):
         w = w - RATE * (((h + h.T) @ z) @ tokens) / root
         w *= root / np.linalg.norm(w)
         overlaps[step] = w @ teacher / D, positions[0] @ w / root
-    return (time.perf_counter() - start) / steps
+    return (clock(threads) - start) / steps
 
 
 def onset_seconds_per_step(command, engine, runs, few, many, threads):
     def seconds(steps):
-        start = time.perf_counter()
+        start = clock(threads)
         subprocess.run([command, "ssi", "sgd", "--a", str(A), "--omega", str(OMEGA), "--dim", str(D), "--rate",
                         str(RATE), "--runs", str(runs), "--steps", str(steps), "--engine", engine, "--threads",
                         str(threads), "--quiet", "--format", "json"], stdout=subprocess.DEVNULL, check=False)
-        return time.perf_counter() - start
+        return clock(threads) - start
     return (seconds(many) - seconds(few)) / ((many - few) * runs)
 
 
@@ -64,7 +74,7 @@ def main():
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     turns = []
     for _ in range(3):
-        turns.append((numpy_seconds_per_step(),
+        turns.append((numpy_seconds_per_step(threads),
                       onset_seconds_per_step(command, "chain", 128, 1000, 41000, threads),
                       onset_seconds_per_step(command, "full", 16, 100, 2100, threads)))
     plain, chain, full = (sorted(x)[1] for x in zip(*turns))
