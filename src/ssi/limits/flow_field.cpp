@@ -170,8 +170,7 @@ FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed
         "of "
         "the risk (ssi sgd runs it as it is)");
   }
-  require_square_integrable(*model.target);
-  require_square_integrable(*model.student.link);
+  require_square_integrable(model);
   Context quiet = context;
   quiet.progress = nullptr;
   moments_ = std::make_unique<const Moments>(model, rate, seed, quiet);

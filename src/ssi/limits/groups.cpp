@@ -74,6 +74,15 @@ double largest_difference(const numerics::HermiteSeries& a, const numerics::Herm
   return largest;
 }
 
+/// The coarser and the finer of two uniform rules.
+std::pair<numerics::HermiteProjection, numerics::HermiteProjection> by_two_rules(
+    const TargetGroup& group, std::size_t degree) {
+  return {numerics::hermite_series(group.function,
+                                   numerics::normal_trapezoid(coarse_step, coarse_width), degree),
+          numerics::hermite_series(group.function,
+                                   numerics::normal_trapezoid(fine_step, fine_width), degree)};
+}
+
 numerics::HermiteBracket project_polynomial(const TargetGroup& group, std::size_t degree) {
   const auto rule = numerics::gauss_hermite(exact_nodes(group, degree));
   const auto exact = numerics::hermite_series(group.function, rule, degree);
@@ -154,10 +163,7 @@ std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group
   if (group.polynomial_degree >= 0 && group.polynomial_degree <= 64) {
     return project_polynomial(group, degree);
   }
-  auto coarse = numerics::hermite_series(
-      group.function, numerics::normal_trapezoid(coarse_step, coarse_width), degree);
-  auto fine = numerics::hermite_series(group.function,
-                                       numerics::normal_trapezoid(fine_step, fine_width), degree);
+  auto [coarse, fine] = by_two_rules(group, degree);
   require_finite(coarse.square, fine.square);
   const double scale = std::sqrt(fine.square);
   if (scale == 0.0 || (group.switches.outputs == 0 &&
@@ -167,9 +173,18 @@ std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group
   return numerics::rough_hermite_series(group.function, group.switches, degree, scale);
 }
 
-void require_square_integrable(const Link& link) {
-  for (const TargetGroup& group : target_groups(link)) {
-    if (group.polynomial_degree < 0) (void)project_exactly(group, 0);
+void require_square_integrable(const SequenceModel& model) {
+  auto groups = target_groups(*model.target);
+  if (model.student.activation) {
+    groups.push_back(activation_group(*model.student.activation));
+  } else {
+    for (TargetGroup& group : target_groups(*model.student.link))
+      groups.push_back(std::move(group));
+  }
+  for (const TargetGroup& group : groups) {
+    if (group.polynomial_degree >= 0 || group.tokens.size() > 2) continue;
+    const auto [coarse, fine] = by_two_rules(group, 0);
+    require_finite(coarse.square, fine.square);
   }
 }
 

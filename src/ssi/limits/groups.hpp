@@ -5,6 +5,7 @@
 
 #include "onset/numerics/rough_hermite.hpp"
 #include "onset/ssi/limits/spectrum.hpp"
+#include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
 
@@ -28,8 +29,8 @@ struct TargetGroup {
 /// Throws Refused unless E f^2, by a rule and by a finer and wider one, is finite and the same.
 void require_finite(double square, double wider);
 
-/// Throws Refused if E|f|^2 of a link is not finite, as far as its terms of up to two tokens tell.
-void require_square_integrable(const Link& link);
+/// Throws Refused if E|g|^2 or E|f|^2 is not finite, as far as terms of up to two tokens tell.
+void require_square_integrable(const SequenceModel& model);
 
 /// Exact to rounding for polynomials, smooth functions and functions with kinks and jumps, of at
 /// most two variables; nothing for more. Throws Refused when E f^2 is not finite.

@@ -84,8 +84,7 @@ std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint
         "an untied student has one overlap per token, so its risk is no function of one e and m; "
         "its tied twin has one");
   }
-  require_square_integrable(*model.target);
-  require_square_integrable(*model.student.link);
+  require_square_integrable(model);
   if (model.loss != Loss::frobenius) {
     if (model.student.kind == StudentKind::tied) {
       return std::make_unique<SeriesLandscape>(activation_series(model, 64, true),
