@@ -1,9 +1,11 @@
 #include "onset/aim/learners/amp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "aim/learners/adaptive_damping.hpp"
 #include "onset/aim/limits/spectrum.hpp"
 #include "onset/aim/model/output.hpp"
 #include "onset/core/error.hpp"
@@ -19,8 +21,11 @@ constexpr std::size_t block = 256;  ///< samples per task
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 /// A variance below this share of the predicted one has collapsed.
 constexpr double collapsed = 0.3;
-/// Below this nothing is left to learn, and rounding begins to show.
-constexpr double exact_variance = 1e-20;
+/// Oscillations in a row before damping grows. Above perfect recovery V falls all the way, and
+/// turning is part of that way.
+constexpr int patience_without_theory = 20;
+/// Below this nothing worth an iteration is left to learn.
+constexpr double exact_variance = 1e-7;
 
 double inner(const std::vector<double>& a, const std::vector<double>& b, std::size_t dim) {
   std::vector<double> rows(dim);
@@ -41,6 +46,7 @@ class MessagePassing {
         truth_(truth),
         options_(options),
         context_(context),
+        damping_(options.damping, options.expected_mmse > 0.0 ? 1 : patience_without_theory),
         output_(model, data),
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
@@ -63,7 +69,7 @@ class MessagePassing {
         out.status.reason = StopReason::diverged;
         break;
       }
-      if (step.step <= options_.tolerance * step.variance || step.variance < exact_variance) {
+      if (undamped_step_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
         out.status.reason = StopReason::converged;
         break;
       }
@@ -101,9 +107,18 @@ class MessagePassing {
       step.variance = not_known;
       return step;
     }
-    const std::vector<double> old = estimate_;
+    std::vector<double> move = estimate_;
+    const double variance = variance_;
     denoise(step);
-    step.step = squared_distance(estimate_, old, data_.dim);
+    for (std::size_t i = 0; i < move.size(); ++i) move[i] = estimate_[i] - move[i];
+    step.step = inner(move, move, data_.dim);
+    undamped_step_ = step.step / std::pow(1.0 - damping_(), 2);
+    if (!last_move_.empty()) {
+      damping_.observe({step.step, inner(last_move_, last_move_, data_.dim),
+                        inner(move, last_move_, data_.dim), variance,
+                        0.5 * (asked_variance_[0] + asked_variance_[1])});
+    }
+    last_move_ = std::move(move);
     step.variance = variance_;
     step.self_overlap = inner(estimate_, estimate_, data_.dim);
     step.mse = truth_.empty() ? not_known : squared_distance(estimate_, truth_, data_.dim);
@@ -119,7 +134,7 @@ class MessagePassing {
       omega_ = field_;
       anchor_ = estimate_;
     }
-    const double keep = first ? 0.0 : options_.damping;
+    const double keep = first ? 0.0 : damping_();
     for (std::size_t i = 0; i < anchor_.size(); ++i) {
       anchor_[i] = keep * anchor_[i] + (1.0 - keep) * estimate_[i];
     }
@@ -165,10 +180,11 @@ class MessagePassing {
     numerics::transpose_multiply({shown.data(), dim, dim}, {scaled.data(), dim, dim}, estimate_,
                                  context_);
     const double variance = spectrum.mmse().value;
+    asked_variance_ = {asked_variance_[1], variance};
     if (model_.channel == ChannelKind::hardmax) set_length(1.0 + model_.rho - variance);
     // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
     // q_hat with it, and collapses.
-    const double keep = 0.5 * (1.0 + options_.damping);
+    const double keep = 0.5 * (1.0 + damping_());
     variance_ = keep * variance_ + (1.0 - keep) * variance;
   }
 
@@ -226,6 +242,7 @@ class MessagePassing {
   const std::vector<double>& truth_;
   const AmpOptions& options_;
   const Context& context_;
+  AdaptiveDamping damping_;
   OutputFunction output_;
   std::size_t scores_;
   std::vector<double> estimate_;
@@ -236,6 +253,9 @@ class MessagePassing {
   std::vector<double> field_;
   std::vector<double> products_;
   double variance_ = 1.0;
+  std::array<double, 2> asked_variance_{1.0, 1.0};  ///< what the last two spectra asked for
+  std::vector<double> last_move_;                   ///< S_hat' - S_hat
+  double undamped_step_ = 0.0;                      ///< its squared length without damping
 };
 
 }  // namespace
@@ -251,7 +271,13 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
                                    const Context& context) {
   model.validate();
   options.validate();
-  return MessagePassing(model, data, truth, options, context).run();
+  AmpRun run = MessagePassing(model, data, truth, options, context).run();
+  if (run.status.reason != StopReason::diverged || options.damping == 0.0) return run;
+  // Far above perfect recovery one step almost gets there, and damping itself is what diverges.
+  AmpOptions undamped = options;
+  undamped.damping = 0.0;
+  AmpRun second = MessagePassing(model, data, truth, undamped, context).run();
+  return second.status.converged() ? second : run;
 }
 
 }  // namespace onset::aim

@@ -245,7 +245,7 @@ Verb amp_verb() {
       "Folder of `aim generate` (X.npy, Y.npy and, if known, truth/S.npy) instead of drawn "
       "data.";
   verb.parameters.push_back(data);
-  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{200},
+  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{500},
                                            1, 100000, "Most iterations of a run."));
   verb.parameters.push_back(make_parameter("damping", ParameterKind::real, 0.5, 0.0, 0.99,
                                            "Share of the old estimate that is kept."));
