@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
+#include "aim/learners/adaptive_damping.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/learners/gradient_descent.hpp"
 #include "onset/aim/limits/curve.hpp"
@@ -59,9 +61,40 @@ TEST(AimData, LabelsOfSoftmaxAreRowsOfProbabilities) {
   const Problem p = draw(model_of(ChannelKind::softmax, 3), 30, 0.1);
   for (std::size_t row = 0; row < p.data.samples * 3; ++row) {
     double sum = 0.0;
-    for (std::size_t b = 0; b < 3; ++b) sum += p.data.labels[3 * row + b];
+    for (std::size_t b = 0; b < 3; ++b) sum += std::exp(p.data.labels[3 * row + b]);
     EXPECT_NEAR(sum, 1.0, 1e-14);
   }
+}
+
+TEST(AimData, SoftmaxLabelsTellTheSameAtAnyTemperature) {
+  // At beta = 1e5 most probabilities are below 1e-308; their logarithms are not. Rounding of log y
+  // is that of beta h, so the scores come back to some units in the last place of h.
+  auto warm = model_of(ChannelKind::softmax, 3);
+  auto cold = warm;
+  cold.beta = 1e5;
+  const Problem one = draw(warm, 20, 0.1);
+  const Problem other = draw(cold, 20, 0.1);
+  const OutputFunction first(warm, one.data);
+  const OutputFunction second(cold, other.data);
+  const std::vector<double> variance(6, 1.0);
+  const std::vector<double> omega(6, 0.0);
+  std::vector<double> g(6);
+  std::vector<double> h(6);
+  for (std::size_t s = 0; s < one.data.samples; ++s) {
+    first.gradient(s, omega, variance, g);
+    second.gradient(s, omega, variance, h);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(g[i], h[i], 1e-13);
+  }
+}
+
+TEST(AimData, TheFirstSamplesAreTheFirstSamples) {
+  const Problem p = draw(model_of(ChannelKind::linear, 2), 10, 0.2);
+  const Dataset part = p.data.first(7);
+  EXPECT_EQ(part.samples, 7U);
+  EXPECT_EQ(part.inputs.size(), 7U * 2 * 10);
+  EXPECT_EQ(part.labels.size(), 7U * 4);
+  EXPECT_EQ(part.inputs.back(), p.data.inputs[7 * 2 * 10 - 1]);
+  EXPECT_EQ(part.labels.back(), p.data.labels[7 * 4 - 1]);
 }
 
 /// log Z_out of a softmax label by integrating over the unseen shift.
@@ -144,10 +177,69 @@ TEST(AimOutput, WrongLabelsAreNamed) {
   EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
   model = model_of(ChannelKind::softmax, 2);
   p = draw(model, 10, 0.1);
-  p.data.labels[0] = 0.0;
-  EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+  for (const double log_y : {0.0, -std::numeric_limits<double>::infinity()}) {
+    p.data.labels[0] = log_y;
+    EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+  }
   p = draw(model_of(ChannelKind::hardmax, 3), 10, 0.1);
   EXPECT_THROW(OutputFunction(model_of(ChannelKind::hardmax, 3), p.data), Refused);
+}
+
+TEST(AimOutput, LabelsOfScoresThatAreNotSymmetricAreRefused) {
+  auto model = model_of(ChannelKind::linear, 2);
+  Problem p = draw(model, 10, 0.1);
+  p.data.labels[1] += 0.01;
+  EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+  // Two rows of a softmax can always be of symmetric scores, three not: turn the first one around.
+  model = model_of(ChannelKind::softmax, 3);
+  p = draw(model, 10, 0.1);
+  std::rotate(p.data.labels.begin(), p.data.labels.begin() + 1, p.data.labels.begin() + 3);
+  EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+}
+
+TEST(AimDamping, GrowsWhileStepsTurnBackAndEasesWhenTheyDoNot) {
+  AdaptiveDamping damping(0.5, 1);
+  damping.observe({1.0, 1.0, 1.0, 1.0, 1.0});
+  EXPECT_EQ(damping(), 0.5);  // never below its start
+  damping.observe({1.0, 1.0, -1.0, 1.0, 2.0});
+  EXPECT_EQ(damping(), 0.5);  // V is still on its way
+  damping.observe({0.5, 1.0, -0.7, 1.0, 1.0});
+  EXPECT_EQ(damping(), 0.5);  // an oscillation that dies out by itself
+  damping.observe({1.0, 1.0, -1.0, 1.0, 1.0});
+  EXPECT_EQ(damping(), 0.75);
+  damping.observe({1.0, 1.0, 0.9, 1.0, 1.0});
+  EXPECT_NEAR(damping(), 1.0 - 1.1 * 0.25, 1e-15);
+  AdaptiveDamping patient(0.5, 2);
+  patient.observe({1.0, 1.0, -1.0, 1.0, 1.0});
+  EXPECT_EQ(patient(), 0.5);
+  patient.observe({1.0, 1.0, -1.0, 1.0, 1.0});
+  EXPECT_EQ(patient(), 0.75);
+  AdaptiveDamping none(0.0, 1);
+  none.observe({1.0, 1.0, -1.0, 1.0, 1.0});
+  EXPECT_EQ(none(), 0.0);
+}
+
+TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
+  // Few samples: with a damping of 1/2 that does not grow, this one turns back and forth for good.
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 60, 0.1);
+  AmpOptions options;
+  options.expected_mmse = StateEvolution(model, 1, {}).at(0.1).mmse.value;
+  options.tolerance = 1e-5;  // of steps, squared; what is left may be ten steps
+  const AmpRun one = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  options.damping = 0.7;
+  const AmpRun other = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  EXPECT_TRUE(one.status.converged());
+  EXPECT_TRUE(other.status.converged());
+  EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
+}
+
+TEST(AimAmp, FarAbovePerfectRecoveryADivergedRunIsTriedWithoutDamping) {
+  const auto model = model_of(ChannelKind::linear, 2);
+  const Problem p = draw(model, 30, 1.0);  // threshold 0.125
+  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, {}, {});
+  EXPECT_TRUE(run.status.converged());
+  EXPECT_LT(run.steps.back().mse, 1e-5);
 }
 
 TEST(AimAmp, IsTheSameForAnyNumberOfThreads) {
