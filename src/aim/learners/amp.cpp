@@ -19,11 +19,9 @@ using numerics::MatrixView;
 
 constexpr std::size_t block = 256;  ///< samples per task
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-/// A variance below this share of the predicted one has collapsed.
-constexpr double collapsed = 0.3;
 /// Oscillations in a row before damping grows. Above perfect recovery V falls all the way, and
 /// turning is part of that way.
-constexpr int patience_without_theory = 20;
+constexpr int patience_above_recovery = 20;
 /// Below this nothing worth an iteration is left to learn.
 constexpr double exact_variance = 1e-7;
 
@@ -46,7 +44,7 @@ class MessagePassing {
         truth_(truth),
         options_(options),
         context_(context),
-        damping_(options.damping, options.expected_mmse > 0.0 ? 1 : patience_without_theory),
+        damping_(options.damping, options.settles ? 1 : patience_above_recovery),
         output_(model, data),
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
@@ -69,7 +67,7 @@ class MessagePassing {
         out.status.reason = StopReason::diverged;
         break;
       }
-      if (undamped_step_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
+      if (distance_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
         out.status.reason = StopReason::converged;
         break;
       }
@@ -112,18 +110,25 @@ class MessagePassing {
     denoise(step);
     for (std::size_t i = 0; i < move.size(); ++i) move[i] = estimate_[i] - move[i];
     step.step = inner(move, move, data_.dim);
-    undamped_step_ = step.step / std::pow(1.0 - damping_(), 2);
-    if (!last_move_.empty()) {
-      damping_.observe({step.step, inner(last_move_, last_move_, data_.dim),
-                        inner(move, last_move_, data_.dim), variance,
-                        0.5 * (asked_variance_[0] + asked_variance_[1])});
-    }
+    observe(step.step, move, variance);
     last_move_ = std::move(move);
     step.variance = variance_;
     step.self_overlap = inner(estimate_, estimate_, data_.dim);
     step.mse = truth_.empty() ? not_known : squared_distance(estimate_, truth_, data_.dim);
     step.overlap = truth_.empty() ? not_known : inner(estimate_, truth_, data_.dim);
     return step;
+  }
+
+  /// The last two steps together: what damping should be, and how far there is to go. Half of their
+  /// sum is drift, which damping shortens; the rest goes back and forth.
+  void observe(double step, const std::vector<double>& move, double variance) {
+    if (last_move_.empty()) return;
+    const double before = inner(last_move_, last_move_, data_.dim);
+    const double product = inner(move, last_move_, data_.dim);
+    const double drift = 0.25 * (step + before + 2.0 * product) / std::pow(1.0 - damping_(), 2);
+    distance_ = std::max(step, drift);
+    damping_.observe(
+        {step, before, product, variance, 0.5 * (asked_variance_[0] + asked_variance_[1])});
   }
 
   /// omega with its Onsager term and g at it; returns q_hat from the size of g [aim 28].
@@ -234,7 +239,7 @@ class MessagePassing {
     if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
     // No estimate on the Nishimori line is longer than the truth; twice that is lost.
     if (step.self_overlap > 2.0 * (1.0 + model_.rho)) return true;
-    return step.variance < collapsed * options_.expected_mmse;
+    return step.variance < options_.least_variance;
   }
 
   const AttentionIndexed& model_;
@@ -255,7 +260,8 @@ class MessagePassing {
   double variance_ = 1.0;
   std::array<double, 2> asked_variance_{1.0, 1.0};  ///< what the last two spectra asked for
   std::vector<double> last_move_;                   ///< S_hat' - S_hat
-  double undamped_step_ = 0.0;                      ///< its squared length without damping
+  /// Squared, of the estimate from where it is going; not known before the second step.
+  double distance_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace

@@ -90,21 +90,27 @@ struct Outcome {
   }
 };
 
-AmpOptions amp_options(const Parameters& p, double expected) {
+/// A variance below this has collapsed. At size d the algorithm takes itself to be perfect some 1/d
+/// too early: next to perfect recovery that is no divergence, and seen by comparing with `mse`.
+double least_variance(const StateEvolution& evolution, double alpha, std::size_t dim) {
+  constexpr double share = 0.3;
+  constexpr double directions = 10.0;
+  return share * evolution.at(alpha * (1.0 + directions / static_cast<double>(dim))).mmse.value;
+}
+
+AmpOptions amp_options(const Parameters& p) {
   AmpOptions options;
   options.max_iterations = static_cast<int>(p.integer("iterations"));
   options.damping = p.real("damping");
   options.norm_aware = p.text("variances") == "norms";
-  options.expected_mmse = expected;
   return options;
 }
 
-AmpRun run_once(const Parameters& p, const AmpPlan& plan, double alpha, std::int64_t run,
-                double expected, const Context& context) {
+AmpRun run_once(const AmpPlan& plan, const AmpOptions& options, double alpha, std::int64_t run,
+                const Context& context) {
   const AmpPlan::Problem problem = plan.problem(alpha, static_cast<std::uint64_t>(run), context);
   try {
-    return approximate_message_passing(plan.model(), problem.data, problem.truth,
-                                       amp_options(p, expected), context);
+    return approximate_message_passing(plan.model(), problem.data, problem.truth, options, context);
   } catch (const InvalidArgument& error) {
     if (error.field() != "labels") throw;
     throw InvalidArgument("--data", error.what());
@@ -134,6 +140,7 @@ Result run_amp(const Parameters& p, const Context& context) {
   const AmpPlan plan(p);
   const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
   const StateEvolution evolution(plan.model(), seed, context);
+  AmpOptions options = amp_options(p);
   const std::int64_t runs = p.integer("runs");
   Result result;
   result.table = Table(amp_columns());
@@ -143,11 +150,13 @@ Result run_amp(const Parameters& p, const Context& context) {
     const double all = static_cast<double>(plan.alphas().size()) * static_cast<double>(runs);
     double done = 0.0;
     for (const double alpha : plan.alphas()) {
-      const Estimate theory =
-          evolution.at(ratio_of(samples_of(alpha, plan.dim()), plan.dim())).mmse;
+      const double ratio = ratio_of(samples_of(alpha, plan.dim()), plan.dim());
+      const Estimate theory = evolution.at(ratio).mmse;
+      options.settles = theory.value > 0.0;
+      options.least_variance = least_variance(evolution, ratio, plan.dim());
       Outcome outcome;
       for (std::int64_t run = 0; run < runs; ++run) {
-        const AmpRun amp = run_once(p, plan, alpha, run, theory.value, context);
+        const AmpRun amp = run_once(plan, options, alpha, run, context);
         outcome.add(amp);
         add_steps(alpha, run + 1, amp, trajectory);
         context.report(++done / all, "message passing");

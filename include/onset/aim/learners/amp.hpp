@@ -13,8 +13,8 @@ namespace onset::aim {
 /// Options of approximate_message_passing().
 struct AmpOptions {
   int max_iterations = 500;
-  /// On the step ||S_hat' - S_hat||_F^2 / d as it would be without damping, in units of the
-  /// variance.
+  /// On the step ||S_hat' - S_hat||_F^2 / d, and on the drift of two steps as it would be without
+  /// damping; in units of the variance.
   double tolerance = 1e-4;
   /// Share of the old estimate and omega that is kept, and half of the rest of the old variance.
   /// Rank-one token matrices at finite size make the undamped algorithm unstable. Where it
@@ -23,9 +23,11 @@ struct AmpOptions {
   /// Scores get variances in proportion to |x_a|^2 |x_b|^2, which keeps the algorithm closer to the
   /// Nishimori line.
   bool norm_aware = true;
-  /// The variance that state evolution predicts; one far below it is a sign of divergence. 0: not
-  /// known, or none (perfect recovery).
-  double expected_mmse = 0.0;
+  /// Whether state evolution leaves an error, so that the variance has an end to settle at; above
+  /// perfect recovery it falls all the way, and damping grows with more patience.
+  bool settles = true;
+  /// A variance below this is a sign of divergence; 0: none is.
+  double least_variance = 0.0;
   void validate() const;
 };
 
