@@ -279,10 +279,12 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
   options.validate();
   AmpRun run = MessagePassing(model, data, truth, options, context).run();
   if (run.status.reason != StopReason::diverged || options.damping == 0.0) return run;
-  // Far above perfect recovery one step almost gets there, and damping itself is what diverges.
-  AmpOptions undamped = options;
-  undamped.damping = 0.0;
-  AmpRun second = MessagePassing(model, data, truth, undamped, context).run();
+  // With few samples the first steps overshoot. Far above perfect recovery one step almost gets
+  // there, and damping itself is what diverges.
+  constexpr double stronger = 0.8;
+  AmpOptions changed = options;
+  changed.damping = options.settles ? std::max(options.damping, stronger) : 0.0;
+  AmpRun second = MessagePassing(model, data, truth, changed, context).run();
   return second.status.converged() ? second : run;
 }
 

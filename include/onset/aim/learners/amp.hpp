@@ -53,7 +53,8 @@ struct AmpRun {
 /// d x d (or its transpose) and one eigendecomposition in each iteration; memory 2 n T d doubles
 /// beside the data. `truth` (d x d) may be empty. Ends as diverged when the variance stops being
 /// finite, collapses far below its expected value, or the estimate is longer than any truth; a
-/// damped run that does so is tried once more without damping.
+/// damped run that does so is tried once more, with stronger damping, or none where it has nothing
+/// to settle at.
 [[nodiscard]] AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset& data,
                                                  const std::vector<double>& truth,
                                                  const AmpOptions& options, const Context& context);
