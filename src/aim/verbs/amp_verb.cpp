@@ -209,7 +209,8 @@ Verb amp_verb() {
       "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
       "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
       "line), eigenvalues. Errors are the scatter of the runs; with one run, the gap between mse "
-      "and variance. The tolerance is not used to stop.";
+      "and variance. Runs that diverge are counted; runs that still move after --iterations make "
+      "the result unconverged. The tolerance is not used to stop.";
   verb.parameters = problem_parameters();
   verb.read_files = settle_problem;
   verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{500},
