@@ -26,6 +26,7 @@ using namespace onset;
 
 /// How often a run looks for Ctrl-C and the time limit.
 constexpr auto poll_interval = std::chrono::milliseconds(50);
+constexpr int most_threads = 4096;  // as in the command
 
 Value to_value(const std::string& name, const py::handle& object) {
   if (object.is_none()) return {};
@@ -204,6 +205,18 @@ class BackgroundRun {
   std::jthread worker_;  // last: it uses the others
 };
 
+void check_limits(std::optional<int> threads, std::optional<double> max_seconds) {
+  if (threads && (*threads < 1 || *threads > most_threads)) {
+    throw InvalidArgument("threads", std::to_string(*threads) +
+                                         " is not allowed; allowed: a whole number in [1, " +
+                                         std::to_string(most_threads) + "]");
+  }
+  if (max_seconds && !(*max_seconds > 0.0)) {
+    throw InvalidArgument("max_seconds",
+                          to_text(Value(*max_seconds)) + " is not allowed; allowed: a number > 0");
+  }
+}
+
 py::dict run(const std::string& family, const std::string& name, const py::dict& given,
              std::optional<int> threads, std::optional<double> max_seconds) {
   const Verb& verb = find_verb(family, name);
@@ -213,6 +226,7 @@ py::dict run(const std::string& family, const std::string& name, const py::dict&
     values[parameter] = to_value(parameter, value);
   }
   const Parameters parameters = complete(verb, values);
+  check_limits(threads, max_seconds);
   const auto start = std::chrono::steady_clock::now();
   BackgroundRun background(verb, parameters, threads.value_or(available_threads()));
   bool signalled = false;

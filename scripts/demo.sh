@@ -23,6 +23,15 @@ learnable, and when is it recovered perfectly?" \
 show "How well can the two layers be learned, at best, with alpha = N/D samples per dimension?" \
   onset smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1
 
+show "From which sample ratio n/d^2 on is a full-width attention matrix recovered perfectly?" \
+  onset aim thresholds --channel softmax --rho 0.5
+
+show "How many samples does SGD need to learn this target with a tied attention student?" \
+  onset ssi sie --target "He2(z1)+He2(z2)"
+
+show "Which multi-head attention layer produced these Boolean examples? (Drawn, learned, compared with the truth.)" \
+  onset mha trial --heads 2 --dim 8 --tokens 2 --scale 2 --samples 30000
+
 show "What does figure 1 of arXiv:2502.00901 look like (a coarser grid than in the paper)? The files:" \
   onset figure smi-1 --quick --out onset-out/smi-1
 

@@ -103,7 +103,9 @@ int make_figure(const std::string& name, Arguments arguments) {
   const report::FigureFiles files = report::write_figure(spec, data, draw);
   for (const std::string& note : files.notes) say(note);
   if (data.status() != ResultStatus::ok) {
-    say(fmt::format("{}: {}", to_string(data.status()), data.reason()));
+    const bool stopped = data.status() == ResultStatus::interrupted;
+    say(fmt::format("{}: {}{}", to_string(data.status()), data.reason(),
+                    stopped ? "" : "; --retry computes such points again"));
   }
   std::string out;
   for (const auto& picture : files.pictures) out += picture.string() + "\n";

@@ -58,6 +58,11 @@ class Module(unittest.TestCase):
         with self.assertRaises(KeyError):
             onset.smi.thresholds(layers=1)["beta"]
 
+    def test_limits_are_checked(self):
+        for limit in [{"threads": 0}, {"threads": 5000}, {"max_seconds": 0.0}, {"max_seconds": -1}]:
+            with self.assertRaisesRegex(ValueError, f"{next(iter(limit))}.*allowed"):
+                onset.run("smi thresholds", **limit)
+
     def test_refusals_and_time_limits_are_results(self):
         refused = onset.smi.thresholds(layers=2, rank=[1, 2], noise=0.1)
         self.assertEqual(refused.status, "refused")

@@ -1,5 +1,6 @@
 #include "onset/io/run_folder.hpp"
 
+#include <fstream>
 #include <system_error>
 
 #include "io/json_record.hpp"
@@ -38,6 +39,15 @@ void write_artifact(const std::filesystem::path& folder, const Artifact& artifac
   write_file_atomically(path, bytes_of(artifact));
 }
 
+Value value_of(const detail::Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_array()) return json.get<std::vector<double>>();
+  return {};
+}
+
 }  // namespace
 
 void prepare_folder(const std::filesystem::path& folder) {
@@ -57,6 +67,23 @@ void write_run_folder(const std::filesystem::path& folder, const RunRecord& reco
   for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
   // Last, so that a folder with a manifest is a finished one.
   write_file_atomically(folder / "manifest.json", manifest(record, machine));
+}
+
+std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "manifest.json";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    std::ifstream in(path);
+    const detail::Json object = detail::Json::parse(in);
+    RunIdentity identity;
+    identity.command = object.at("command").get<std::string>();
+    for (const auto& [name, value] : object.at("parameters").items()) {
+      if (!value.is_null()) identity.parameters.emplace(name, value_of(value));
+    }
+    return identity;
+  } catch (const detail::Json::exception&) {
+    throw IoError(path.string(), "is no manifest of a run; allowed: what `onset` writes, or none");
+  }
 }
 
 }  // namespace onset::io

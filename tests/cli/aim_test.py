@@ -94,20 +94,55 @@ class Learners(unittest.TestCase):
                 drawn = rows("amp", *model, "--dim", "30", "--alpha", "0.4", "--runs", "1")
                 self.assertEqual(stored, drawn)  # the same streams, so the same data
 
+    def test_the_model_of_stored_data_comes_from_their_manifest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = ["--channel", "softmax", "--tokens", "3", "--rho", "0.4", "--beta", "400"]
+            onset("aim", "generate", *model, "--dim", "20", "--alpha", "0.4", "--out", folder)
+            self.assertEqual(rows("amp", "--data", folder),
+                             rows("amp", "--data", folder, *model, "--dim", "20", "--runs", "1"))
+            self.assertEqual(rows("amp", "--data", folder, "--alpha", "0.2")[0]["alpha"], 0.2)
+            for option, value in [("--rho", "0.5"), ("--channel", "linear"), ("--beta", "1"), ("--dim", "21"),
+                                  ("--tokens", "2"), ("--noise", "1"), ("--runs", "2"), ("--alpha", "0.5")]:
+                done = onset("aim", "amp", "--data", folder, option, value)
+                self.assertEqual(done.returncode, 2, option)
+                self.assertIn(option, done.stderr)
+                self.assertIn("allowed", done.stderr)
+
     def test_wrong_data_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(onset("aim", "amp", "--data", folder).returncode, 4)
             onset("aim", "generate", "--dim", "10", "--out", folder)
+            os.remove(os.path.join(folder, "manifest.json"))
             done = onset("aim", "amp", "--data", folder, "--tokens", "3")
             self.assertEqual(done.returncode, 2)
             self.assertIn("X.npy", done.stderr)
-            self.assertEqual(onset("aim", "amp", "--data", folder, "--dim", "10").returncode, 2)
 
-    def test_amp_leaves_its_trajectory(self):
+    def test_probabilities_that_were_rounded_to_0_need_their_logarithms(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = onset("aim", "generate", "--dim", "20", "--alpha", "0.4", "--beta", "1000", "--out", folder)
+            self.assertIn("logY.npy", done.stdout)
+            self.assertEqual(onset("aim", "amp", "--data", folder).returncode, 0)
+            os.remove(os.path.join(folder, "logY.npy"))
+            done = onset("aim", "amp", "--data", folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("rounded to 0", done.stderr)
+
+    def test_sizes_that_were_rounded_are_said(self):
+        done = onset("aim", "amp", "--dim", "25", "--rho", "0.3", "--alpha", "0.4004", "--runs", "1",
+                     "--format", "json")
+        result = one_object(done.stdout)
+        self.assertEqual(result["summary"]["width"], 8)
+        self.assertEqual(result["summary"]["rho_used"], 0.32)
+        self.assertTrue(any("n = 250" in note for note in result["notes"]))
+
+    def test_runs_that_still_move_are_unconverged_and_leave_their_trajectory(self):
         with tempfile.TemporaryDirectory() as folder:
             done = onset("aim", "amp", "--dim", "20", "--alpha", "0.3", "--runs", "2", "--iterations", "5",
-                         "--out", folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
+                         "--format", "json", "--out", folder)
+            self.assertEqual(done.returncode, 3)
+            result = one_object(done.stdout)
+            self.assertEqual((result["status"], len(result["rows"])), ("unconverged", 1))
+            self.assertIn("still moved", result["reason"])
             with open(os.path.join(folder, "trajectory.csv"), encoding="utf-8") as file:
                 steps = list(csv.DictReader(file))
             self.assertEqual(len({(s["run"], s["iteration"]) for s in steps}), len(steps))

@@ -70,7 +70,7 @@ class Learners(unittest.TestCase):
                                  "error_plugin", "error_bayes", "diverged"])
         self.assertIn("Q11_err", result["rows"][0])
         steps = rows(self.path("out", "trajectories.csv"))
-        self.assertEqual({s["run"] for s in steps}, {"0", "1"})
+        self.assertEqual({s["run"] for s in steps}, {"1", "2"})
         self.assertEqual(steps[0]["iteration"], "1")
         self.assertEqual(len(rows(self.path("out", "runs.csv"))), 4)
 
@@ -87,7 +87,11 @@ class Learners(unittest.TestCase):
             (["generate", "--dim", "10", "--out", self.path("x")], ["--samples", "does not say"]),
             (["sgd", "--rate", "-1"], ["--rate"]),
             (["sgd", "--engine", "chian"], ["--engine", "chain"]),
-            (["sgd", "--engine", "chain", "--dim", "5"], ["--dim", "3 for every"]),
+            (["sgd", "--engine", "chain", "--dim", "5"], ["--dim", "3 for every", "at least 6"]),
+            (["sgd", "--engine", "chain", "--alpha", "2"], ["--alpha", "batch only"]),
+            (["sgd", "--engine", "online", "--reuse", "2"], ["--reuse", "batch only"]),
+            (["sgd", "--engine", "flow", "--runs", "2"], ["--runs", "allowed: 1"]),
+            (["sgd", "--dim", "40", "--alpha", "0.001"], ["--alpha", "no sample"]),
         ]:
             result = onset("smi", *arguments)
             self.assertEqual(result.returncode, 2, arguments)
@@ -139,6 +143,19 @@ class Learners(unittest.TestCase):
         first = {r["layer"]: r["first"] for r in result["rows"]}
         self.assertEqual(first[2], 1.0)
         self.assertEqual(result["summary"]["learned_first"], 2)
+
+    def test_levels_of_the_limit_have_times_with_errors(self):
+        result = self.json("smi", "sgd", "--engine", "flow", "--dim", "1000", "--time", "15",
+                           "--records", "15", "--level", "0.5")
+        first, last = result["rows"]
+        self.assertIsNone(first["time"])
+        self.assertEqual((first["reached"], last["reached"], last["first"]), (0.0, 1.0, 1.0))
+        self.assertTrue(0.0 < last["time_err"] < last["time"] < 15.0)
+
+    def test_the_limit_says_that_it_diverges(self):
+        result = self.json("smi", "sgd", "--engine", "flow", "--rate", "500", "--time", "20",
+                           "--records", "5", code=3)
+        self.assertIn("learning rate", result["reason"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,16 @@ void prepare_folder(const std::filesystem::path& folder);
 /// Each file appears whole or not at all. Throws IoError naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);
+
+/// What wrote a run folder, and with which parameters (those without a value left out).
+struct RunIdentity {
+  std::string command;
+  std::map<std::string, Value> parameters;
+};
+
+/// From the folder's manifest.json; nothing where there is none. Throws IoError for one that cannot
+/// be read.
+[[nodiscard]] std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder);
 
 /// Writes a file by way of a temporary one beside it: readers see the old content or the new, also
 /// after a crash. Throws IoError naming the path.

@@ -1,9 +1,11 @@
 #include "onset/aim/learners/amp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "aim/learners/adaptive_damping.hpp"
 #include "onset/aim/limits/spectrum.hpp"
 #include "onset/aim/model/output.hpp"
 #include "onset/core/error.hpp"
@@ -17,10 +19,11 @@ using numerics::MatrixView;
 
 constexpr std::size_t block = 256;  ///< samples per task
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-/// A variance below this share of the predicted one has collapsed.
-constexpr double collapsed = 0.3;
-/// Below this nothing is left to learn, and rounding begins to show.
-constexpr double exact_variance = 1e-20;
+/// Oscillations in a row before damping grows. Above perfect recovery V falls all the way, and
+/// turning is part of that way.
+constexpr int patience_above_recovery = 20;
+/// Below this nothing worth an iteration is left to learn.
+constexpr double exact_variance = 1e-7;
 
 double inner(const std::vector<double>& a, const std::vector<double>& b, std::size_t dim) {
   std::vector<double> rows(dim);
@@ -41,6 +44,7 @@ class MessagePassing {
         truth_(truth),
         options_(options),
         context_(context),
+        damping_(options.damping, options.settles ? 1 : patience_above_recovery),
         output_(model, data),
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
@@ -63,7 +67,7 @@ class MessagePassing {
         out.status.reason = StopReason::diverged;
         break;
       }
-      if (step.step <= options_.tolerance * step.variance || step.variance < exact_variance) {
+      if (distance_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
         out.status.reason = StopReason::converged;
         break;
       }
@@ -101,14 +105,30 @@ class MessagePassing {
       step.variance = not_known;
       return step;
     }
-    const std::vector<double> old = estimate_;
+    std::vector<double> move = estimate_;
+    const double variance = variance_;
     denoise(step);
-    step.step = squared_distance(estimate_, old, data_.dim);
+    for (std::size_t i = 0; i < move.size(); ++i) move[i] = estimate_[i] - move[i];
+    step.step = inner(move, move, data_.dim);
+    observe(step.step, move, variance);
+    last_move_ = std::move(move);
     step.variance = variance_;
     step.self_overlap = inner(estimate_, estimate_, data_.dim);
     step.mse = truth_.empty() ? not_known : squared_distance(estimate_, truth_, data_.dim);
     step.overlap = truth_.empty() ? not_known : inner(estimate_, truth_, data_.dim);
     return step;
+  }
+
+  /// The last two steps together: what damping should be, and how far there is to go. Half of their
+  /// sum is drift, which damping shortens; the rest goes back and forth.
+  void observe(double step, const std::vector<double>& move, double variance) {
+    if (last_move_.empty()) return;
+    const double before = inner(last_move_, last_move_, data_.dim);
+    const double product = inner(move, last_move_, data_.dim);
+    const double drift = 0.25 * (step + before + 2.0 * product) / std::pow(1.0 - damping_(), 2);
+    distance_ = std::max(step, drift);
+    damping_.observe(
+        {step, before, product, variance, 0.5 * (asked_variance_[0] + asked_variance_[1])});
   }
 
   /// omega with its Onsager term and g at it; returns q_hat from the size of g [aim 28].
@@ -119,7 +139,7 @@ class MessagePassing {
       omega_ = field_;
       anchor_ = estimate_;
     }
-    const double keep = first ? 0.0 : options_.damping;
+    const double keep = first ? 0.0 : damping_();
     for (std::size_t i = 0; i < anchor_.size(); ++i) {
       anchor_[i] = keep * anchor_[i] + (1.0 - keep) * estimate_[i];
     }
@@ -165,10 +185,11 @@ class MessagePassing {
     numerics::transpose_multiply({shown.data(), dim, dim}, {scaled.data(), dim, dim}, estimate_,
                                  context_);
     const double variance = spectrum.mmse().value;
+    asked_variance_ = {asked_variance_[1], variance};
     if (model_.channel == ChannelKind::hardmax) set_length(1.0 + model_.rho - variance);
     // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
     // q_hat with it, and collapses.
-    const double keep = 0.5 * (1.0 + options_.damping);
+    const double keep = 0.5 * (1.0 + damping_());
     variance_ = keep * variance_ + (1.0 - keep) * variance;
   }
 
@@ -218,7 +239,7 @@ class MessagePassing {
     if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
     // No estimate on the Nishimori line is longer than the truth; twice that is lost.
     if (step.self_overlap > 2.0 * (1.0 + model_.rho)) return true;
-    return step.variance < collapsed * options_.expected_mmse;
+    return step.variance < options_.least_variance;
   }
 
   const AttentionIndexed& model_;
@@ -226,6 +247,7 @@ class MessagePassing {
   const std::vector<double>& truth_;
   const AmpOptions& options_;
   const Context& context_;
+  AdaptiveDamping damping_;
   OutputFunction output_;
   std::size_t scores_;
   std::vector<double> estimate_;
@@ -236,6 +258,10 @@ class MessagePassing {
   std::vector<double> field_;
   std::vector<double> products_;
   double variance_ = 1.0;
+  std::array<double, 2> asked_variance_{1.0, 1.0};  ///< what the last two spectra asked for
+  std::vector<double> last_move_;                   ///< S_hat' - S_hat
+  /// Squared, of the estimate from where it is going; not known before the second step.
+  double distance_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -251,7 +277,15 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
                                    const Context& context) {
   model.validate();
   options.validate();
-  return MessagePassing(model, data, truth, options, context).run();
+  AmpRun run = MessagePassing(model, data, truth, options, context).run();
+  if (run.status.reason != StopReason::diverged || options.damping == 0.0) return run;
+  // With few samples the first steps overshoot. Far above perfect recovery one step almost gets
+  // there, and damping itself is what diverges.
+  constexpr double stronger = 0.8;
+  AmpOptions changed = options;
+  changed.damping = options.settles ? std::max(options.damping, stronger) : 0.0;
+  AmpRun second = MessagePassing(model, data, truth, changed, context).run();
+  return second.status.converged() ? second : run;
 }
 
 }  // namespace onset::aim

@@ -13,9 +13,10 @@ namespace {
 
 /// Loss of one sample (times d) and its derivative with respect to the scores of the student, T x T
 /// with every entry on its own. `scores` is T x T symmetric.
-double softmax_loss(const double* y, const double* scores, std::size_t tokens, double beta,
+double softmax_loss(const double* log_y, const double* scores, std::size_t tokens, double beta,
                     double* out) {
   double loss = 0.0;
+  std::vector<double> errors(tokens);
   for (std::size_t a = 0; a < tokens; ++a) {
     const double* h = scores + a * tokens;
     double* p = out + a * tokens;
@@ -25,13 +26,11 @@ double softmax_loss(const double* y, const double* scores, std::size_t tokens, d
     double mean = 0.0;
     for (std::size_t b = 0; b < tokens; ++b) {
       p[b] /= sum;
-      const double error = p[b] - y[a * tokens + b];
-      loss += error * error;
-      mean += p[b] * error;
+      errors[b] = p[b] - std::exp(log_y[a * tokens + b]);
+      loss += errors[b] * errors[b];
+      mean += p[b] * errors[b];
     }
-    for (std::size_t b = 0; b < tokens; ++b) {
-      p[b] *= 2.0 * beta * (p[b] - y[a * tokens + b] - mean);
-    }
+    for (std::size_t b = 0; b < tokens; ++b) p[b] *= 2.0 * beta * (errors[b] - mean);
   }
   return loss;
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "aim/limits/root_between.hpp"
 #include "onset/aim/limits/spectrum.hpp"
 #include "onset/numerics/parallel.hpp"
-#include "onset/numerics/roots.hpp"
 
 namespace onset::aim {
 namespace {
@@ -75,9 +75,8 @@ CurvePoint StateEvolution::at(double alpha) const {
     high = low;
     low = std::max(least, low - 4.0);
   }
-  numerics::RootOptions options;
-  options.tolerance = 4.0 * std::numeric_limits<double>::epsilon();
-  const numerics::Root root = numerics::bracketed_root(residual, low, high, options);
+  const numerics::Root root = root_between(
+      residual, low, high, 4.0 * std::numeric_limits<double>::epsilon(), "the fixed point");
   return point(alpha, std::exp(root.x), root.status);
 }
 

@@ -26,13 +26,17 @@ double angle(double lambda) {
   return std::atan(std::sqrt(lambda));
 }
 
+/// Rounding in the sums of thousands of terms that the values at nodes are.
+constexpr double node_rounding = 5e-14;
+
 /// Two tokens: values exact to rounding.
 class PairSeries : public HardmaxInformation {
  public:
   explicit PairSeries(std::vector<double> values) : series_(0.0, largest_angle, values) {}
   [[nodiscard]] Estimate operator()(double lambda) const override {
     const double scale = 1.0 / std::sqrt(1.0 + lambda);
-    return {series_(angle(lambda)) * scale, series_.tail() * scale};
+    const double value = series_(angle(lambda));
+    return {value * scale, (series_.tail() + node_rounding * value) * scale};
   }
 
  private:

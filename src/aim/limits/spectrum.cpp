@@ -5,10 +5,10 @@
 #include <limits>
 #include <numbers>
 
+#include "aim/limits/root_between.hpp"
 #include "aim/limits/tanh_sinh.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
-#include "onset/numerics/roots.hpp"
 
 namespace onset::aim {
 namespace {
@@ -25,9 +25,9 @@ void require(bool good, const char* field, double value, const char* allowed) {
 /// Root of a function that changes sign once in (low, high), both positive; relative precision.
 double log_root(const std::function<double(double)>& f, double low, double high) {
   const auto in_log = [&f](double y) { return f(std::exp(y)); };
-  numerics::RootOptions options;
-  options.tolerance = 2.0 * rounding;
-  return std::exp(numerics::bracketed_root(in_log, std::log(low), std::log(high), options).x);
+  return std::exp(
+      root_between(in_log, std::log(low), std::log(high), 2.0 * rounding, "an edge of the spectrum")
+          .x);
 }
 
 /// Newton steps in log k from a start inside a bracket; a step that leaves it bisects instead.

@@ -23,7 +23,7 @@ std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* p
   return out;
 }
 
-void softmax_rows(const double* scores, std::size_t tokens, double beta, double* out) {
+void log_softmax_rows(const double* scores, std::size_t tokens, double beta, double* out) {
   for (std::size_t a = 0; a < tokens; ++a) {
     double* row = out + a * tokens;
     for (std::size_t b = 0; b < tokens; ++b) {
@@ -31,8 +31,8 @@ void softmax_rows(const double* scores, std::size_t tokens, double beta, double*
     }
     const double top = *std::max_element(row, row + tokens);
     double sum = 0.0;
-    for (std::size_t b = 0; b < tokens; ++b) sum += row[b] = std::exp(row[b] - top);
-    for (std::size_t b = 0; b < tokens; ++b) row[b] /= sum;
+    for (std::size_t b = 0; b < tokens; ++b) sum += std::exp(row[b] - top);
+    for (std::size_t b = 0; b < tokens; ++b) row[b] = (row[b] - top) - std::log(sum);
   }
 }
 
@@ -73,6 +73,14 @@ void add_noise(const AttentionIndexed& model, std::vector<double>& scores, std::
 }
 
 }  // namespace
+
+Dataset Dataset::first(std::size_t count) const {
+  const auto part = [&](const std::vector<double>& all) {
+    const std::size_t size = all.size() / samples * count;
+    return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
+  };
+  return {count, tokens, dim, part(inputs), part(labels)};
+}
 
 std::size_t width_of(double rho, std::size_t dim) {
   return static_cast<std::size_t>(std::max(1.0, std::round(rho * static_cast<double>(dim))));
@@ -152,7 +160,7 @@ Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::
     const double* h = scores.data() + s * each;
     double* out = data.labels.data() + s * shown;
     switch (model.channel) {
-      case ChannelKind::softmax: softmax_rows(h, tokens, model.beta, out); break;
+      case ChannelKind::softmax: log_softmax_rows(h, tokens, model.beta, out); break;
       case ChannelKind::hardmax: hardmax_rows(h, tokens, out); break;
       case ChannelKind::linear: copy_scores(h, tokens, out); break;
     }

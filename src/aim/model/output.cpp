@@ -5,6 +5,7 @@
 
 #include "onset/aim/model/orthant.hpp"
 #include "onset/core/error.hpp"
+#include "onset/core/parameters.hpp"
 
 namespace onset::aim {
 namespace {
@@ -13,29 +14,49 @@ namespace {
   throw InvalidArgument("labels", "sample " + std::to_string(sample) + " " + what);
 }
 
-/// Scores up to one common shift [aim 16]: rows of log y are known up to shifts, and the symmetry
-/// of the scores fixes all of these but one.
-void scores_from_softmax(const double* y, std::size_t tokens, double beta, std::size_t sample,
-                         double* out) {
-  std::vector<double> logs(tokens * tokens);
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    logs[i] = std::log(y[i]) / beta;
-    if (!std::isfinite(logs[i])) {
-      wrong_label(sample,
-                  "has a probability that is not above 0; allowed: rows of a softmax, whose "
-                  "smallest entries have not been rounded to 0");
+/// Labels of other programs may be rounded to single precision; what is further off is no label.
+constexpr double label_tolerance = 1e-4;
+
+void check_probabilities(const double* logs, std::size_t tokens, std::size_t sample) {
+  for (std::size_t a = 0; a < tokens; ++a) {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < tokens; ++b) {
+      if (!std::isfinite(logs[a * tokens + b])) {
+        wrong_label(sample, "has a probability that is not above 0; allowed: rows of a softmax");
+      }
+      sum += std::exp(logs[a * tokens + b]);
+    }
+    if (std::abs(sum - 1.0) > label_tolerance) {
+      wrong_label(sample, "has a row of probabilities whose sum is " + to_text(Value(sum)) +
+                              "; allowed: rows of a softmax, with sum 1");
     }
   }
+}
+
+void check_symmetry(double one, double other, std::size_t sample) {
+  if (std::abs(one - other) <= label_tolerance * (1.0 + std::abs(one))) return;
+  wrong_label(sample, "shows scores " + to_text(Value(one)) + " and " + to_text(Value(other)) +
+                          " of the same two tokens; allowed: labels of symmetric scores");
+}
+
+/// Scores up to one common shift [aim 16]: rows of log y are known up to shifts, and the symmetry
+/// of the scores fixes all of these but one.
+void scores_from_softmax(const double* log_y, std::size_t tokens, double beta, std::size_t sample,
+                         double* out) {
+  check_probabilities(log_y, tokens, sample);
   std::vector<double> shift(tokens, 0.0);
   for (std::size_t a = 0; a < tokens; ++a) {
-    for (std::size_t b = 0; b < tokens; ++b)
-      shift[a] += logs[b * tokens + a] - logs[a * tokens + b];
+    for (std::size_t b = 0; b < tokens; ++b) {
+      shift[a] += log_y[b * tokens + a] - log_y[a * tokens + b];
+    }
     shift[a] /= static_cast<double>(tokens);
   }
   for (std::size_t a = 0; a < tokens; ++a) {
     for (std::size_t b = a; b < tokens; ++b) {
-      out[score_index(a, b, tokens)] =
-          0.5 * (logs[a * tokens + b] + shift[a] + logs[b * tokens + a] + shift[b]);
+      const double one = log_y[a * tokens + b] + shift[a];
+      const double other = log_y[b * tokens + a] + shift[b];
+      check_symmetry(one, other, sample);
+      out[score_index(a, b, tokens)] = 0.5 * (one + other) / beta;
     }
   }
 }
@@ -47,15 +68,18 @@ void check_choice(double label, std::size_t tokens, std::size_t sample) {
 
 }  // namespace
 
+void OutputFunction::require_closed_form(const AttentionIndexed& model) {
+  if (model.channel != ChannelKind::hardmax || model.tokens == 2) return;
+  throw Refused(
+      "hardmax of more than two tokens: the posterior of a sample's scores has no closed form, and "
+      "the algorithm would need it for every sample and iteration; possible: --tokens 2");
+}
+
 OutputFunction::OutputFunction(const AttentionIndexed& model, const Dataset& data) : model_(model) {
+  require_closed_form(model);
   const std::size_t tokens = data.tokens;
   const std::size_t scores = tokens * (tokens + 1) / 2;
   if (model.channel == ChannelKind::hardmax) {
-    if (tokens != 2) {
-      throw Refused(
-          "hardmax of more than two tokens: the posterior of a sample's scores has no closed form, "
-          "and the algorithm would need it for every sample and iteration; possible: --tokens 2");
-    }
     each_ = tokens;
     shown_ = data.labels;
     for (std::size_t i = 0; i < shown_.size(); ++i) check_choice(shown_[i], tokens, i / tokens);
@@ -73,7 +97,9 @@ OutputFunction::OutputFunction(const AttentionIndexed& model, const Dataset& dat
     for (std::size_t a = 0; a < tokens; ++a) {
       for (std::size_t b = a; b < tokens; ++b) {
         const double value = y[a * tokens + b];
-        if (!std::isfinite(value)) wrong_label(s, "has a score that is not finite");
+        if (!std::isfinite(value))
+          wrong_label(s, "has a score that is not finite; allowed: numbers");
+        check_symmetry(value, y[b * tokens + a], s);
         out[score_index(a, b, tokens)] = value;
       }
     }

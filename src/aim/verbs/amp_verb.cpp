@@ -1,10 +1,8 @@
 #include <cmath>
-#include <optional>
 #include <string>
 
 #include "aim/verbs/aim_verbs.hpp"
-#include "aim/verbs/data_folder.hpp"
-#include "aim/verbs/model_options.hpp"
+#include "aim/verbs/amp_plan.hpp"
 #include "aim/verbs/run_options.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/limits/curve.hpp"
@@ -48,6 +46,12 @@ Table trajectory_table() {
        {"largest", "eigenvalue of that matrix", "", false}});
 }
 
+/// Three digits, for remarks.
+double rounded(double x) {
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - 2.0);
+  return std::round(x / unit) * unit;
+}
+
 Cell known(double x) {
   return std::isfinite(x) ? Cell(x) : Cell();
 }
@@ -86,105 +90,82 @@ struct Outcome {
   }
 };
 
-AmpOptions amp_options(const Parameters& p, double expected) {
+/// A variance below this has collapsed. At size d the algorithm takes itself to be perfect some 1/d
+/// too early: next to perfect recovery that is no divergence, and seen by comparing with `mse`.
+double least_variance(const StateEvolution& evolution, double alpha, std::size_t dim) {
+  constexpr double share = 0.3;
+  constexpr double directions = 10.0;
+  return share * evolution.at(alpha * (1.0 + directions / static_cast<double>(dim))).mmse.value;
+}
+
+AmpOptions amp_options(const Parameters& p) {
   AmpOptions options;
   options.max_iterations = static_cast<int>(p.integer("iterations"));
   options.damping = p.real("damping");
   options.norm_aware = p.text("variances") == "norms";
-  options.expected_mmse = expected;
   return options;
 }
 
-/// Sample ratios and dimension, from the options or the folder.
-struct Plan {
-  std::optional<StoredData> stored;
-  std::vector<double> alphas;
-  std::size_t dim = 0;
-  std::int64_t runs = 1;
-};
-
-Plan make_plan(const Parameters& p, const AttentionIndexed& model) {
-  Plan plan;
-  if (!p.has("data")) {
-    if (!p.has("alpha")) {
-      throw InvalidArgument("--alpha",
-                            "required, but not given; allowed: a grid of numbers above "
-                            "0, or --data DIR instead");
-    }
-    plan.alphas = p.reals("alpha");
-    plan.dim = static_cast<std::size_t>(p.has("dim") ? p.integer("dim") : 200);
-    plan.runs = p.integer("runs");
-    return plan;
+AmpRun run_once(const AmpPlan& plan, const AmpOptions& options, double alpha, std::int64_t run,
+                const Context& context) {
+  const AmpPlan::Problem problem = plan.problem(alpha, static_cast<std::uint64_t>(run), context);
+  try {
+    return approximate_message_passing(plan.model(), problem.data, problem.truth, options, context);
+  } catch (const InvalidArgument& error) {
+    if (error.field() != "labels") throw;
+    throw InvalidArgument("--data", error.what());
   }
-  for (const char* name : {"alpha", "dim"}) {
-    if (p.has(name)) {
-      throw InvalidArgument(std::string("--") + name,
-                            "is what the data have; allowed: leaving it out with --data");
-    }
-  }
-  plan.stored = read_data(model, p.text("data"));
-  plan.dim = plan.stored->data.dim;
-  const auto d = static_cast<double>(plan.dim);
-  plan.alphas = {static_cast<double>(plan.stored->data.samples) / (d * d)};
-  return plan;
 }
 
-AmpRun run_once(const Parameters& p, const AttentionIndexed& model, const Plan& plan, double alpha,
-                std::int64_t run, double expected, const Context& context) {
-  const AmpOptions options = amp_options(p, expected);
-  if (plan.stored) {
-    return approximate_message_passing(model, plan.stored->data, plan.stored->truth, options,
-                                       context);
-  }
-  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  const auto index = static_cast<std::uint64_t>(run);
-  const Teacher teacher = sample_teacher(model, plan.dim, seed, index, context);
-  const Dataset data =
-      sample_data(model, teacher, samples_of(alpha, plan.dim), seed, index, context);
-  return approximate_message_passing(model, data, teacher.matrix, options, context);
-}
-
-void judge(const Plan& plan, double alpha, const Outcome& outcome, Result& result) {
+void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& result) {
+  const std::string where = "at alpha = " + to_text(Value(alpha));
   if (outcome.mse.empty()) {
     result.status = ResultStatus::unconverged;
-    result.reason = "all runs diverged at some alpha";
-  } else if (outcome.unfinished > 0 && result.status == ResultStatus::ok) {
-    result.notes.push_back("At alpha = " + to_text(Value(alpha)) + ", " +
-                           std::to_string(outcome.unfinished) +
-                           " run(s) were still moving after the last iteration.");
+    result.reason = "all runs diverged " + where;
+  } else if (outcome.unfinished > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = std::to_string(outcome.unfinished) + " of " +
+                    std::to_string(outcome.mse.size()) + " run(s) " + where +
+                    " still moved after the last iteration; more --iterations may help";
   }
-  if (alpha * static_cast<double>(plan.dim) < few_samples) {
-    result.notes.push_back("alpha d = " + to_text(Value(alpha * static_cast<double>(plan.dim))) +
+  const double per_direction = alpha * static_cast<double>(plan.dim());
+  if (per_direction < few_samples) {
+    result.notes.push_back("alpha = " + to_text(Value(alpha)) +
+                           ": alpha d = " + to_text(Value(rounded(per_direction))) +
                            " is below 5: so few samples are far from the limit of large d.");
   }
 }
 
 Result run_amp(const Parameters& p, const Context& context) {
-  const AttentionIndexed model = read_simulated_model(p);
-  const Plan plan = make_plan(p, model);
+  const AmpPlan plan(p);
   const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  const StateEvolution evolution(model, seed, context);
+  const StateEvolution evolution(plan.model(), seed, context);
+  AmpOptions options = amp_options(p);
+  const std::int64_t runs = p.integer("runs");
   Result result;
   result.table = Table(amp_columns());
+  add_sizes(p.real("rho"), plan.model(), plan.dim(), plan.alphas(), result);
   Table trajectory = trajectory_table();
   try {
+    const double all = static_cast<double>(plan.alphas().size()) * static_cast<double>(runs);
     double done = 0.0;
-    for (const double alpha : plan.alphas) {
-      const Estimate theory = evolution.at(alpha).mmse;
+    for (const double alpha : plan.alphas()) {
+      const double ratio = ratio_of(samples_of(alpha, plan.dim()), plan.dim());
+      const Estimate theory = evolution.at(ratio).mmse;
+      options.settles = theory.value > 0.0;
+      options.least_variance = least_variance(evolution, ratio, plan.dim());
       Outcome outcome;
-      for (std::int64_t run = 0; run < plan.runs; ++run) {
-        const AmpRun amp = run_once(p, model, plan, alpha, run, theory.value, context);
+      for (std::int64_t run = 0; run < runs; ++run) {
+        const AmpRun amp = run_once(plan, options, alpha, run, context);
         outcome.add(amp);
         add_steps(alpha, run + 1, amp, trajectory);
-        context.report(
-            ++done / static_cast<double>(plan.alphas.size() * static_cast<std::size_t>(plan.runs)),
-            "message passing");
+        context.report(++done / all, "message passing");
       }
       result.table.add_row({alpha, outcome.mean(outcome.mse), theory,
                             outcome.mean(outcome.variance), outcome.diverged});
       judge(plan, alpha, outcome, result);
     }
-  } catch (const Interrupted&) {
+  } catch (const Interrupted&) {  // the rows finished so far are worth keeping
     result.status = ResultStatus::interrupted;
   }
   result.artifacts.push_back({"trajectory.csv", std::move(trajectory)});
@@ -198,8 +179,11 @@ Cost amp_cost(const Parameters& p) {
       "one, the output function of every sample, and one eigendecomposition; damped, variances in "
       "proportion to the tokens' norms. Memory: tokens once, their products once, labels and "
       "messages; never d^2 per sample.";
-  if (!p.has("alpha")) return cost;  // a folder's size is known once it is read
-  const auto d = static_cast<double>(p.has("dim") ? p.integer("dim") : 200);
+  if (p.has("data")) {
+    cost.memory_bytes = 3.0 * stored_bytes(p.text("data"));
+    return cost;
+  }
+  const auto d = static_cast<double>(p.integer("dim"));
   const auto tokens = static_cast<double>(p.integer("tokens"));
   double samples = 0.0;
   for (const double alpha : p.reals("alpha")) samples += std::max(1.0, alpha * d * d);
@@ -225,39 +209,26 @@ Verb amp_verb() {
       "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
       "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
       "line), eigenvalues. Errors are the scatter of the runs; with one run, the gap between mse "
-      "and variance. The tolerance is not used to stop.";
-  verb.parameters = model_parameters();
-  verb.parameters.push_back(make_parameter("dim", ParameterKind::integer, {}, 2, max_dim,
-                                           "Dimension d of a token, 200 unless given; n = alpha "
-                                           "d^2 samples."));
-  Parameter alpha = alpha_parameter();
-  alpha.required = false;
-  alpha.open_min = true;
-  alpha.text = "Sample ratios n/d^2 (samples over dimension squared).";
-  verb.parameters.push_back(alpha);
-  verb.parameters.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{4}, 1,
-                                           10000, "Teachers and data sets for each alpha."));
-  Parameter data;
-  data.name = "data";
-  data.kind = ParameterKind::text;
-  data.folder = true;
-  data.text =
-      "Folder of `aim generate` (X.npy, Y.npy and, if known, truth/S.npy) instead of drawn "
-      "data.";
-  verb.parameters.push_back(data);
-  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{200},
+      "and variance. Runs that diverge are counted; runs that still move after --iterations make "
+      "the result unconverged. The tolerance is not used to stop.";
+  verb.parameters = problem_parameters();
+  verb.read_files = settle_problem;
+  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{500},
                                            1, 100000, "Most iterations of a run."));
-  verb.parameters.push_back(make_parameter("damping", ParameterKind::real, 0.5, 0.0, 0.99,
-                                           "Share of the old estimate that is kept."));
+  verb.parameters.push_back(
+      make_parameter("damping", ParameterKind::real, 0.5, 0.0, 0.99,
+                     "Share of the old estimate that is kept; more while the estimate "
+                     "oscillates; 0: none ever."));
   verb.parameters.push_back(make_word("variances", {"norms", "plain"},
                                       "Variances of scores: in proportion to the tokens' squared "
                                       "norms, or all the same."));
   verb.columns = amp_columns();
   verb.primary = "mse";
   verb.default_tol = default_tolerance;
+  verb.method = 2;
   verb.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                    "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
-                   "aim amp --data data --channel softmax"};
+                   "aim amp --data data"};
   verb.cost = amp_cost;
   verb.run = run_amp;
   return verb;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
+#include "onset/io/run_folder.hpp"
 
 namespace onset::aim {
 namespace {
@@ -36,6 +38,47 @@ std::vector<std::size_t> label_shape(const AttentionIndexed& model, std::size_t 
   return {samples, tokens, tokens};
 }
 
+/// Logarithms of stored probabilities; those that were rounded to 0 (or to the few digits below the
+/// smallest normal number) have lost their scores.
+std::vector<double> logarithms(std::vector<double> y, std::size_t each) {
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (!(y[i] >= std::numeric_limits<double>::min() && y[i] <= 1.0 + 1e-4)) {
+      throw InvalidArgument("--data", "Y.npy has the probability " + to_text(Value(y[i])) +
+                                          " in sample " + std::to_string(i / each) +
+                                          "; allowed: probabilities that were not rounded to 0, or "
+                                          "their logarithms in logY.npy");
+    }
+    y[i] = std::log(y[i]);
+  }
+  return y;
+}
+
+void require_agreement(const std::vector<double>& logs, const std::vector<double>& y) {
+  constexpr double single_precision = 1e-6;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (std::abs(std::exp(logs[i]) - y[i]) <= single_precision) continue;
+    throw InvalidArgument("--data", "Y.npy and logY.npy contradict each other at number " +
+                                        std::to_string(i) +
+                                        "; allowed: one of them, or the same labels");
+  }
+}
+
+std::vector<double> read_labels(const AttentionIndexed& model, const std::filesystem::path& folder,
+                                std::size_t samples) {
+  const auto shape = label_shape(model, samples);
+  const auto read = [&](const char* name) {
+    Array array = io::read_npy(folder / name);
+    require_shape(name, array, shape);
+    return numbers(std::move(array));
+  };
+  if (model.channel != ChannelKind::softmax) return read("Y.npy");
+  const auto each = static_cast<std::size_t>(model.tokens * model.tokens);
+  if (!std::filesystem::exists(folder / "logY.npy")) return logarithms(read("Y.npy"), each);
+  std::vector<double> logs = read("logY.npy");
+  if (std::filesystem::exists(folder / "Y.npy")) require_agreement(logs, read("Y.npy"));
+  return logs;
+}
+
 }  // namespace
 
 std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Teacher teacher) {
@@ -49,16 +92,47 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   }
   std::vector<Artifact> files;
   files.push_back({"X.npy", Array{{data.samples, data.tokens, data.dim}, std::move(data.inputs)}});
+  if (model.channel == ChannelKind::softmax) {
+    files.push_back({"logY.npy", labels});
+    for (double& y : std::get<std::vector<double>>(labels.values)) y = std::exp(y);
+  }
   files.push_back({"Y.npy", std::move(labels)});
   files.push_back({"truth/S.npy", Array{{teacher.dim, teacher.dim}, std::move(teacher.matrix)}});
   files.push_back({"truth/W.npy", Array{{teacher.dim, teacher.width}, std::move(teacher.weights)}});
   return files;
 }
 
+double stored_bytes(const std::string& folder) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(std::filesystem::path(folder) / "X.npy", none);
+  return none ? 0.0 : static_cast<double>(size);
+}
+
+void take_from_manifest(const std::string& folder, Parameters& parameters) {
+  const auto identity = io::read_run_identity(folder);
+  if (!identity) return;
+  if (identity->command != "aim generate" && identity->command != "aim amp") {
+    throw InvalidArgument("--data", folder + " was written by `" + identity->command +
+                                        "`; allowed: a folder of `aim generate`, or one without "
+                                        "manifest.json");
+  }
+  for (const char* name : {"channel", "tokens", "rho", "beta", "noise", "noise-kind", "dim"}) {
+    const auto said = identity->parameters.find(name);
+    if (said == identity->parameters.end()) continue;
+    if (!parameters.has(name)) {
+      parameters.set(name, said->second);
+    } else if (to_text(parameters.values().at(name)) != to_text(said->second)) {
+      throw InvalidArgument(std::string("--") + name,
+                            to_text(parameters.values().at(name)) +
+                                " contradicts manifest.json of the data; allowed: " +
+                                to_text(said->second) + ", or leaving it out with --data");
+    }
+  }
+}
+
 StoredData read_data(const AttentionIndexed& model, const std::string& folder) {
   const std::filesystem::path path(folder);
   Array x = io::read_npy(path / "X.npy");
-  Array y = io::read_npy(path / "Y.npy");
   const auto tokens = static_cast<std::size_t>(model.tokens);
   if (x.shape.size() != 3) {
     throw InvalidArgument(
@@ -69,13 +143,12 @@ StoredData read_data(const AttentionIndexed& model, const std::string& folder) {
   stored.data.tokens = tokens;
   stored.data.dim = x.shape[2];
   require_shape("X.npy", x, {x.shape[0], tokens, x.shape[2]});
-  require_shape("Y.npy", y, label_shape(model, x.shape[0]));
   if (x.shape[0] == 0 || x.shape[2] < 2) {
     throw InvalidArgument("--data", "X.npy is " + shape_text(x.shape) +
                                         "; allowed: one sample or more, two dimensions or more");
   }
   stored.data.inputs = numbers(std::move(x));
-  stored.data.labels = numbers(std::move(y));
+  stored.data.labels = read_labels(model, path, stored.data.samples);
   if (!std::all_of(stored.data.inputs.begin(), stored.data.inputs.end(),
                    [](double value) { return std::isfinite(value); })) {
     throw InvalidArgument("--data", "X.npy has entries that are not finite; allowed: numbers");

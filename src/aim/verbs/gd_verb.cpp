@@ -45,22 +45,24 @@ struct Samples {
 };
 
 Result run_gd(const Parameters& p, const Context& context) {
-  const AttentionIndexed model = read_simulated_model(p);
+  const auto dim = static_cast<std::size_t>(p.integer("dim"));
+  const AttentionIndexed model = at_size(read_model(p), dim);
   if (model.channel == ChannelKind::hardmax) {
     throw Refused(
         "hardmax labels are constant almost everywhere, so that their squared error has "
         "no gradient; possible: --channel softmax or linear");
   }
-  const auto dim = static_cast<std::size_t>(p.integer("dim"));
   const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
   const StateEvolution evolution(model, seed, context);
   const auto runs = static_cast<std::uint64_t>(p.integer("runs"));
   const auto& alphas = p.reals("alpha");
   Result result;
   result.table = Table(gd_columns());
+  add_sizes(p.real("rho"), model, dim, alphas, result);
   try {
     double done = 0.0;
     for (const double alpha : alphas) {
+      const Estimate theory = evolution.at(ratio_of(samples_of(alpha, dim), dim)).mmse;
       Samples samples;
       for (std::uint64_t run = 0; run < runs; ++run) {
         const Teacher teacher = sample_teacher(model, dim, seed, run, context);
@@ -77,9 +79,9 @@ Result run_gd(const Parameters& p, const Context& context) {
       }
       result.table.add_row({alpha, samples.estimate(samples.single),
                             samples.estimate(samples.averaged),
-                            samples.estimate(samples.extrapolated), evolution.at(alpha).mmse});
+                            samples.estimate(samples.extrapolated), theory});
     }
-  } catch (const Interrupted&) {
+  } catch (const Interrupted&) {  // the rows finished so far are worth keeping
     result.status = ResultStatus::interrupted;
   }
   return result;
@@ -118,7 +120,7 @@ Verb gd_verb() {
       "scatter of the data sets of --runs; with one, of the students. The tolerance is not used to "
       "stop.";
   verb.parameters = model_parameters();
-  verb.parameters.push_back(dim_parameter(100));
+  verb.parameters.push_back(dim_parameter(std::int64_t{100}));
   Parameter alpha = alpha_parameter();
   alpha.open_min = true;
   alpha.text = "Sample ratios n/d^2 (samples over dimension squared).";
@@ -135,6 +137,7 @@ Verb gd_verb() {
   verb.columns = gd_columns();
   verb.primary = "mse_averaged";
   verb.default_tol = default_tolerance;
+  verb.method = 2;
   verb.examples = {"aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
                    "aim gd --dim 200 --alpha 0.1 --starts 32 --runs 1"};
   verb.cost = gd_cost;

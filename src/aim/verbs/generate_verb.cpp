@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/data_folder.hpp"
 #include "aim/verbs/model_options.hpp"
@@ -15,14 +19,28 @@ double alpha_of(const Parameters& p) {
   return p.real("alpha");
 }
 
+/// Probabilities below the smallest normal number keep their scores in logY.npy alone.
+void add_underflow(const AttentionIndexed& model, const Dataset& data, Result& result) {
+  if (model.channel != ChannelKind::softmax) return;
+  const double smallest = std::log(std::numeric_limits<double>::min());
+  const auto lost = std::count_if(data.labels.begin(), data.labels.end(),
+                                  [&](double log_y) { return log_y < smallest; });
+  if (lost == 0) return;
+  result.notes.push_back(std::to_string(lost) +
+                         " probabilities of Y.npy are too small for a number and were rounded; "
+                         "logY.npy has their logarithms, which `aim amp --data` reads.");
+}
+
 Result run_generate(const Parameters& p, const Context& context) {
-  const AttentionIndexed model = read_simulated_model(p);
   const auto dim = static_cast<std::size_t>(p.integer("dim"));
+  const AttentionIndexed model = at_size(read_model(p), dim);
   const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
   Teacher teacher = sample_teacher(model, dim, seed, 0, context);
   Dataset data = sample_data(model, teacher, samples_of(alpha_of(p), dim), seed, 0, context);
   Result result;
   result.table = Table(generate_columns());
+  add_sizes(p.real("rho"), model, dim, {alpha_of(p)}, result);
+  add_underflow(model, data, result);
   result.artifacts = data_files(model, std::move(data), std::move(teacher));
   for (const Artifact& file : result.artifacts) {
     std::string shape;
@@ -52,17 +70,19 @@ Verb generate_verb() {
   verb.name = "generate";
   verb.summary = "a data set of the attention-indexed model, which amp --data reads";
   verb.details =
-      "Writes X.npy (n x T x d tokens), Y.npy (labels: n x T x T softmax probabilities or scores, "
-      "or n x T columns of the largest entries for hardmax, counted from 0), truth/S.npy and "
+      "Writes X.npy (n x T x d tokens), Y.npy (labels: n x T x T softmax probabilities, with their "
+      "logarithms in logY.npy, or scores, or n x T columns of the largest entries for hardmax, "
+      "counted from 0), truth/S.npy and "
       "truth/W.npy into the folder of --out. n = alpha d^2 samples.";
   verb.parameters = model_parameters();
-  verb.parameters.push_back(dim_parameter(100));
+  verb.parameters.push_back(dim_parameter(std::int64_t{100}));
   Parameter alpha = make_parameter("alpha", ParameterKind::real, 0.1, 0.0, 1e9,
                                    "Sample ratio n/d^2 (samples over dimension squared).");
   alpha.open_min = true;
   verb.parameters.push_back(alpha);
   verb.columns = generate_columns();
   verb.needs_folder = true;
+  verb.method = 2;
   verb.examples = {
       "aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
       "aim generate --channel hardmax --tokens 2 --dim 50 --alpha 1 --rho 0.2 --out data"};

@@ -52,8 +52,8 @@ std::vector<Parameter> model_parameters() {
   list.push_back(make_parameter("tokens", ParameterKind::integer, std::int64_t{2}, 1, max_tokens,
                                 "Tokens T of a sample: 1 or more with linear, 2 or more with "
                                 "softmax, 2 to 12 with hardmax."));
-  list.push_back(make_parameter("rho", ParameterKind::real, 0.5, 0.0, Spectrum::max_rho,
-                                "Width ratio rho = r/d of the matrix W."));
+  list.push_back(make_parameter("rho", ParameterKind::real, 0.5, Spectrum::min_rho,
+                                Spectrum::max_rho, "Width ratio rho = r/d of the matrix W."));
   list.push_back(make_parameter("beta", ParameterKind::real, 1.0, 0.0, largest_beta,
                                 "Inverse temperature of softmax labels; no limit depends on it."));
   list.back().open_min = true;
@@ -69,6 +69,7 @@ std::vector<Parameter> limit_parameters() {
   std::vector<Parameter> list = model_parameters();
   for (Parameter& p : list) {
     if (p.name == "rho") {
+      p.min = 0.0;
       p.text =
           "Width ratio rho = r/d of the matrix W; 0: the limit of small widths, alpha meaning "
           "n/(d r).";

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "aim/verbs/model_options.hpp"
+#include "onset/aim/model/data.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
+#include "onset/core/verb.hpp"
 
 namespace onset::aim {
 
@@ -12,25 +18,49 @@ namespace onset::aim {
 inline constexpr double max_dim = 20000;
 
 /// Dimension of a simulated problem; `fallback` as people would first try it.
-[[nodiscard]] inline Parameter dim_parameter(std::int64_t fallback) {
-  return make_parameter("dim", ParameterKind::integer, fallback, 2, max_dim,
+[[nodiscard]] inline Parameter dim_parameter(Value fallback) {
+  return make_parameter("dim", ParameterKind::integer, std::move(fallback), 2, max_dim,
                         "Dimension d of a token; n = alpha d^2 samples.");
 }
 
-/// The model of a simulation, which needs a width: rho > 0.
-[[nodiscard]] inline AttentionIndexed read_simulated_model(const Parameters& p) {
-  const AttentionIndexed model = read_model(p);
-  if (model.rho == 0.0) {
-    throw InvalidArgument("--rho",
-                          "0 is a limit without finite size; allowed: above 0 for simulations");
-  }
+/// The model at dimension d, with the width ratio that it has there: r/d for a whole r.
+[[nodiscard]] inline AttentionIndexed at_size(AttentionIndexed model, std::size_t dim) {
+  model.rho = static_cast<double>(width_of(model.rho, dim)) / static_cast<double>(dim);
   return model;
+}
+
+/// n/d^2 for a whole n.
+[[nodiscard]] inline double ratio_of(std::size_t samples, std::size_t dim) {
+  const auto d = static_cast<double>(dim);
+  return static_cast<double>(samples) / (d * d);
+}
+
+/// Says which width was used, and where rounding to whole widths and samples changed a ratio.
+inline void add_sizes(double asked_rho, const AttentionIndexed& used, std::size_t dim,
+                      const std::vector<double>& alphas, Result& result) {
+  constexpr double rounding = 1e-12;
+  const auto differs = [](double a, double b) { return std::abs(a - b) > rounding * b; };
+  const auto width = static_cast<std::int64_t>(width_of(used.rho, dim));
+  result.summary.emplace_back("width", width);
+  result.summary.emplace_back("rho_used", used.rho);
+  if (differs(asked_rho, used.rho)) {
+    result.notes.push_back("rho = " + to_text(Value(asked_rho)) +
+                           " means width r = " + std::to_string(width) +
+                           " at this dimension: " + to_text(Value(used.rho)) + " was used.");
+  }
+  for (const double alpha : alphas) {
+    const std::size_t samples = samples_of(alpha, dim);
+    if (!differs(alpha, ratio_of(samples, dim))) continue;
+    result.notes.push_back(
+        "alpha = " + to_text(Value(alpha)) + " means n = " + std::to_string(samples) +
+        " samples at this dimension: " + to_text(Value(ratio_of(samples, dim))) + " was used.");
+  }
 }
 
 /// The largest number of samples of a grid of alphas.
 [[nodiscard]] inline double most_samples(const std::vector<double>& alphas, double dim) {
   double most = 1.0;
-  for (const double alpha : alphas) most = alpha * dim * dim > most ? alpha * dim * dim : most;
+  for (const double alpha : alphas) most = std::max(most, alpha * dim * dim);
   return most;
 }
 

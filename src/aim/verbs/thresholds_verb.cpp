@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "aim/verbs/aim_verbs.hpp"
@@ -8,7 +9,7 @@
 namespace onset::aim {
 namespace {
 
-/// Relative to alpha; the first for sampled tables.
+/// Of alpha, relative above 1; the first for sampled tables.
 constexpr double sampled_tolerance = 5e-3;
 constexpr double exact_tolerance = 1e-9;
 
@@ -23,11 +24,13 @@ std::vector<Column> threshold_columns() {
 
 /// Why there is no row, for people.
 void add_notes(const AttentionIndexed& model, const Thresholds& found, Result& result) {
-  if (!found.perfect) {
-    result.notes.push_back(model.channel == ChannelKind::hardmax
-                               ? "No perfect recovery: with hardmax labels the error falls like "
-                                 "alpha^-2 and is never 0."
-                               : "No perfect recovery: noise leaves an error at every alpha.");
+  if (!found.perfect && model.channel == ChannelKind::hardmax) {
+    result.notes.push_back(std::string("No perfect recovery: with hardmax labels the error falls "
+                                       "like alpha^-") +
+                           (model.published.density ? "1, with this output function," : "2") +
+                           " and is never 0.");
+  } else if (!found.perfect) {
+    result.notes.push_back("No perfect recovery: noise leaves an error at every alpha.");
   }
   if (!found.weak && model.prior == PriorKind::wishart) {
     result.notes.push_back(
@@ -45,7 +48,7 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   const auto add = [&](const char* kind, const std::optional<Estimate>& alpha) {
     if (!alpha) return;
     result.table.add_row({std::string(kind), *alpha});
-    if (alpha->error > p.real("tol")) {
+    if (alpha->error > p.real("tol") * std::max(1.0, alpha->value)) {
       result.status = ResultStatus::unconverged;
       result.reason = "the asked tolerance " + to_text(Value(p.real("tol"))) + " was not reached";
     }
@@ -78,7 +81,7 @@ Verb thresholds_verb() {
       "Sharp thresholds of the attention-indexed model in the sample ratio alpha = n/d^2 (samples "
       "over dimension squared); with --rho 0, the limit of small widths, alpha = n/(d r). See aim "
       "curve for the model. A threshold that does not exist has no row. The tolerance is for "
-      "alpha.";
+      "alpha, and relative to it above 1.";
   verb.parameters = limit_parameters();
   verb.columns = threshold_columns();
   verb.primary = "alpha";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -15,8 +16,8 @@ namespace {
 /// Below this V everything is known, if the labels are explained to `exact_residual`.
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
-/// Below this norm a block's weights have died out: the label says nothing about it.
-constexpr double dead_norm = 1e-10;
+/// Of V, in attempts that follow a failure [smi 84].
+constexpr double restart_damping = 0.5;
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
 /// in a row is a divergence, unless chance does as much: the teacher's own norm has a standard
 /// deviation of sqrt(2/D).
@@ -53,10 +54,13 @@ class Attempt {
     for (double& w : weights) w *= options_.start;
     const double v = 1.0 - options_.start * options_.start;
     covariance_ = isotropic(model_.shape(), v);
+    response_ = covariance_;
     precision_ = isotropic(model_.shape(), 1.0 / v);
+    damping_ = attempt > 1 ? std::max(options_.damping, restart_damping) : options_.damping;
     variance_.assign(covariance_.size(), v);
     steps.clear();
     change_.assign(covariance_.size(), 1.0);
+    floor_steps_.assign(covariance_.size(), 0);
     gaps_ = 0;
   }
 
@@ -69,6 +73,7 @@ class Attempt {
 
  private:
   void update(SweepSums& sums);
+  void keep_alive(MessageSweep& sweep);
   void record(const SweepSums& sums);
   void measure_errors(MessagePassingStep& step, std::size_t points) const;
   [[nodiscard]] bool settled() const;
@@ -84,9 +89,12 @@ class Attempt {
   const Dataset& data_;
   const MessagePassingOptions& options_;
   std::uint64_t run_;
-  BlockMatrices covariance_, precision_;  // V_b and its inverse
+  BlockMatrices covariance_, precision_;  // V_b of the posteriors and its inverse
+  BlockMatrices response_;                // (1 + A_b)^{-1}
+  double damping_ = 0.0;
   std::vector<double> variance_;          // their mean eigenvalues
   std::vector<double> change_;            // relative, of weights and V, per block
+  std::vector<std::size_t> floor_steps_;  // iterations in a row that made a block too small
   int gaps_ = 0;                          // iterations in a row off the Nishimori line
 };
 
@@ -99,10 +107,14 @@ void Attempt::update(SweepSums& sums) {
     const auto rank = static_cast<std::size_t>(model_.shape().rank[b]);
     std::vector<double>& a = sums.curvature[b];
     map_eigenvalues(a, rank, not_negative);
-    precision_[b] = a;
-    for (std::size_t p = 0; p < rank; ++p) precision_[b][p * rank + p] += 1.0;
-    covariance_[b] = precision_[b];
-    map_eigenvalues(covariance_[b], rank, inverse);
+    response_[b] = a;
+    for (std::size_t p = 0; p < rank; ++p) response_[b][p * rank + p] += 1.0;
+    map_eigenvalues(response_[b], rank, inverse);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      covariance_[b][k] = damping_ * covariance_[b][k] + (1.0 - damping_) * response_[b][k];
+    }
+    precision_[b] = covariance_[b];
+    map_eigenvalues(precision_[b], rank, inverse);
     double moved = 0.0;
     double size = 0.0;
     std::vector<double> pushed(rank);
@@ -115,7 +127,7 @@ void Attempt::update(SweepSums& sums) {
       }
       for (std::size_t p = 0; p < rank; ++p) {
         double x = 0.0;
-        for (std::size_t q = 0; q < rank; ++q) x += covariance_[b][p * rank + q] * pushed[q];
+        for (std::size_t q = 0; q < rank; ++q) x += response_[b][p * rank + q] * pushed[q];
         const double step = x - weights[(first + p) * dim + d];
         next[(first + p) * dim + d] = x;
         moved += step * step;
@@ -128,6 +140,28 @@ void Attempt::update(SweepSums& sums) {
     first += rank;
   }
   weights = std::move(next);
+}
+
+/// A block that dies out may become learnable once others are learned, and would then take long to
+/// come back from rounding errors: its weights are kept at the size of the start. The iteration is
+/// linear in them there, so that messages are multiplied with them.
+void Attempt::keep_alive(MessageSweep& sweep) {
+  auto row = weights.begin();
+  for (std::size_t b = 0; b < covariance_.size(); ++b) {
+    const auto size = static_cast<std::ptrdiff_t>(model_.shape().rank[b]) *
+                      static_cast<std::ptrdiff_t>(data_.dimension);
+    const auto next = row + size;
+    const double norm =
+        std::sqrt(std::inner_product(row, next, row, 0.0) / static_cast<double>(size));
+    const bool dying = norm > 0.0 && norm < options_.start;
+    floor_steps_[b] = dying ? floor_steps_[b] + 1 : 0;
+    if (dying) {
+      const double factor = options_.start / norm;
+      std::for_each(row, next, [factor](double& w) { w *= factor; });
+      sweep.scale(b, factor);
+    }
+    row = next;
+  }
 }
 
 void Attempt::measure_errors(MessagePassingStep& step, std::size_t points) const {
@@ -156,8 +190,8 @@ void Attempt::record(const SweepSums& sums) {
 
 bool Attempt::settled() const {
   for (std::size_t b = 0; b < variance_.size(); ++b) {
-    const bool still = change_[b] < options_.tolerance;
-    if (!still && !(steps.back().block[b].norm < dead_norm)) return false;
+    const bool dead = floor_steps_[b] >= window;  // long enough to turn where it could grow
+    if (!dead && change_[b] >= options_.tolerance) return false;
   }
   return true;
 }
@@ -176,7 +210,7 @@ bool Attempt::stationary() const {
     const double before = mean_norm(steps.size() - 2 * window);
     const double noise = 1.0 / std::sqrt(static_cast<double>(data_.dimension));
     // What is still small and has grown by half has just started to be learned.
-    const bool rising = now > 1.5 * before && now > dead_norm && now < noise;
+    const bool rising = now > 1.5 * before && now < noise;
     if (rising || std::abs(now - before) > noise) return false;
   }
   return true;
@@ -194,13 +228,14 @@ bool Attempt::off_the_line() {
 }
 
 bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
-  SweepSums sums = sweep.pass(weights, covariance_, precision_, context);
+  SweepSums sums = sweep.pass(weights, covariance_, precision_, response_, context);
   update(sums);
   const bool finite =
       std::all_of(change_.begin(), change_.end(), [](double x) { return std::isfinite(x); });
   if (!finite || sums.lost > most_lost * static_cast<double>(data_.samples)) {
     return stop(MessagePassingEnd::diverged);
   }
+  keep_alive(sweep);
   record(sums);
   const bool known =
       std::all_of(variance_.begin(), variance_.end(), [](double v) { return v < known_variance; });
@@ -224,6 +259,7 @@ void MessagePassingOptions::validate() const {
   };
   check(max_iterations >= 1, "max_iterations", "1 or more");
   check(start > 0.0 && start < 1.0, "start", "a number in (0, 1)");
+  check(damping >= 0.0 && damping < 1.0, "damping", "a number in [0, 1)");
   check(tolerance > 0.0, "tolerance", "a positive number");
   check(restarts >= 0 && restarts < static_cast<int>(attempts_per_run), "restarts", "0 to 1023");
   check(error_points >= 1 && last_error_points >= 1, "error_points", "1 or more");

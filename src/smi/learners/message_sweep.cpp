@@ -73,6 +73,7 @@ struct MessageSweep::Pass {
   std::span<const double> weights;
   const BlockMatrices& covariance;
   const BlockMatrices& precision;
+  const BlockMatrices& response;
   SmoothedPrior prior;
 };
 
@@ -98,6 +99,13 @@ MessageSweep::MessageSweep(const SequenceModel& model, const Posterior& posterio
 
 void MessageSweep::restart() {
   std::fill(messages_.begin(), messages_.end(), 0.0);
+}
+
+void MessageSweep::scale(std::size_t block, double factor) {
+  const FieldShape& shape = model_.shape();
+  const std::size_t first = shape.first(block) * data_.samples;
+  for (std::size_t k = 0; k < shape.size(block) * data_.samples; ++k)
+    messages_[first + k] *= factor;
 }
 
 /// Messages g = V^{-1} <z - omega> and sums of covariances of a block of samples.
@@ -165,7 +173,7 @@ void MessageSweep::block(const Pass& pass, std::size_t first, std::size_t count,
         double z = work.fields[f / tokens * rows + i * tokens + t];
         for (std::size_t q = 0; q < rank; ++q) {
           const std::size_t other = shape.first(b) + q * tokens + t;
-          z -= pass.covariance[b][p * rank + q] * messages_[other * data_.samples + first + i];
+          z -= pass.response[b][p * rank + q] * messages_[other * data_.samples + first + i];
         }
         work.omega[f * count + i] = z;
       }
@@ -184,9 +192,10 @@ void MessageSweep::block(const Pass& pass, std::size_t first, std::size_t count,
 }
 
 SweepSums MessageSweep::pass(std::span<const double> weights, const BlockMatrices& covariance,
-                             const BlockMatrices& precision, const Context& context) {
+                             const BlockMatrices& precision, const BlockMatrices& response,
+                             const Context& context) {
   const FieldShape& shape = model_.shape();
-  const Pass pass{weights, covariance, precision, smoothed_prior(shape, covariance)};
+  const Pass pass{weights, covariance, precision, response, smoothed_prior(shape, covariance)};
   const std::size_t blocks = (data_.samples + block_samples - 1) / block_samples;
   const std::size_t chains = std::min(most_chains, blocks);
   std::vector<SweepSums> parts(chains);

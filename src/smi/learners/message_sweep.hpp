@@ -30,11 +30,15 @@ class MessageSweep {
   /// Model, posterior and data must outlive the sweep.
   MessageSweep(const SequenceModel& model, const Posterior& posterior, const Dataset& data);
 
-  /// `covariance`: V_b, and `precision` its inverse.
+  /// `covariance`: V_b of the posteriors, and `precision` its inverse; `response`: dwhat/db, which
+  /// is V_b too where nothing is damped.
   [[nodiscard]] SweepSums pass(std::span<const double> weights, const BlockMatrices& covariance,
-                               const BlockMatrices& precision, const Context& context);
+                               const BlockMatrices& precision, const BlockMatrices& response,
+                               const Context& context);
   /// Forgets the messages.
   void restart();
+  /// Multiplies the messages of a block, whose weights were multiplied.
+  void scale(std::size_t block, double factor);
 
  private:
   struct Pass;

@@ -116,7 +116,6 @@ void SgdOptions::validate() const {
   check(start_cosine >= 0.0 && start_cosine <= 1.0, "start_cosine", "a number in [0, 1]");
   check(time > 0.0 && std::isfinite(time), "time", "a positive number");
   check(records >= 1, "records", "1 or more");
-  check(alpha * static_cast<double>(dimension) >= 1.0, "alpha", "at least one sample");
   check(reuse >= 1, "reuse", "1 or more");
 }
 
@@ -125,6 +124,7 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   options.validate();
   const auto samples = static_cast<std::size_t>(
       std::llround(options.alpha * static_cast<double>(options.dimension)));
+  if (samples < 1) throw InvalidArgument("alpha", "means no sample; allowed: at least one sample");
   Context alone = context;
   alone.threads = 1;
   const auto teacher_model = attention_model(model);

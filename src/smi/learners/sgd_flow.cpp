@@ -10,6 +10,7 @@
 #include "onset/smi/learners/attention_loss.hpp"
 #include "onset/smi/learners/sgd.hpp"
 #include "smi/learners/semidefinite_root.hpp"
+#include "smi/learners/sgd_start.hpp"
 
 namespace onset::smi {
 namespace {
@@ -137,7 +138,7 @@ State runge_kutta(Drift& drift, const State& x, double h) {
   return out;
 }
 
-/// Cosines of every record: record * layers + layer.
+/// Cosines of every record, record * layers + layer, up to a divergence.
 std::vector<double> solve(Drift& drift, const SgdOptions& options, std::size_t p,
                           std::size_t steps_per_record, const Context& context) {
   const double start = options.start_cosine > 0.0
@@ -152,6 +153,9 @@ std::vector<double> solve(Drift& drift, const SgdOptions& options, std::size_t p
   std::vector<double> cosines;
   for (std::size_t record = 0; record <= options.records; ++record) {
     for (std::size_t l = 0; l < p; ++l) {
+      if (!(x[p * p + l * p + l] < useless_norm)) return cosines;
+    }
+    for (std::size_t l = 0; l < p; ++l) {
       cosines.push_back(std::abs(x[l * p + l]) / std::sqrt(x[p * p + l * p + l]));
     }
     for (std::size_t s = 0; record < options.records && s < steps_per_record; ++s) {
@@ -164,8 +168,8 @@ std::vector<double> solve(Drift& drift, const SgdOptions& options, std::size_t p
 
 }  // namespace
 
-std::vector<SgdFlowPoint> sgd_flow(const DeepAttention& model, const SgdOptions& options,
-                                   std::size_t points, const Context& context) {
+SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options, std::size_t points,
+                 const Context& context) {
   options.validate();
   const std::size_t p = model.shape().directions();
   if (p > most_layers) {
@@ -181,8 +185,10 @@ std::vector<SgdFlowPoint> sgd_flow(const DeepAttention& model, const SgdOptions&
     Drift drift(model, options, points, r % replicates);
     cosines[r] = solve(drift, options, p, r < replicates ? 2 * steps : steps, context);
   });
-  std::vector<SgdFlowPoint> out;
-  for (std::size_t record = 0; record <= options.records; ++record) {
+  std::size_t common = (options.records + 1) * p;
+  for (const auto& c : cosines) common = std::min(common, c.size());
+  SgdFlow out{{}, common < (options.records + 1) * p};
+  for (std::size_t record = 0; record < common / p; ++record) {
     SgdFlowPoint point{
         options.time * static_cast<double>(record) / static_cast<double>(options.records), {}};
     for (std::size_t l = 0; l < p; ++l) {
@@ -192,7 +198,7 @@ std::vector<SgdFlowPoint> sgd_flow(const DeepAttention& model, const SgdOptions&
       point.cosine.push_back(
           numerics::reduce(values, std::abs(cosines[replicates][at] - cosines[0][at])));
     }
-    out.push_back(std::move(point));
+    out.points.push_back(std::move(point));
   }
   return out;
 }

@@ -109,7 +109,7 @@ AmpTables::AmpTables(const FieldShape& shape, bool knows_teacher)
       trajectories_(trajectory_columns(shape.blocks())) {}
 
 void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) {
-  const auto number = static_cast<std::int64_t>(run);
+  const auto number = static_cast<std::int64_t>(run + 1);
   runs_table_.add_row({alpha, number, std::string(to_string(result.end)),
                        std::int64_t{result.attempts},
                        static_cast<std::int64_t>(result.steps.size())});

@@ -70,6 +70,7 @@ MessagePassingOptions amp_options(const Parameters& p) {
   MessagePassingOptions options;
   options.max_iterations = static_cast<int>(p.integer("iterations"));
   options.start = p.real("start");
+  options.damping = p.real("damping");
   options.restarts = static_cast<int>(p.integer("restarts"));
   options.nodes = static_cast<int>(p.integer("nodes"));
   if ((options.nodes & (options.nodes - 1)) != 0) {
@@ -154,13 +155,13 @@ Cost amp_cost(const Parameters& p) {
   const FieldShape& shape = named.model->shape();
   Cost cost;
   cost.method =
-      "Generalised approximate message passing without damping: every iteration passes once over "
+      "Generalised approximate message passing: every iteration passes once over "
       "the inputs, asks the posterior of every sample for its first two moments, and takes "
       "weights, "
       "V and all derivatives from them. A run ends at a fixed point, at exact recovery (V below "
       "1e-8 "
       "and the labels explained), or after --iterations; divergence and false recovery are "
-      "detected, and another start is tried.";
+      "detected, and another start is tried with V damped.";
   if (has_data(p)) {
     std::error_code code;
     const auto size =
@@ -198,6 +199,9 @@ std::vector<Parameter> amp_parameters() {
                                 "Most iterations of a run."));
   list.push_back(make_parameter("start", ParameterKind::real, 1e-3, 1e-12, 0.9,
                                 "Standard deviation of the weights at the start."));
+  list.push_back(make_parameter("damping", ParameterKind::real, 0.0, 0.0, 0.99,
+                                "Share of the old V in the posteriors' V; restarts take at least "
+                                "0.5."));
   list.push_back(make_parameter("restarts", ParameterKind::integer, std::int64_t{3}, 0, 1000,
                                 "Other starts after a divergence or a false recovery."));
   list.push_back(make_parameter("nodes", ParameterKind::integer, std::int64_t{128}, 16, 1 << 16,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -20,6 +21,8 @@ constexpr int supported_deep_tokens = 8;
 /// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
 constexpr double seconds_per_node = 5e-8;
 constexpr double seconds_per_sampled_node = 2.5e-8;  // times layers and tokens^2
+/// The same of a last layer of rank two with two tokens, which is integrated over its orbit.
+constexpr double seconds_per_pair_node = 5e-6;
 constexpr double seconds_per_exact_sample = 2e-6;
 
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
@@ -44,9 +47,13 @@ Parameter correlation_parameter() {
   return strength;
 }
 
+/// Whether a text is a number, in the allowed range or not.
 bool is_number(const std::string& text) {
+  Parameter any = correlation_parameter();
+  any.min = -std::numeric_limits<double>::infinity();
+  any.max = std::numeric_limits<double>::infinity();
   try {
-    (void)parse_value(correlation_parameter(), text);
+    (void)parse_value(any, text);
     return true;
   } catch (const InvalidArgument&) {
     return false;
@@ -57,8 +64,11 @@ bool is_number(const std::string& text) {
 double read_strength(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string word = colon == std::string::npos ? text : text.substr(colon + 1);
-  if (!is_number(word)) wrong_correlation(text, "has no correlation from -1 to 1 after its colon");
-  return std::get<double>(parse_value(correlation_parameter(), word));
+  try {
+    return std::get<double>(parse_value(correlation_parameter(), word));
+  } catch (const InvalidArgument&) {
+    wrong_correlation(text, "has no correlation from -1 to 1");
+  }
 }
 
 constexpr std::string_view inline_matrix = "matrix:";
@@ -221,8 +231,10 @@ double NamedModel::channel_seconds(double evaluations, double points, double nod
   }
   const double tokens = attention->tokens;
   const double noise = attention->noise > 0.0 ? 4.0 : 1.0;
-  return samples * 4.0 * nodes * seconds_per_sampled_node * attention->layers * tokens * tokens *
-         noise;
+  const bool pair = attention->tokens == 2 && attention->rank_of(attention->layers - 1) == 2;
+  const double node = pair ? seconds_per_pair_node
+                           : seconds_per_sampled_node * attention->layers * tokens * tokens * noise;
+  return samples * 4.0 * nodes * node;
 }
 
 std::size_t NamedModel::affordable_points(double nodes) const {

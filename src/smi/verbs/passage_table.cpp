@@ -15,6 +15,32 @@ Estimate fraction(std::int64_t k, std::size_t runs) {
   return {static_cast<double>(k) / n, std::sqrt(share * (1.0 - share) / n)};
 }
 
+std::vector<Column> passage_columns() {
+  return {{"layer", "number of the layer", "", false},
+          {"time", "when it first reached the level, mean over the runs that did", "", true},
+          {"reached", "fraction of runs that reached it", "", true},
+          {"first", "fraction of runs in which it was before all others", "", true}};
+}
+
+/// When a layer's cosine, moved by `errors` standard errors, first reaches the level; infinity when
+/// it does not. `bend` becomes what linear interpolation may miss.
+double crossing(const SgdFlow& flow, std::size_t layer, double level, double errors, double& bend) {
+  const auto& points = flow.points;
+  const auto cosine = [&](std::size_t k) {
+    return points[k].cosine[layer].value + errors * points[k].cosine[layer].error;
+  };
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (cosine(k) < level) continue;
+    if (k == 0) return points[0].time;
+    const double rise = cosine(k) - cosine(k - 1);
+    const double spacing = points[k].time - points[k - 1].time;
+    const std::size_t other = k + 1 < points.size() ? k + 1 : k - 1;
+    bend = spacing * std::abs(cosine(other) - 2.0 * cosine(k) + cosine(k - 1)) / (8.0 * rise);
+    return points[k - 1].time + spacing * (level - cosine(k - 1)) / rise;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double level)
@@ -41,10 +67,7 @@ Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double l
 }
 
 Table Passages::table() const {
-  Table table({{"layer", "number of the layer", "", false},
-               {"time", "when it first reached the level, mean over the runs that did", "", true},
-               {"reached", "fraction of runs that reached it", "", true},
-               {"first", "fraction of runs in which it was before all others", "", true}});
+  Table table(passage_columns());
   for (std::size_t l = 0; l < layers_.size() && runs_ > 0; ++l) {
     const auto& times = layers_[l].times;
     Cell time;
@@ -66,6 +89,29 @@ std::vector<std::pair<std::string, Cell>> Passages::summary() const {
   if (layers_[best].first == 0) return {{"learned_first", Cell()}};
   return {{"learned_first", static_cast<std::int64_t>(best + 1)},
           {"first_fraction", fraction(layers_[best].first, runs_)}};
+}
+
+Table flow_passages(const SgdFlow& flow, std::size_t layers, double level) {
+  std::vector<double> times;
+  std::vector<Cell> cells;
+  for (std::size_t l = 0; l < layers; ++l) {
+    double bend = 0.0;
+    const double early = crossing(flow, l, level, 1.0, bend);
+    const double late = crossing(flow, l, level, -1.0, bend);
+    times.push_back(crossing(flow, l, level, 0.0, bend));
+    const double error = std::isfinite(late) ? 0.5 * (late - early) : times[l] - early;
+    cells.emplace_back();
+    if (std::isfinite(times[l])) cells.back() = Estimate{times[l], std::hypot(error, bend)};
+  }
+  Table table(passage_columns());
+  for (std::size_t l = 0; l < layers; ++l) {
+    bool first = std::isfinite(times[l]);
+    for (std::size_t k = 0; k < layers; ++k) first = first && (k == l || times[l] < times[k]);
+    table.add_row({static_cast<std::int64_t>(l + 1), cells[l],
+                   Estimate{std::isfinite(times[l]) ? 1.0 : 0.0, 0.0},
+                   Estimate{first ? 1.0 : 0.0, 0.0}});
+  }
+  return table;
 }
 
 }  // namespace onset::smi

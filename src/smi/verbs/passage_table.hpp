@@ -33,4 +33,8 @@ class Passages {
   double resolution_ = 0.0;
 };
 
+/// The same table for the limit of large dimension, which reaches a level or not; times are
+/// interpolated between records.
+[[nodiscard]] Table flow_passages(const SgdFlow& flow, std::size_t layers, double level);
+
 }  // namespace onset::smi

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -62,30 +63,51 @@ TEST(AimOrthant, RatesStayAccurateWhereTheProbabilityUnderflows) {
   }
 }
 
-/// E |E[z | y, omega]|^2 for T = 2 with no formula but the definition: plain sampling of z for many
-/// omega, two independent halves of it so that squares have no bias.
-Estimate nested_monte_carlo(double q, double v, std::size_t outer, std::size_t inner) {
+/// The columns of the largest entries of all rows as one number.
+int label_of(const std::vector<double>& h, std::size_t tokens) {
+  int label = 0;
+  for (std::size_t a = 0; a < tokens; ++a) {
+    const auto row = h.begin() + static_cast<std::ptrdiff_t>(a * tokens);
+    const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(tokens));
+    label = label * static_cast<int>(tokens) + static_cast<int>(best - row);
+  }
+  return label;
+}
+
+/// E |E[z | y, omega]|^2 with no formula but the definition: plain sampling of z for many omega,
+/// two independent halves of it so that squares have no bias.
+Estimate nested_monte_carlo(std::size_t tokens, double q, double v, std::size_t outer,
+                            std::size_t inner) {
   numerics::Stream stream(3, "test nested");
+  const std::size_t scores = tokens * (tokens + 1) / 2;
   std::vector<double> values;
+  std::vector<double> means(scores);
+  std::vector<double> z(scores);
+  std::vector<double> h(tokens * tokens);
   for (std::size_t o = 0; o < outer; ++o) {
-    const double w11 = std::sqrt(2.0 * q) * stream.normal();
-    const double w22 = std::sqrt(2.0 * q) * stream.normal();
-    const double w12 = std::sqrt(q) * stream.normal();
-    std::map<int, std::array<std::array<double, 4>, 2>> sums;  // label -> halves of (n, z)
-    std::vector<double> z(3 * inner);
-    stream.normal(z);
+    stream.normal(means);
+    // label -> halves of (count, sums of z)
+    std::map<int, std::array<std::vector<double>, 2>> sums;
     for (std::size_t i = 0; i < inner; ++i) {
-      const double h11 = w11 + std::sqrt(2.0 * v) * z[3 * i];
-      const double h22 = w22 + std::sqrt(2.0 * v) * z[3 * i + 1];
-      const double h12 = w12 + std::sqrt(v) * z[3 * i + 2];
-      auto& half = sums[(h11 > h12 ? 1 : 0) + (h22 > h12 ? 2 : 0)][i % 2];
+      stream.normal(z);
+      std::size_t k = 0;
+      for (std::size_t a = 0; a < tokens; ++a) {
+        for (std::size_t b = a; b < tokens; ++b, ++k) {
+          const double deviation = a == b ? std::numbers::sqrt2 : 1.0;
+          h[a * tokens + b] = h[b * tokens + a] =
+              deviation * (std::sqrt(q) * means[k] + std::sqrt(v) * z[k]);
+        }
+      }
+      auto& half = sums[label_of(h, tokens)][i % 2];
+      half.resize(scores + 1);
       half[0] += 1.0;
-      for (std::size_t j = 0; j < 3; ++j) half[j + 1] += z[3 * i + j];
+      for (std::size_t j = 0; j < scores; ++j) half[j + 1] += z[j];
     }
     double information = 0.0;  // sum over labels of P |E z|^2 = N_1 . N_2 / P
-    for (const auto& [label, halves] : sums) {
+    for (auto& [label, halves] : sums) {
+      if (halves[0].empty() || halves[1].empty()) continue;
       const double p = (halves[0][0] + halves[1][0]) / static_cast<double>(inner);
-      for (std::size_t j = 1; j < 4; ++j) {
+      for (std::size_t j = 1; j <= scores; ++j) {
         information += halves[0][j] * halves[1][j] * 4.0 /
                        (static_cast<double>(inner) * static_cast<double>(inner) * p);
       }
@@ -99,10 +121,19 @@ Estimate nested_monte_carlo(double q, double v, std::size_t outer, std::size_t i
 TEST(LongAimHardmax, PairAgreesWithNestedSamplingWithoutGradients) {
   for (const auto& [q, v] : {std::pair{0.5, 1.0}, std::pair{1.0, 0.5}}) {
     const Estimate sampled =
-        nested_monte_carlo(q, v, static_cast<std::size_t>(testing::scaled(3000)), 4000);
+        nested_monte_carlo(2, q, v, static_cast<std::size_t>(testing::scaled(3000)), 4000);
     const double exact = hardmax_pair_information(q / v, {});
     EXPECT_NEAR(sampled.value, exact, 5.0 * sampled.error + 0.01 * exact);
   }
+}
+
+/// The same for three tokens, whose table comes from another kind of sampling.
+TEST(LongAimHardmax, ThreeTokensAgreeWithNestedSamplingWithoutGradients) {
+  const Estimate sampled =
+      nested_monte_carlo(3, 0.5, 1.0, static_cast<std::size_t>(testing::scaled(1000)), 8000);
+  const Estimate known = (*hardmax_information(3, {}, 1, {}))(0.5);
+  EXPECT_NEAR(sampled.value, known.value,
+              5.0 * std::hypot(sampled.error, known.error) + 0.01 * known.value);
 }
 
 TEST(AimHardmax, PairHasItsClosedFormWithoutOverlap) {
@@ -111,6 +142,37 @@ TEST(AimHardmax, PairHasItsClosedFormWithoutOverlap) {
   const auto information = hardmax_information(2, {}, 1, {});
   EXPECT_NEAR((*information)(0.0).value, exact, 1e-12);
   EXPECT_NEAR(1.0 / (2.0 * exact), 0.4034106, 1e-7);
+}
+
+/// [aim 22] by another way: the plain trapezoid rule in independent normals, probabilities by the
+/// integral above. The numbers typed in are that rule with steps of 1/25.
+TEST(AimHardmax, PairAgreesWithAnotherQuadrature) {
+  for (const auto& [lambda, exact] :
+       {std::pair{0.05, 1.21735226562799}, std::pair{0.5, 1.05848415979829},
+        std::pair{2.0, 0.783598237272119}, std::pair{14.0, 0.365385794566086}}) {
+    EXPECT_NEAR(hardmax_pair_information(lambda, {}), exact, 1e-12 * exact) << lambda;
+  }
+  const double lambda = 1.5;
+  constexpr double step = 0.25;
+  double total = 0.0;
+  for (const double c : {-1.0 / 3.0, 1.0 / 3.0}) {
+    for (int i = -24; i <= 24; ++i) {
+      for (int j = 0; j <= 24; ++j) {  // even in j
+        const double sum = std::sqrt(0.5 * (1.0 + c)) * step * i;
+        const double difference = std::sqrt(0.5 * (1.0 - c)) * step * j;
+        const double k1 = std::sqrt(lambda) * (sum + difference);
+        const double k2 = std::sqrt(lambda) * (sum - difference);
+        const double root = std::sqrt(1.0 - c * c);
+        const double d1 = density(k1) * cdf((k2 - c * k1) / root);
+        const double d2 = density(k2) * cdf((k1 - c * k2) / root);
+        const double both = c > 0.0 ? d1 + d2 : d1 - d2;
+        total += density(step * i) * density(step * j) * (j == 0 ? 1.0 : 2.0) * step * step *
+                 (2.0 * d1 * d1 + 2.0 * d2 * d2 + both * both) / orthant_by_quadrature(k1, k2, c);
+      }
+    }
+  }
+  // Steps of 1/4 of a normal are good to 1e-9 here, six of its deviations too.
+  EXPECT_NEAR(hardmax_pair_information(lambda, {}), 2.0 / 3.0 * total, 2e-8);
 }
 
 TEST(AimHardmax, SeriesReproducesTheQuadratureEverywhere) {

@@ -100,5 +100,27 @@ TEST_F(RunFolder, AFileInThePlaceOfTheFolderIsNamed) {
   }
 }
 
+TEST_F(RunFolder, SaysWhatWroteItAndWithWhich) {
+  EXPECT_FALSE(read_run_identity(folder_));
+  RunRecord record;
+  record.command = "family verb";
+  record.parameters.set("word", std::string("softmax"));
+  record.parameters.set("whole", std::int64_t{3});
+  record.parameters.set("real", 0.1);
+  record.parameters.set("list", std::vector<double>{0.5, 1.0});
+  record.parameters.set("nothing", Value{});
+  write_run_folder(folder_, record, {"scalar", 1});
+  const auto identity = read_run_identity(folder_);
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(identity->command, "family verb");
+  EXPECT_FALSE(identity->parameters.contains("nothing"));
+  for (const auto& [name, value] : identity->parameters) {
+    EXPECT_EQ(value, record.parameters.values().at(name)) << name;
+  }
+  EXPECT_EQ(identity->parameters.size(), 4U);
+  std::ofstream(folder_ / "manifest.json") << "{";
+  EXPECT_THROW((void)read_run_identity(folder_), IoError);
+}
+
 }  // namespace
 }  // namespace onset::io

@@ -12,17 +12,22 @@ namespace onset::aim {
 
 /// Options of approximate_message_passing().
 struct AmpOptions {
-  int max_iterations = 200;
-  double tolerance = 1e-4;  ///< on the step ||S_hat' - S_hat||_F^2 / d, in units of the variance
+  int max_iterations = 500;
+  /// On the step ||S_hat' - S_hat||_F^2 / d, and on the drift of two steps as it would be without
+  /// damping; in units of the variance.
+  double tolerance = 1e-4;
   /// Share of the old estimate and omega that is kept, and half of the rest of the old variance.
-  /// Rank-one token matrices at finite size make the undamped algorithm unstable.
+  /// Rank-one token matrices at finite size make the undamped algorithm unstable. Where it
+  /// oscillates all the same, damping grows. 0: none ever.
   double damping = 0.5;
   /// Scores get variances in proportion to |x_a|^2 |x_b|^2, which keeps the algorithm closer to the
   /// Nishimori line.
   bool norm_aware = true;
-  /// The variance that state evolution predicts; one far below it is a sign of divergence. 0: not
-  /// known, or none.
-  double expected_mmse = 0.0;
+  /// Whether state evolution leaves an error, so that the variance has an end to settle at; above
+  /// perfect recovery it falls all the way, and damping grows with more patience.
+  bool settles = true;
+  /// A variance below this is a sign of divergence; 0: none is.
+  double least_variance = 0.0;
   void validate() const;
 };
 
@@ -47,7 +52,9 @@ struct AmpRun {
 /// Approximate message passing for the attention-indexed model [aim 28]: two products of n T x d by
 /// d x d (or its transpose) and one eigendecomposition in each iteration; memory 2 n T d doubles
 /// beside the data. `truth` (d x d) may be empty. Ends as diverged when the variance stops being
-/// finite, collapses far below its expected value, or is contradicted by its own steps.
+/// finite, collapses far below its expected value, or the estimate is longer than any truth; a
+/// damped run that does so is tried once more, with stronger damping, or none where it has nothing
+/// to settle at.
 [[nodiscard]] AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset& data,
                                                  const std::vector<double>& truth,
                                                  const AmpOptions& options, const Context& context);

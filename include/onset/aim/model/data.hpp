@@ -14,14 +14,18 @@ namespace onset::aim {
   return a * tokens - a * (a + 1) / 2 + b;
 }
 
-/// What a learner sees. `labels` as people store them: softmax, n x T x T probabilities; linear,
-/// n x T x T symmetric scores; hardmax, n x T columns of the largest entries, from 0.
+/// What a learner sees. `labels`: softmax, n x T x T logarithms of the probabilities, since these
+/// themselves underflow at large beta; linear, n x T x T symmetric scores; hardmax, n x T columns
+/// of the largest entries, from 0.
 struct Dataset {
   std::size_t samples = 0;
   std::size_t tokens = 0;
   std::size_t dim = 0;
   std::vector<double> inputs;  ///< n x T x d
   std::vector<double> labels;
+
+  /// The first `count` samples, at least 1 and at most all.
+  [[nodiscard]] Dataset first(std::size_t count) const;
 };
 
 /// The matrix behind the labels.

@@ -17,6 +17,8 @@ class OutputFunction {
   /// Throws InvalidArgument naming `labels` for entries that no model of this kind gives, and
   /// Refused for hardmax of more than two tokens.
   OutputFunction(const AttentionIndexed& model, const Dataset& data);
+  /// The refusal alone, before there are data.
+  static void require_closed_form(const AttentionIndexed& model);
 
   /// All spans have T (T + 1) / 2 elements, one per score (score_index).
   void gradient(std::size_t sample, std::span<const double> omega, std::span<const double> variance,

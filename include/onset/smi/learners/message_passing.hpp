@@ -14,7 +14,11 @@ namespace onset::smi {
 /// Options of message_passing().
 struct MessagePassingOptions {
   int max_iterations = 200;
-  double start = 1e-3;  ///< standard deviation of the weights at the start: breaks the symmetry
+  /// Standard deviation of the weights at the start: breaks the symmetry. Blocks that die out are
+  /// kept at this size.
+  double start = 1e-3;
+  /// Share of the old V in the V of the posteriors [smi 84]; at least 1/2 after a failed attempt.
+  double damping = 0.0;
   /// Weights and V have settled when an iteration changes them by less than this, relatively.
   double tolerance = 1e-4;
   int nodes = 256;   ///< of the posterior, per half
@@ -65,7 +69,7 @@ struct MessagePassing {
 };
 
 /// Generalised approximate message passing [smi 43-46]: the Bayes-optimal iteration whose overlaps
-/// follow state evolution, without damping; derivatives are posterior moments. V is a matrix in
+/// follow state evolution, undamped unless asked; derivatives are posterior moments. V is a matrix in
 /// every block; blocks are taken as independent [smi 48]. Costs samples x tokens x dimension x
 /// directions and one posterior per sample and iteration. `run` tells runs on the same seed apart.
 [[nodiscard]] MessagePassing message_passing(const SequenceModel& model, const Dataset& data,

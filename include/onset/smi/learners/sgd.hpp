@@ -21,7 +21,7 @@ struct SgdOptions {
   double rate = 15.0;
   double decay = 0.07;
   double init = 0.9;          ///< standard deviation of the student's weights at the start
-  double start_cosine = 0.0;  ///< cosine with the teacher that is planted in every layer
+  double start_cosine = 0.0;  ///< planted in every layer, up to the 1/sqrt(D) of random weights
   double time = 1700.0;       ///< epochs (sgd_batch), or samples over dimension
   std::size_t records = 200;  ///< evenly spaced, besides the start
   double alpha = 15.0;        ///< samples over dimension (sgd_batch only)
@@ -59,11 +59,15 @@ struct SgdFlowPoint {
   std::vector<Estimate> cosine;
 };
 
+struct SgdFlow {
+  std::vector<SgdFlowPoint> points;
+  bool diverged = false;  ///< as in SgdRun
+};
+
 /// The limit of one pass as the dimension grows: an ordinary differential equation for the overlaps
 /// [smi 54]. Without a planted start its cosines are 0 for ever, so it starts from the typical
 /// 1/sqrt(D) in every layer. `points`: random fields behind each right-hand side, per replicate.
-[[nodiscard]] std::vector<SgdFlowPoint> sgd_flow(const DeepAttention& model,
-                                                 const SgdOptions& options, std::size_t points,
-                                                 const Context& context);
+[[nodiscard]] SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options,
+                               std::size_t points, const Context& context);
 
 }  // namespace onset::smi
