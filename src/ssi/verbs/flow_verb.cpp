@@ -95,7 +95,8 @@ void add_rates(const FlowField& field, double stretch, Result& result) {
 
 void add_escape(const std::optional<Estimate>& time, const Parameters& p, Result& result) {
   if (!time) {
-    result.summary.push_back({"escape_time", {}});
+    result.summary.emplace_back("escape_time", no_estimate);
+    result.summary.emplace_back("escape_steps", no_estimate);
     result.notes.push_back("The level " + to_text(Value(p.real("level"))) +
                            " is not reached within --time.");
     return;

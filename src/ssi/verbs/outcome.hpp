@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -22,6 +23,10 @@ void keep_rows(Result& result, const Body& body) {
     result.reason = e.what();
   }
 }
+
+/// An estimate of the summary that there is none of: null in JSON, as is its error.
+inline constexpr Estimate no_estimate{std::numeric_limits<double>::quiet_NaN(),
+                                      std::numeric_limits<double>::quiet_NaN()};
 
 /// Calls the result unconverged if in some row the error of `column` exceeds --tol; 0: whatever
 /// comes out is fine. `remedy` says what would help.
