@@ -118,6 +118,12 @@ void BaselineOptions::validate() const {
 std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOptions& options,
                                       const Context& context) {
   options.validate();
+  if (const int exponent = label_exponent(examples); exponent != 0) {
+    std::vector<BaselineRun> runs =
+        run_baseline(scaled_labels(examples, -exponent), options, context);
+    for (BaselineRun& run : runs) scale(run.layer.w, exponent);
+    return runs;
+  }
   if (examples.dim > max_dim) {
     throw InvalidArgument("dim", "is not allowed; allowed: 1 to " + std::to_string(max_dim));
   }

@@ -14,13 +14,14 @@
 namespace onset::mha {
 namespace {
 
-constexpr int starts = 6;  // for each number of heads
+constexpr int starts = 3;  // for each number of heads
 constexpr int steps = 40;
 constexpr double start_scale = 3.0;  // Frobenius norm of a random theta
 constexpr double explained = 1e-6;   // held-out residual
 constexpr double same_head = 1e-6;
 constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
-constexpr double budget_flops = 1e11;
+constexpr double least_progress = 1e-3;  // of a step: whoever is on the way makes far more
+constexpr double budget_flops = 6e10;
 constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another
 /// What labels of cancelling projections may keep of their size there for the difference to show.
 constexpr double clear_contrast = 0.8;
@@ -46,9 +47,10 @@ std::optional<Layer> explaining_layer(const Sample& train, const Sample& held,
     const double unknowns = static_cast<double>(heads) * static_cast<double>(dim * dim);
     const double step_flops =
         2.0 * static_cast<double>(few.rows()) * unknowns * unknowns * static_cast<double>(dim);
-    for (int start = 0; start < starts && left > 0.0; ++start) {
+    for (int start = 0; start < starts && left > step_flops; ++start) {
       FitOptions options;
-      options.max_steps = steps;
+      options.progress = least_progress;
+      options.max_steps = static_cast<int>(std::min<double>(steps, left / step_flops));
       const FitOutcome fit =
           fit_layer(few, random_thetas(heads, dim, start), nullptr, options, context);
       left -= step_flops * fit.steps;
@@ -128,9 +130,9 @@ std::optional<std::string> cancelling_reason(const Layer& layer) {
 }
 
 std::string hidden_cause(const Sample& train, const Sample& held, const Context& context) {
+  if (const auto cancelling = shrinking_labels(train)) return *cancelling;
   const std::optional<Layer> layer = explaining_layer(train, held, context);
   if (!layer) {
-    if (const auto cancelling = shrinking_labels(train)) return *cancelling;
     return fmt::format(
         "too few examples ({} distinct ones), noisy labels, or labels of no such layer: the phases "
         "see no heads and least squares from random starts finds none",

@@ -8,9 +8,10 @@
 
 namespace onset::mha {
 
-/// Why the phases do not see the heads, for the reason of a refusal and nothing else: plain least
-/// squares from a few random starts looks for a layer with more and more heads, and where it finds
-/// one, that layer's projections and its number of heads tell the cause.
+/// Why the phases do not see the heads, for the reason of a refusal and nothing else: projections
+/// that cancel show where tokens come together; otherwise plain least squares from a few random
+/// starts looks for a layer with more and more heads, and where it finds one, that layer's
+/// projections and its number of heads tell the cause.
 [[nodiscard]] std::string hidden_cause(const Sample& train, const Sample& held,
                                        const Context& context);
 

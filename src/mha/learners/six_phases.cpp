@@ -34,22 +34,9 @@ constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
 constexpr double agreeing_rows = 1e-9;  // median score: all heads agree everywhere
 constexpr double exact_spectrum = 1e-9;
-constexpr int usual_exponent = 10;  // labels up to 2^10 either way are taken as they are
 
 std::vector<double> flat(const Matrix& m) {
   return {m.data(), m.data() + m.size()};
-}
-
-/// Binary exponent of the largest label; 0 when all are zero.
-int label_exponent(const Examples& examples) {
-  double largest = 0.0;
-  for (const double y : examples.y) largest = std::max(largest, std::abs(y));
-  return largest > 0.0 ? std::ilogb(largest) : 0;
-}
-
-/// Times a power of two, which is exact.
-void scale(std::vector<double>& values, int exponent) {
-  for (double& value : values) value = std::ldexp(value, exponent);
 }
 
 double median_of(std::vector<double> values) {
@@ -266,10 +253,8 @@ Learned learn(const Examples& examples, const LearnOptions& options, const Conte
         "dim", fmt::format("{} is not allowed; allowed: 1 to {}", examples.dim, max_dim));
   }
   const int exponent = label_exponent(examples);
-  if (std::abs(exponent) <= usual_exponent) return SixPhases(examples, options, context).run();
-  // Linear programs have absolute tolerances, and squares of labels may leave the range of doubles.
-  Examples near_one = examples;
-  scale(near_one.y, -exponent);
+  if (exponent == 0) return SixPhases(examples, options, context).run();
+  const Examples near_one = scaled_labels(examples, -exponent);
   Learned learned = SixPhases(near_one, options, context).run();
   for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
                        &learned.knowledge.refined_w}) {

@@ -86,8 +86,8 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
     wrong("dim", fmt::format("examples of dimension {} and layers of {} and {}", examples.dim,
                              layer.dim, model.geometry.dim));
   }
-  if (certificate.verdict == Verdict::certified && !certificate.reason.empty()) {
-    wrong("reason", "a certified layer has none");
+  if ((certificate.verdict == Verdict::certified) != certificate.reason.empty()) {
+    wrong("reason", "allowed: none where certified, and one where not");
   }
   require_held_out(certificate.held_out, examples);
   require_slabs(certificate.slabs, examples);

@@ -66,9 +66,17 @@ void judge(const std::vector<BaselineRun>& runs, const BaselineRun& best, Result
 Result run_baseline_verb(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const BaselineOptions options = read_options(p);
-  const std::vector<BaselineRun> runs = run_baseline(examples, options, context);
   Result result;
   result.table = Table(baseline_verb().columns);
+  std::vector<BaselineRun> runs;
+  try {
+    runs = run_baseline(examples, options, context);
+  } catch (const Refused& refusal) {
+    result.status = ResultStatus::refused;
+    result.reason = refusal.what();
+    result.summary = {{"verdict", to_string(Verdict::refused)}, {"reason", result.reason}};
+    return result;
+  }
   const BaselineRun* best = nullptr;
   for (const BaselineRun& run : runs) {
     result.table.add_row({run.method, std::int64_t{run.start},

@@ -21,11 +21,17 @@ std::vector<Check> checks_of(const std::filesystem::path& folder, const Certific
 Result run_verify(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const Certificate certificate = read_certificate(p.text("model"));
-  if (certificate.verdict == Verdict::refused) {
-    throw Refused("the model was refused, so there is nothing to verify: " + certificate.reason);
-  }
   Result result;
   result.table = Table(verify_verb().columns);
+  if (certificate.verdict == Verdict::refused) {
+    result.status = ResultStatus::refused;
+    result.reason = "the model was refused, so there is nothing to verify: " + certificate.reason;
+    result.summary = {{"claimed", to_string(certificate.verdict)},
+                      {"verified", false},
+                      {"verdict", to_string(certificate.verdict)},
+                      {"reason", result.reason}};
+    return result;
+  }
   std::string failed;
   for (const Check& check : checks_of(p.text("model"), certificate, examples, context)) {
     result.table.add_row({check.name, check.value, check.bound, check.passed});
