@@ -58,7 +58,8 @@ struct Description {
 /// An open NPY file; every complaint names its path.
 class NpyReader {
  public:
-  explicit NpyReader(std::filesystem::path path) : path_(std::move(path)) {
+  NpyReader(std::filesystem::path path, std::string allowed)
+      : path_(std::move(path)), allowed_(std::move(allowed)) {
     std::error_code error;
     if (std::filesystem::is_directory(path_, error)) fail("is a folder; allowed: an NPY file");
     file_.open(path_, std::ios::binary);
@@ -79,7 +80,7 @@ class NpyReader {
     } else if (description.type == "<i8") {
       array.values = read_values<std::int64_t>(description);
     } else {
-      fail(fmt::format("holds numbers of type '{}'; allowed: {}", description.type, allowed_types));
+      fail(fmt::format("holds numbers of type '{}'; allowed: {}", description.type, allowed_));
     }
     return array;
   }
@@ -119,7 +120,7 @@ class NpyReader {
     std::smatch order;
     std::smatch shape;
     if (!std::regex_search(text, type, type_pattern)) {
-      fail(fmt::format("holds records, not plain numbers; allowed: {}", allowed_types));
+      fail(fmt::format("holds records, not plain numbers; allowed: {}", allowed_));
     }
     if (!std::regex_search(text, order, order_pattern) ||
         !std::regex_search(text, shape, shape_pattern)) {
@@ -181,6 +182,7 @@ class NpyReader {
   }
 
   std::filesystem::path path_;
+  std::string allowed_;
   std::ifstream file_;
 };
 
@@ -200,8 +202,8 @@ std::string to_npy(const Array& array) {
       array.values);
 }
 
-Array read_npy(const std::filesystem::path& path) {
-  return NpyReader(path).read();
+Array read_npy(const std::filesystem::path& path, std::string allowed) {
+  return NpyReader(path, allowed.empty() ? allowed_types : std::move(allowed)).read();
 }
 
 }  // namespace onset::io

@@ -76,20 +76,37 @@ class Learning(unittest.TestCase):
         self.assertEqual(one_object(run.stdout)["summary"]["verdict"], "certified")
         with tempfile.TemporaryDirectory() as folder:
             other = pathlib.Path(folder)
-            for name in ["theta.npy", "w.npy"]:
+            (other / "geometry").mkdir()
+            honest = json.loads((self.model / "certificate.json").read_text())
+            layers = ["theta.npy", "w.npy", "geometry/theta.npy", "geometry/w.npy"]
+            for name in layers:
                 np.save(other / name, np.load(self.model / name))
-            claims = json.loads((self.model / "certificate.json").read_text())
-            claims["rejected"].update(rows=[], multipliers=[], bound=0)
-            (other / "certificate.json").write_text(json.dumps(claims))
-            run = onset("mha", "verify", str(self.examples), "--model", str(other))
-            self.assertEqual(run.returncode, 3)
-            self.assertIn("wrong tuple rejected", run.stdout)
-            for name in ["theta.npy", "w.npy"]:
+            for word, code, change in [
+                ("singular gap", 3, lambda c: c["evidence"].update(gap=99)),
+                ("same examples", 3, lambda c: c["examples"].update(count=5)),
+                ("residual, held out", 3, lambda c: c["residual"].update(held_out=1e-11)),
+                ("wrong tuple", 3, lambda c: c["rejected"].update(bound=9.0)),
+                ("held_out", 4, lambda c: c["held_out"].insert(0, c["held_out"][0])),
+                ("slabs[0][1]", 4, lambda c: c["slabs"][0].__setitem__(1, 0.5)),
+                ("rejected.rows", 4, lambda c: c["rejected"].update(rows=[], multipliers=[])),
+                ("heads", 4, lambda c: c.update(heads=3)),
+                ("extra", 4, lambda c: c.update(extra=1)),
+            ]:
+                claims = json.loads(json.dumps(honest))
+                change(claims)
+                (other / "certificate.json").write_text(json.dumps(claims))
+                run = onset("mha", "verify", str(self.examples), "--model", str(other))
+                self.assertEqual(run.returncode, code, word + run.stdout + run.stderr)
+                self.assertIn(word, run.stdout if code == 3 else run.stderr)
+                if code == 4:
+                    self.assertIn("certificate.json", run.stderr)
+            (other / "certificate.json").write_text(json.dumps(honest))
+            for name in layers:
                 np.save(other / name, np.load(self.model / name) * (1 + 1e-6))
-            (other / "certificate.json").write_bytes((self.model / "certificate.json").read_bytes())
-            run = onset("mha", "verify", str(self.examples), "--model", str(other))
-            self.assertEqual(run.returncode, 3)
-            self.assertIn("does not hold", run.stdout)
+                run = onset("mha", "verify", str(self.examples), "--model", str(other))
+                self.assertEqual(run.returncode, 3, name)
+                self.assertIn("does not hold", run.stdout)
+                np.save(other / name, np.load(self.model / name))
 
     def test_evaluate_compares_with_the_truth(self):
         run = onset("mha", "evaluate", str(self.examples), "--model", str(self.model), "--truth",
@@ -147,6 +164,29 @@ class Learning(unittest.TestCase):
         result = one_object(run.stdout)
         self.assertEqual([row["method"] for row in result["rows"]], ["lm", "lm", "adam", "adam"])
         self.assertGreater(result["summary"]["lm_seconds"], 0)
+        self.assertEqual(result["summary"]["verdict"], "recovered")
+        self.assertIn("certifies nothing", result["summary"]["reason"])
+        run = onset("mha", "baseline", str(self.examples), "--starts", "1", "--adam-steps", "0",
+                    "--heads", "1", "--format", "json")
+        self.assertEqual(run.returncode, 3)
+        self.assertEqual(one_object(run.stdout)["summary"]["verdict"], "refused")
+
+    def test_a_run_that_is_stopped_keeps_the_phases_that_it_finished(self):
+        run = onset("mha", "trial", "--heads", "3", "--dim", "14", "--samples", "100000",
+                    "--max-seconds", "2", "--format", "json")
+        result = one_object(run.stdout)
+        self.assertEqual((run.returncode, result["status"]), (3, "interrupted"))
+        self.assertEqual(result["rows"][0]["phase"], 1)
+
+    def test_one_token_is_refused_by_learner_and_baseline_alike(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", "--tokens", "1", "--samples", "300", "--out", folder)
+            for verb in ["learn", "baseline"]:
+                run = onset("mha", verb, folder, "--format", "json")
+                result = one_object(run.stdout)
+                self.assertEqual((run.returncode, result["status"]), (3, "refused"))
+                self.assertEqual(result["summary"]["verdict"], "refused")
+                self.assertIn("one token", result["summary"]["reason"])
 
     def test_a_trial_needs_no_files(self):
         run = onset("mha", "trial", *SMALL, "--samples", "20000", "--format", "json")
@@ -174,7 +214,9 @@ class BadFiles(unittest.TestCase):
         nan = np.ones((100, 2, 4))
         nan[7, 0, 1] = np.nan
         for words, x, y in [
-            (["X.npy", "int8"], np.ones((100, 2, 4)), None),
+            (["X.npy", "allowed: int8"], np.ones((100, 2, 4)), None),
+            (["X.npy", "allowed: int8"], np.ones((100, 2, 4), dtype=np.uint8), None),
+            (["X.npy", "allowed: int8"], np.ones((100, 2, 4), dtype=bool), None),
             (["X.npy", "shape"], np.ones((100, 8), dtype=np.int8), None),
             (["X.npy", "shape"], np.ones((0, 2, 4), dtype=np.int8), None),
             (["X.npy", "[3, 1, 2]", "1 and -1"], zero, None),

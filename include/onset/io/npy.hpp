@@ -18,7 +18,8 @@ namespace onset::io {
 [[nodiscard]] std::string to_npy(const Array& array);
 
 /// Reads an NPY file of float64, float32, int8 or int64 (versions 1 to 3, C or Fortran order;
-/// float32 becomes float64). Throws IoError naming the path, what it holds and what is allowed.
-[[nodiscard]] Array read_npy(const std::filesystem::path& path);
+/// float32 becomes float64). Throws IoError naming the path, what it holds and what is allowed:
+/// all of these types, or `allowed` where the caller wants fewer.
+[[nodiscard]] Array read_npy(const std::filesystem::path& path, std::string allowed = {});
 
 }  // namespace onset::io

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "mha/learners/separable_fit.hpp"
+#include "mha/learners/phase_run.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/random.hpp"
 
@@ -118,12 +118,19 @@ void BaselineOptions::validate() const {
 std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOptions& options,
                                       const Context& context) {
   options.validate();
-  if (examples.dim > max_dim || examples.tokens < 2) {
-    throw InvalidArgument("DIR", "needs two tokens or more and a dimension of at most 64");
+  if (const int exponent = label_exponent(examples); exponent != 0) {
+    std::vector<BaselineRun> runs =
+        run_baseline(scaled_labels(examples, -exponent), options, context);
+    for (BaselineRun& run : runs) scale(run.layer.w, exponent);
+    return runs;
   }
+  if (examples.dim > max_dim) {
+    throw InvalidArgument("dim", "is not allowed; allowed: 1 to " + std::to_string(max_dim));
+  }
+  if (examples.tokens < 2) throw Refused(one_token_reason);
   Sample train{&examples, distinct_examples(examples)};
+  if (train.size() < fewest_examples) throw Refused(too_few_reason(train.size()));
   const std::size_t held_count = std::min(most_held_out, train.size() / 4);
-  if (held_count == 0) throw InvalidArgument("DIR", "has too few examples");
   Sample held{&examples,
               {train.index.end() - static_cast<std::ptrdiff_t>(held_count), train.index.end()}};
   train.index.resize(train.size() - held_count);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "onset/numerics/singular_values.hpp"
+
 namespace onset::mha {
 namespace {
 
@@ -33,22 +35,22 @@ Spectrum::Spectrum(const Body& body) {
   if (!(scale_ > 0.0)) scale_ = 1.0;
   const double floor = tolerance_floor * median(body.tolerance) + rounding * scale_;
   const Vector weights = (body.tolerance.array() + floor).inverse();
-  Eigen::MatrixXd lifted(slabs, unknowns + 1);
+  Matrix lifted(slabs, unknowns + 1);
   lifted.leftCols(unknowns) = weights.asDiagonal() * body.normals;
   lifted.col(unknowns) = -weights.cwiseProduct(body.centre) / scale_;
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(lifted);
-  const Eigen::MatrixXd triangle =
-      qr.matrixQR().topRows(unknowns + 1).triangularView<Eigen::Upper>();
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(triangle, Eigen::ComputeFullV);
-  const Vector values = svd.singularValues().reverse();
-  smallest_ = values[0] / values[unknowns];
+  std::vector<double> vectors;
+  std::vector<double> values = numerics::singular_values(view(lifted), vectors);
+  std::reverse(values.begin(), values.end());
+  const auto last = static_cast<std::size_t>(unknowns);
+  smallest_ = values[0] / values[last];
   width_ = weights.cwiseProduct(body.tolerance).norm();
-  const Index most = std::min<Index>(max_heads_found, unknowns);
-  for (Index j = 1; j <= most; ++j) {
+  const auto most = std::min<std::size_t>(max_heads_found, last);
+  for (std::size_t j = 1; j <= most; ++j) {
     values_.push_back(values[j]);
-    ratios_.push_back(values[j] / std::max(values[j - 1], rounding * values[unknowns]));
+    ratios_.push_back(values[j] / std::max(values[j - 1], rounding * values[last]));
   }
-  vectors_ = svd.matrixV().rowwise().reverse().leftCols(most).transpose();
+  const Eigen::Map<const Matrix> decreasing(vectors.data(), unknowns + 1, unknowns + 1);
+  vectors_ = decreasing.bottomRows(static_cast<Index>(most)).colwise().reverse();
 }
 
 int Spectrum::heads() const {

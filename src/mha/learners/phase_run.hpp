@@ -6,6 +6,7 @@
 
 #include "mha/learners/net.hpp"
 #include "mha/learners/slabs.hpp"
+#include "onset/core/error.hpp"
 #include "onset/mha/learners/six_phases.hpp"
 
 namespace onset::mha {
@@ -14,6 +15,14 @@ namespace onset::mha {
 inline constexpr double zero_residual = 1e-10;
 /// Sums of projections below this share of what they should be have cancelled.
 inline constexpr double vanishing_projection = 0.05;
+
+/// Fewer examples are refused.
+inline constexpr std::size_t fewest_examples = 64;
+inline constexpr const char* one_token_reason =
+    "one token: the labels show the sum of the projections and nothing of theta";
+[[nodiscard]] std::string too_few_reason(std::size_t distinct);
+/// m(k-1) > d: agreement of so many heads cannot be seen [mha 8].
+[[nodiscard]] std::string counting_reason(int heads, int tokens, int dim);
 
 /// Ends the run with a reason.
 struct Refusal {
@@ -38,9 +47,10 @@ class SixPhases {
       polish();
       judge();
     } catch (const Refusal& refusal) {
-      out_.verdict = Verdict::refused;
-      out_.reason = refusal.reason;
-      out_.layer = out_.geometry = {};  // nothing that could be taken for an answer
+      refuse(refusal.reason);
+    } catch (const Interrupted&) {
+      refuse("stopped on request");
+      out_.interrupted = true;
     }
     return std::move(out_);
   }
@@ -53,14 +63,21 @@ class SixPhases {
   void find_heads();
   void polish();
   void judge();
-  void refuse_cancelling() const;
+  void refuse(const std::string& reason) {
+    out_.verdict = Verdict::refused;
+    out_.reason = reason;
+    out_.layer = out_.geometry = {};  // nothing that could be taken for an answer
+  }
 
   [[nodiscard]] std::optional<Matrix> margin_projection(double inflation);
   void require_counting(int heads) const;
+  [[nodiscard]] int count_heads(const Spectrum& spectrum, PhaseReport& entry);
   [[nodiscard]] std::string missing_certificates() const;
   [[nodiscard]] double violations(const Vector& theta) const;
-  PhaseReport& report(int phase, const char* name, std::size_t rows);
+  /// Says that a phase is finished, and what is known after it.
+  void finish(PhaseReport entry);
   void add_tuple_certificates(const NetSearch& net);
+  void check_posterior();
 
   const LearnOptions& options_;
   const Context& context_;
@@ -70,6 +87,7 @@ class SixPhases {
   double label_size_ = 0.0;
   double noise_bound_ = 0.0;  // what the best rows allow for noise, per coordinate
   bool all_rows_agree_ = false;
+  bool single_precision_ = false;  // every label is a float32
   Matrix w_;
   std::vector<Slab> slabs_;
   Body body_;  // the best slabs, for linear programs

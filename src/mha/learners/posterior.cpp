@@ -2,28 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "mha/learners/separable_fit.hpp"
-#include "onset/numerics/linear_algebra.hpp"
+#include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
 namespace {
 
-constexpr std::size_t most_rows = 256;
 /// What rounding may add to a logit.
 constexpr double rounding = 1e-9;
 /// Singular values of the Jacobian below this share of the largest count as zero; squares of them
 /// are resolved to 1e-16.
 constexpr double rank_tolerance = 1e-6;
-
-Matrix sum_of_projections(const Layer& layer) {
-  Matrix sum = Matrix::Zero(layer.dim, layer.dim);
-  for (int i = 0; i < layer.heads; ++i) {
-    sum += Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
-  }
-  return sum;
-}
 
 /// Smallest singular value of the differences of tokens times every w_i, one below another.
 double agreement_constant(const Matrix& x, const Layer& layer) {
@@ -35,49 +25,59 @@ double agreement_constant(const Matrix& x, const Layer& layer) {
         differences * Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
   }
   if (stacked.rows() > stacked.cols()) return 0.0;
-  return Eigen::MatrixXd(stacked).jacobiSvd().singularValues().minCoeff();
+  return numerics::singular_values(view(stacked)).back();
 }
 
-/// One row: how many slabs it proves, and how many of them a head violates.
-void check_row(const Matrix& x, Index query, const RowFit& row, double sigma, const Layer& layer,
-               Evidence& evidence) {
+/// Whether the row proves the slab of `key` against `reference`, and whether a head violates it.
+struct SlabCheck {
+  bool proved = false;
+  bool violated = false;
+};
+
+SlabCheck check_slab(const Matrix& x, const Slab& slab, const RowFit& row, double sigma,
+                     const Layer& layer) {
   const std::vector<double>& p = row.attention();
   const double delta = std::sqrt(static_cast<double>(p.size())) * row.residual() / sigma;
-  const auto e = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
-  for (std::size_t c = 0; c < p.size(); ++c) {
-    if (c == e || !(p[c] > delta)) continue;
-    const double centre = std::log(p[c] / p[e]);
-    const double tolerance = -std::log1p(-delta / p[c]) - std::log1p(-delta / p[e]);
-    ++evidence.slabs_checked;
-    bool violated = false;
-    for (int i = 0; i < layer.heads; ++i) {
-      const Eigen::Map<const Matrix> theta(layer.theta_of(i).data(), layer.dim, layer.dim);
-      const double value =
-          x.row(query) * theta *
-          (x.row(static_cast<Index>(c)) - x.row(static_cast<Index>(e))).transpose();
-      violated = violated || !(std::abs(value - centre) <= tolerance * (1.0 + rounding) + rounding);
-    }
-    evidence.slabs_violated += violated ? 1 : 0;
+  const double key = p[slab.key];
+  const double reference = p[slab.reference];
+  if (!(std::min(key, reference) > delta)) return {};
+  const double centre = std::log(key / reference);
+  const double tolerance = -std::log1p(-delta / key) - std::log1p(-delta / reference);
+  SlabCheck out{true, false};
+  for (int i = 0; i < layer.heads; ++i) {
+    const Eigen::Map<const Matrix> theta(layer.theta_of(i).data(), layer.dim, layer.dim);
+    const double value =
+        x.row(slab.query) * theta * (x.row(slab.key) - x.row(slab.reference)).transpose();
+    out.violated =
+        out.violated || !(std::abs(value - centre) <= tolerance * (1.0 + rounding) + rounding);
   }
+  return out;
 }
 
 }  // namespace
+
+Matrix sum_of_projections(const Layer& layer) {
+  Matrix sum = Matrix::Zero(layer.dim, layer.dim);
+  for (int i = 0; i < layer.heads; ++i) {
+    sum += Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
+  }
+  return sum;
+}
 
 void check_posterior_slabs(const Sample& sample, const std::vector<Slab>& slabs, const Layer& layer,
                            Evidence& evidence) {
   const Matrix w = sum_of_projections(layer);
   RowFit row(sample.tokens(), sample.dim());
-  std::set<std::pair<std::uint32_t, std::uint16_t>> seen;
   for (const Slab& slab : slabs) {
-    if (seen.size() == most_rows) break;
-    if (!seen.insert({slab.example, slab.query}).second) continue;
     const Matrix x = tokens_of({sample.examples, {sample.index[slab.example]}}, 0, 1);
     const Matrix outputs = x * w;
+    evidence.slabs.push_back({{sample.index[slab.example], slab.query}, slab.key, slab.reference});
     const double sigma = agreement_constant(x, layer);
     if (!row.set_example(outputs.data()) || !(sigma > 0.0)) continue;
     row.fit(sample.y(slab.example) + slab.query * sample.dim());
-    check_row(x, slab.query, row, sigma, layer, evidence);
-    evidence.rows.push_back({sample.index[slab.example], slab.query});
+    const SlabCheck check = check_slab(x, slab, row, sigma, layer);
+    evidence.slabs_proved += check.proved ? 1 : 0;
+    evidence.slabs_violated += check.violated ? 1 : 0;
   }
 }
 
@@ -99,12 +99,13 @@ void check_uniqueness(const Sample& sample, const Layer& layer, const Context& c
         return std::sqrt(std::max(0.0, value)) > rank_tolerance * largest;
       }));
   const auto dim = static_cast<Index>(sample.dim());
-  Eigen::MatrixXd z(static_cast<Index>(sample.rows()), dim * layer.heads);
+  Matrix z(static_cast<Index>(sample.rows()), dim * layer.heads);
   for (int i = 0; i < layer.heads; ++i) {
     z.middleCols(i * dim, dim) = head_features(sample, thetas[static_cast<std::size_t>(i)]).mixed;
   }
-  const Vector singular = z.colwise().normalized().bdcSvd().singularValues();
-  evidence.features_smallest = singular.minCoeff() / singular.maxCoeff();
+  z.colwise().normalize();
+  const std::vector<double> singular = numerics::singular_values(view(z));
+  evidence.features_smallest = singular.back() / singular.front();
 }
 
 }  // namespace onset::mha

@@ -7,9 +7,11 @@
 
 namespace onset::mha {
 
-/// Posterior slabs: with the found w_i the constant sigma of [mha 8] is known, so the rows of the
-/// sculpted slabs give rigorous constraints on every head, which are checked here [mha 22]. Fills
-/// rows, slabs_checked and slabs_violated.
+[[nodiscard]] Matrix sum_of_projections(const Layer& layer);
+
+/// Posterior slabs: with the found w_i the constant sigma of [mha 8] is known, so slabs that were
+/// sculpted with their sum are rigorous constraints on every head, which are checked here [mha 22].
+/// Fills slabs, slabs_proved and slabs_violated.
 void check_posterior_slabs(const Sample& sample, const std::vector<Slab>& slabs, const Layer& layer,
                            Evidence& evidence);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace onset::mha {
 
@@ -26,6 +27,24 @@ Matrix labels_of(const Sample& sample, std::size_t begin, std::size_t end) {
 Sample head_of(const Sample& sample, std::size_t count) {
   const auto end = static_cast<std::ptrdiff_t>(std::min(count, sample.size()));
   return {sample.examples, {sample.index.begin(), sample.index.begin() + end}};
+}
+
+int label_exponent(const Examples& examples) {
+  constexpr int usual = 10;
+  double largest = 0.0;
+  for (const double y : examples.y) largest = std::max(largest, std::abs(y));
+  const int exponent = largest > 0.0 ? std::ilogb(largest) : 0;
+  return std::abs(exponent) > usual ? exponent : 0;
+}
+
+void scale(std::vector<double>& values, int exponent) {
+  for (double& value : values) value = std::ldexp(value, exponent);
+}
+
+Examples scaled_labels(const Examples& examples, int exponent) {
+  Examples out = examples;
+  scale(out.y, exponent);
+  return out;
 }
 
 double label_size(const Sample& sample) {

@@ -42,6 +42,13 @@ inline constexpr std::size_t sample_chunk = 1024;
 /// The first `count` of a sample's examples, or all.
 [[nodiscard]] Sample head_of(const Sample& sample, std::size_t count);
 
+/// Binary exponent of the largest label, or 0 where that is near 1 and labels are taken as they
+/// are: linear programs have absolute tolerances, and squares may leave the range of doubles.
+[[nodiscard]] int label_exponent(const Examples& examples);
+/// Times a power of two, which is exact.
+void scale(std::vector<double>& values, int exponent);
+[[nodiscard]] Examples scaled_labels(const Examples& examples, int exponent);
+
 /// Root mean square of the labels' coordinates.
 [[nodiscard]] double label_size(const Sample& sample);
 

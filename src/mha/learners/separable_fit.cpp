@@ -16,10 +16,6 @@ constexpr double relax = 6.0;
 constexpr double tighten = 5.0;
 constexpr double most_damping = 1e10;
 
-numerics::MatrixView view(const Matrix& m) {
-  return {m.data(), static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())};
-}
-
 Matrix transpose_product(const Matrix& a, const Matrix& b, const Context& context) {
   Matrix out(a.cols(), b.cols());
   numerics::transpose_multiply(view(a), view(b), {out.data(), static_cast<std::size_t>(out.size())},

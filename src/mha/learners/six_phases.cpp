@@ -8,12 +8,14 @@
 #include <optional>
 
 #include "mha/learners/crude_projection.hpp"
+#include "mha/learners/hidden_cause.hpp"
 #include "mha/learners/inflation.hpp"
 #include "mha/learners/margins.hpp"
 #include "mha/learners/phase_run.hpp"
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
 #include "onset/core/error.hpp"
+#include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
 namespace {
@@ -23,7 +25,6 @@ constexpr std::size_t body_slabs_per_unknown = 3;  // in linear programs
 constexpr std::size_t least_slabs_per_unknown = 2;
 constexpr double held_out_share = 0.05;
 constexpr std::size_t most_held_out = 500;
-constexpr std::size_t fewest_examples = 64;
 constexpr double proxy_inflation = 1.1;
 constexpr double support_inflation = 2.5;      // of the body in support programs, over the least
 constexpr double containing_tolerances = 8.0;  // a slab holds every head within so many
@@ -48,37 +49,39 @@ double median_of(std::vector<double> values) {
 
 }  // namespace
 
-PhaseReport& SixPhases::report(int phase, const char* name, std::size_t rows) {
-  PhaseReport entry;
-  entry.phase = phase;
-  entry.name = name;
-  entry.rows = rows;
+void SixPhases::finish(PhaseReport entry) {
+  context_.report(entry.phase / 7.0, entry.name);
   out_.phases.push_back(std::move(entry));
-  context_.report(phase / 7.0, name);
-  return out_.phases.back();
+}
+
+std::string too_few_reason(std::size_t distinct) {
+  return fmt::format("too few examples: {} distinct ones up to sign and order of tokens, {} wanted",
+                     distinct, fewest_examples);
+}
+
+std::string counting_reason(int heads, int tokens, int dim) {
+  return fmt::format(
+      "m(k-1) > d: {} heads with {} tokens need a dimension of {}, the examples have {}; agreement "
+      "of the heads cannot be seen in their residuals",
+      heads, tokens, heads * (tokens - 1), dim);
 }
 
 void SixPhases::require_counting(int heads) const {
-  const int free = train_.examples->tokens - 1;
-  if (heads * free > train_.examples->dim) {
-    throw Refusal{
-        fmt::format("m(k-1) > d: {} heads with {} tokens need a dimension of {}, the examples have "
-                    "{}; agreement "
-                    "of the heads cannot be seen in their residuals",
-                    heads, free + 1, heads * free, train_.examples->dim)};
+  const Examples& examples = *train_.examples;
+  if (heads * (examples.tokens - 1) > examples.dim) {
+    throw Refusal{counting_reason(heads, examples.tokens, examples.dim)};
   }
 }
 
 void SixPhases::split() {
   if (train_.examples->tokens < 2) {
-    throw Refusal{"one token: the labels show the sum of the projections and nothing of theta"};
+    throw Refusal{one_token_reason};
   }
   require_counting(std::max(1, options_.heads));
   train_.index = distinct_examples(*train_.examples);
   const std::size_t distinct = train_.index.size();
   if (distinct < fewest_examples) {
-    throw Refusal{
-        fmt::format("too few examples: {} distinct ones up to sign and order of tokens", distinct)};
+    throw Refusal{too_few_reason(distinct)};
   }
   const auto held = std::min(
       most_held_out, static_cast<std::size_t>(held_out_share * static_cast<double>(distinct)));
@@ -87,14 +90,19 @@ void SixPhases::split() {
   out_.held_out = held_.index;
   label_size_ = label_size(train_);
   if (!(label_size_ > 0.0)) throw Refusal{"all labels are zero: nothing to learn from"};
+  const std::vector<double>& y = train_.examples->y;
+  single_precision_ = std::all_of(y.begin(), y.end(), [](double value) {
+    return static_cast<double>(static_cast<float>(value)) == value;
+  });
 }
 
 void SixPhases::crude() {
   w_ = crude_projection(train_, context_);
   out_.knowledge.crude_w = flat(w_);
-  PhaseReport& entry = report(1, "crude sum of projections", train_.size());
-  const double size = Eigen::MatrixXd(w_).jacobiSvd().singularValues()[0];
+  const double size = numerics::singular_values(view(w_)).front();
+  PhaseReport entry{1, "crude sum of projections", train_.size()};
   entry.score = nth_score(train_, w_, context_);
+  finish(entry);
   if (size < vanishing_projection * label_size_) {
     throw Refusal{fmt::format(
         "cancelling projections: their sum has norm {:.2g} with labels of size {:.2g}, so there is "
@@ -115,7 +123,9 @@ std::optional<Matrix> SixPhases::margin_projection(double inflation) {
     const double reached = nth_score(train_, estimate, context_);
     if (round > 0 && reached >= score) break;
     out_.knowledge.proxy = {proxy.begin(), proxy.end()};
-    report(3, "proxy and large margins", slabs_.size()).score = reached;
+    PhaseReport entry{3, "proxy and large margins", slabs_.size()};
+    entry.score = reached;
+    finish(entry);
     best = estimate;
     if (reached * worthwhile_gain > score) break;
     score = reached;
@@ -136,7 +146,9 @@ void SixPhases::refine() {
   }
   body_ = make_body(train_, slabs_, slabs_.size());
   const Inflation inflation = least_inflation(body_, context_);
-  report(2, "sculpting", slabs_.size()).inflation = inflation.least;
+  PhaseReport sculpted{2, "sculpting", slabs_.size()};
+  sculpted.inflation = inflation.least;
+  finish(sculpted);
   Projection refined = refine_trimmed(train_, w_, crude_share, context_);
   if (const std::optional<Matrix> margin = margin_projection(inflation.least)) {
     const Projection other = refine_trimmed(train_, *margin, margin_share, context_);
@@ -145,7 +157,7 @@ void SixPhases::refine() {
   w_ = refined.w;
   out_.knowledge.refined_w = flat(w_);
   const std::vector<double> scores = row_scores(train_, w_, context_);
-  PhaseReport& entry = report(3, "trimmed refinement", trimmed_rows(train_));
+  PhaseReport entry{3, "trimmed refinement", trimmed_rows(train_)};
   entry.score = refined.score;
   slabs_ = sculpt(train_, w_, slabs_per_unknown * unknowns, context_);
   body_ = make_body(train_, slabs_, body_slabs_per_unknown * unknowns);
@@ -155,6 +167,29 @@ void SixPhases::refine() {
     out_.evidence.inflation = least_inflation(body_, context_).least;
     entry.inflation = out_.evidence.inflation;
   }
+  finish(entry);
+}
+
+/// The heads that the spectrum shows, or that were asked for.
+int SixPhases::count_heads(const Spectrum& spectrum, PhaseReport& entry) {
+  const std::vector<double>& ratios = out_.evidence.ratios;
+  const double largest = *std::max_element(ratios.begin(), ratios.end());
+  const bool blind = all_rows_agree_ && spectrum.smallest() > exact_spectrum;
+  const bool without_gap = options_.heads == 0 && largest < visible_gap;
+  if (blind || without_gap) {
+    entry.gap = largest;
+    finish(entry);
+  }
+  if (blind) {
+    throw Refusal{
+        "proportional projections: every row looks as if all heads agreed, yet no single head "
+        "fits, so residuals are blind"};
+  }
+  if (without_gap) {
+    throw Refusal{fmt::format("{}; no singular gap (largest ratio {:.2f}, {:.0f} wanted)",
+                              hidden_cause(train_, held_, context_), largest, least_gap)};
+  }
+  return options_.heads > 0 ? options_.heads : spectrum.heads();
 }
 
 void SixPhases::find_hull() {
@@ -162,21 +197,8 @@ void SixPhases::find_hull() {
   const Spectrum spectrum(all);
   Evidence& evidence = out_.evidence;
   evidence.ratios = spectrum.ratios();
-  const double largest = *std::max_element(evidence.ratios.begin(), evidence.ratios.end());
-  PhaseReport& entry = report(4, "affine hull", slabs_.size());
-  entry.gap = largest;
-  if (all_rows_agree_ && spectrum.smallest() > exact_spectrum) {
-    throw Refusal{
-        "proportional projections: every row looks as if all heads agreed, yet no single head "
-        "fits, so residuals are blind"};
-  }
-  if (options_.heads == 0 && largest < visible_gap) {
-    throw Refusal{fmt::format(
-        "no singular gap (largest ratio {:.2f}, {:.0f} wanted): cancelling projections, "
-        "or too few examples for these heads",
-        largest, least_gap)};
-  }
-  out_.heads = options_.heads > 0 ? options_.heads : spectrum.heads();
+  PhaseReport entry{4, "affine hull", slabs_.size()};
+  out_.heads = count_heads(spectrum, entry);
   require_counting(out_.heads);
   hull_ = spectrum.hull(out_.heads);
   out_.knowledge.hull_base = {hull_.base.begin(), hull_.base.end()};
@@ -195,6 +217,7 @@ void SixPhases::find_hull() {
       evidence.support_sine = support.sine;
     }
   }
+  finish(entry);
 }
 
 double SixPhases::violations(const Vector& theta) const {
@@ -229,7 +252,17 @@ Learned learn(const Examples& examples, const LearnOptions& options, const Conte
     throw InvalidArgument(
         "dim", fmt::format("{} is not allowed; allowed: 1 to {}", examples.dim, max_dim));
   }
-  return SixPhases(examples, options, context).run();
+  const int exponent = label_exponent(examples);
+  if (exponent == 0) return SixPhases(examples, options, context).run();
+  const Examples near_one = scaled_labels(examples, -exponent);
+  Learned learned = SixPhases(near_one, options, context).run();
+  for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
+                       &learned.knowledge.refined_w}) {
+    scale(*values, exponent);
+  }
+  learned.evidence.tuple_tau = std::ldexp(learned.evidence.tuple_tau, exponent);
+  learned.evidence.rejected.bound = std::ldexp(learned.evidence.rejected.bound, exponent);
+  return learned;
 }
 
 }  // namespace onset::mha

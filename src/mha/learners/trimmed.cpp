@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "onset/numerics/parallel.hpp"
 
@@ -12,6 +13,7 @@ constexpr int most_rounds = 14;
 constexpr double shrink = 0.7;
 constexpr double stall = 0.99;
 constexpr double ridge = 1e-6;
+constexpr double least_weight = 1e-4;
 constexpr std::size_t rows_per_unknown = 8;
 /// Rows per unit of parallel work.
 constexpr std::size_t row_chunk = 512;
@@ -27,7 +29,22 @@ struct Sums {
   Matrix right;
 };
 
-Sums sums_over(const Sample& sample, const Matrix& w, const std::size_t* rows, std::size_t count) {
+/// Rows far above the bar still count a little: the best rows alone may all attend to tokens of one
+/// half space, and then w is free in the direction across it. Falls as the fourth power, faster
+/// than rows grow in number with their score for (m - 1)(k - 1) < 4.
+double weight_of(double score, double bar) {
+  const double ratio = score / std::max(bar, std::numeric_limits<double>::min());
+  const double soft = 1.0 / (1.0 + ratio * ratio);
+  return soft * soft;
+}
+
+/// A row and how much it counts.
+struct WeightedRow {
+  std::size_t row = 0;
+  double weight = 1.0;
+};
+
+Sums sums_over(const Sample& sample, const Matrix& w, const WeightedRow* rows, std::size_t count) {
   const auto dim = static_cast<Index>(sample.dim());
   const auto tokens = static_cast<Index>(sample.tokens());
   const Index pairs = dim * (dim + 1) / 2;
@@ -36,8 +53,8 @@ Sums sums_over(const Sample& sample, const Matrix& w, const std::size_t* rows, s
   Sums sums{{}, Matrix::Zero(dim, dim)};
   RowFit row(sample.tokens(), sample.dim());
   for (std::size_t s = 0; s < count; ++s) {
-    const std::size_t n = rows[s] / sample.tokens();
-    const std::size_t a = rows[s] % sample.tokens();
+    const std::size_t n = rows[s].row / sample.tokens();
+    const std::size_t a = rows[s].row % sample.tokens();
     const Matrix x = tokens_of({sample.examples, {sample.index[n]}}, 0, 1);
     const Matrix outputs = x * w;
     row.set_example(outputs.data());
@@ -46,22 +63,23 @@ Sums sums_over(const Sample& sample, const Matrix& w, const std::size_t* rows, s
     const Eigen::Map<const Vector> left(row.residual_vector().data(), dim);
     const Eigen::Map<const Matrix> basis(row.basis().data(), tokens - 1, dim);
     const Vector z = x.transpose() * p;
+    const Vector weighted = rows[s].weight * z;
     const Matrix projector = Matrix::Identity(dim, dim) - basis.transpose() * basis;
     for (Index i = 0; i < dim; ++i) {
       for (Index j = i; j < dim; ++j) {
-        mixed(static_cast<Index>(s), packed(i, j, dim)) = z[i] * z[j];
+        mixed(static_cast<Index>(s), packed(i, j, dim)) = weighted[i] * z[j];
         projectors(static_cast<Index>(s), packed(i, j, dim)) = projector(i, j);
       }
     }
-    sums.right.noalias() += z * left.transpose();
+    sums.right.noalias() += weighted * left.transpose();
   }
   sums.hessian = mixed.transpose() * projectors;
   return sums;
 }
 
-/// The Gauss-Newton step: sum z z^T step Q = sum z rho^T.
+/// The Gauss-Newton step: sum c z z^T step Q = sum c z rho^T, c the weights.
 Matrix gauss_newton_step(const Sample& sample, const Matrix& w,
-                         const std::vector<std::size_t>& rows, const Context& context) {
+                         const std::vector<WeightedRow>& rows, const Context& context) {
   const auto dim = static_cast<Index>(sample.dim());
   std::vector<Sums> parts((rows.size() + row_chunk - 1) / row_chunk);
   numerics::parallel_for(context, parts.size(), [&](std::size_t block) {
@@ -113,8 +131,9 @@ double nth_score(const Sample& sample, const Matrix& w, const Context& context) 
 Projection refine_trimmed(const Sample& sample, const Matrix& start, double share,
                           const Context& context) {
   const std::size_t fewest = trimmed_rows(sample);
-  auto count =
+  const auto widest =
       std::max(fewest, static_cast<std::size_t>(share * static_cast<double>(sample.rows())));
+  std::size_t count = widest;
   Projection best{start, std::numeric_limits<double>::infinity()};
   Matrix w = start;
   double last = std::numeric_limits<double>::infinity();
@@ -125,8 +144,15 @@ Projection refine_trimmed(const Sample& sample, const Matrix& start, double shar
     const bool at_end = count == fewest;
     if (round == most_rounds || (at_end && score > stall * last)) break;
     last = at_end ? score : last;
-    const std::vector<std::size_t> rows = smallest_rows(scores, count);
-    if (rows.size() < fewest) break;
+    const std::vector<std::size_t> candidates = smallest_rows(scores, widest);
+    if (candidates.size() < fewest) break;
+    const double bar = largest(scores, smallest_rows(scores, count));
+    std::vector<WeightedRow> rows;
+    for (const std::size_t row : candidates) {
+      if (const double weight = weight_of(scores[row], bar); weight > least_weight) {
+        rows.push_back({row, weight});
+      }
+    }
     w += gauss_newton_step(sample, w, rows, context);
     count = std::max(fewest, static_cast<std::size_t>(shrink * static_cast<double>(count)));
   }

@@ -17,8 +17,9 @@ struct Projection {
 /// The score of the n_f-th best row under w.
 [[nodiscard]] double nth_score(const Sample& sample, const Matrix& w, const Context& context);
 
-/// Phase 3: rows of small score are kept, fewer every round from `share` of all down to n_f, and w
-/// takes a Gauss-Newton step on their residuals with the attention eliminated [mha 14].
+/// Phase 3: the bar on scores falls every round from that of `share` of all rows to that of n_f,
+/// and w takes a Gauss-Newton step on the residuals, weighted by score over bar, with the attention
+/// eliminated [mha 14].
 [[nodiscard]] Projection refine_trimmed(const Sample& sample, const Matrix& start, double share,
                                         const Context& context);
 

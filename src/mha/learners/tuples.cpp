@@ -15,10 +15,6 @@ constexpr std::size_t extended_pairs = 30;
 constexpr int most_exchanges = 12;
 constexpr double ridge = 1e-13;
 
-numerics::MatrixView view(const Matrix& m) {
-  return {m.data(), static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())};
-}
-
 void keep_best(std::vector<Tuple>& tuples, std::size_t count) {
   std::stable_sort(tuples.begin(), tuples.end(),
                    [](const Tuple& a, const Tuple& b) { return a.residual < b.residual; });

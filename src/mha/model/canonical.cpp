@@ -8,16 +8,20 @@
 namespace onset::mha {
 namespace {
 
+/// In units of the largest entry, whose square may leave the range of doubles.
 double norm(std::span<const double> values) {
+  double largest = 0.0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  if (!(largest > 0.0)) return 0.0;
   double sum = 0.0;
-  for (const double v : values) sum += v * v;
-  return std::sqrt(sum);
+  for (const double v : values) sum += v / largest * (v / largest);
+  return largest * std::sqrt(sum);
 }
 
 double distance(std::span<const double> a, std::span<const double> b) {
-  double sum = 0.0;
-  for (std::size_t c = 0; c < a.size(); ++c) sum += (a[c] - b[c]) * (a[c] - b[c]);
-  return std::sqrt(sum);
+  std::vector<double> off(a.begin(), a.end());
+  for (std::size_t c = 0; c < off.size(); ++c) off[c] -= b[c];
+  return norm(off);
 }
 
 double relative(std::span<const double> found, std::span<const double> truth) {

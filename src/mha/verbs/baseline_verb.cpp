@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -36,24 +41,55 @@ void summarise(const std::vector<BaselineRun>& runs, const std::string& method, 
   result.summary.emplace_back(method + "_seconds_to_first", first < 0.0 ? Cell() : Cell(first));
 }
 
+/// Recovered when some start solved it; a residual that is no number is never passed over.
+void judge(const std::vector<BaselineRun>& runs, const BaselineRun& best, Result& result) {
+  const auto diverged = std::count_if(runs.begin(), runs.end(), [](const BaselineRun& run) {
+    return !std::isfinite(run.residual);
+  });
+  const bool solved = best.residual <= solved_residual;
+  std::string reason = "fits held-out examples; least squares from random starts certifies nothing";
+  if (!solved) {
+    reason =
+        fmt::format("no start leaves less than {:.0e} of the held-out labels", solved_residual);
+    if (std::isfinite(best.residual)) reason += fmt::format("; the best {:.2g}", best.residual);
+  }
+  if (diverged > 0) reason += fmt::format("; {} of {} runs diverged", diverged, runs.size());
+  if (!solved || diverged > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = reason;
+  }
+  const Verdict verdict = solved ? Verdict::recovered : Verdict::refused;
+  result.summary.emplace_back("verdict", to_string(verdict));
+  result.summary.emplace_back("reason", reason);
+}
+
 Result run_baseline_verb(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const BaselineOptions options = read_options(p);
-  const std::vector<BaselineRun> runs = run_baseline(examples, options, context);
   Result result;
   result.table = Table(baseline_verb().columns);
+  std::vector<BaselineRun> runs;
+  try {
+    runs = run_baseline(examples, options, context);
+  } catch (const Refused& refusal) {
+    result.status = ResultStatus::refused;
+    result.reason = refusal.what();
+    result.summary = {{"verdict", to_string(Verdict::refused)}, {"reason", result.reason}};
+    return result;
+  }
   const BaselineRun* best = nullptr;
   for (const BaselineRun& run : runs) {
     result.table.add_row({run.method, std::int64_t{run.start},
                           static_cast<std::int64_t>(run.evaluations), run.residual,
                           run.residual <= solved_residual});
-    if (best == nullptr || run.residual < best->residual) best = &run;
+    if (best == nullptr || run.residual < best->residual || std::isnan(best->residual)) best = &run;
   }
+  judge(runs, *best, result);
   summarise(runs, "lm", result);
   if (options.adam_steps > 0) summarise(runs, "adam", result);
   result.notes.push_back(
       "Seconds are wall-clock times of this machine; everything else is the same every time.");
-  add_layer(best->layer, "", result.artifacts);
+  if (std::isfinite(best->residual)) add_layer(best->layer, "", result.artifacts);
   return result;
 }
 
@@ -78,7 +114,8 @@ Verb baseline_verb() {
       "Levenberg-Marquardt by variable projection, and Adam, each from --starts random layers "
       "within "
       "a budget of steps. On generic layers the first solves nearly every start; what it lacks are "
-      "the number of heads, certificates and refusals.";
+      "the number of heads and certificates. The verdict is recovered when the best start leaves "
+      "less than 1e-6 of the held-out labels, and refused otherwise.";
   using Kind = ParameterKind;
   verb.parameters = {
       make_folder("examples", true, "Folder with X.npy and Y.npy."),

@@ -3,15 +3,18 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "mha/verbs/certificate_field.hpp"
 #include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr int schema = 2;
 
-constexpr int schema = 1;
+std::string hexadecimal(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
 
 Json rows_json(const std::vector<CertifiedRow>& rows) {
   Json list = Json::array();
@@ -19,54 +22,109 @@ Json rows_json(const std::vector<CertifiedRow>& rows) {
   return list;
 }
 
-std::vector<CertifiedRow> read_rows(const Json& list) {
-  std::vector<CertifiedRow> rows;
-  for (const Json& row : list) {
-    rows.push_back({row.at(0).get<std::uint32_t>(), row.at(1).get<int>()});
+Json slabs_json(const std::vector<CertifiedSlab>& slabs) {
+  Json list = Json::array();
+  for (const CertifiedSlab& slab : slabs) {
+    list.push_back({slab.row.example, slab.row.query, slab.key, slab.reference});
   }
-  return rows;
+  return list;
 }
 
-Verdict read_verdict(const std::string& word) {
+CertifiedRow read_row(const Field& row) {
+  return {row.at(0).whole<std::uint32_t>(), row.at(1).whole<int>()};
+}
+
+std::vector<CertifiedRow> read_rows(const Field& list) {
+  return list.each<CertifiedRow>([](const Field& row) {
+    row.require_size(2);
+    return read_row(row);
+  });
+}
+
+std::vector<CertifiedSlab> read_slabs(const Field& list) {
+  return list.each<CertifiedSlab>([](const Field& slab) {
+    slab.require_size(4);
+    return CertifiedSlab{read_row(slab), slab.at(2).whole<int>(), slab.at(3).whole<int>()};
+  });
+}
+
+std::vector<double> read_numbers(const Field& list) {
+  return list.each<double>([](const Field& number) { return number.real(); });
+}
+
+Verdict read_verdict(const Field& field) {
+  const std::string word = field.text();
   for (const Verdict verdict : {Verdict::certified, Verdict::recovered, Verdict::refused}) {
     if (to_string(verdict) == word) return verdict;
   }
-  throw std::runtime_error("verdict '" + word + "' is unknown");
+  field.fail(fmt::format("'{}' is not allowed; allowed: certified, recovered, refused", word));
 }
 
-Json evidence_json(const Learned& learned) {
-  const Evidence& e = learned.evidence;
-  Json json;
-  json["gap"] = e.gap;
-  json["singular_ratios"] = e.ratios;
-  json["inflation"] = e.inflation;
-  json["hull_bound"] = e.hull_bound;
-  json["support"] = {
-      {"along", e.support_along}, {"across", e.support_across}, {"sine", e.support_sine}};
-  json["tuple_tau"] = e.tuple_tau;
-  json["jacobian"] = {{"rank", e.jacobian_rank}, {"smallest", e.jacobian_smallest}};
-  json["features_smallest"] = e.features_smallest;
-  json["slabs"] = {{"checked", e.slabs_checked}, {"violated", e.slabs_violated}};
-  return json;
+/// What every certificate has, also that of a refusal.
+Certificate read_head(const Field& root) {
+  if (root["schema"].whole<int>() != schema) {
+    root["schema"].fail(fmt::format("allowed: {}", schema));
+  }
+  Certificate out;
+  out.verdict = read_verdict(root["verdict"]);
+  out.reason = root["reason"].text();
+  const Field examples = root["examples"];
+  examples.require_keys({"count", "tokens", "dim", "digest"});
+  out.count = examples["count"].whole<std::uint32_t>();
+  out.tokens = examples["tokens"].whole<int>();
+  out.dim = examples["dim"].whole<int>();
+  out.digest = examples["digest"].digest();
+  return out;
+}
+
+void read_claims(const Field& root, Certificate& out) {
+  const Field model = root["model"];
+  model.require_keys({"layer", "geometry"});
+  out.layer_digest = model["layer"].digest();
+  out.geometry_digest = model["geometry"].digest();
+  out.heads = root["heads"].whole<int>();
+  const Field residual = root["residual"];
+  residual.require_keys({"held_out", "geometry"});
+  out.residual = residual["held_out"].real();
+  out.geometry_residual = residual["geometry"].real();
+  const Field evidence = root["evidence"];
+  evidence.require_keys({"gap", "jacobian_rank", "slabs_proved", "slabs_violated"});
+  out.gap = evidence["gap"].real();
+  out.jacobian_rank = evidence["jacobian_rank"].whole<int>();
+  out.slabs_proved = evidence["slabs_proved"].whole<int>();
+  out.slabs_violated = evidence["slabs_violated"].whole<int>();
+  out.held_out = root["held_out"].each<std::uint32_t>(
+      [](const Field& example) { return example.whole<std::uint32_t>(); });
+  out.slabs = read_slabs(root["slabs"]);
+  const Field tuple = root["rejected"];
+  tuple.require_keys({"output", "bound", "theta", "rows", "multipliers"});
+  out.rejected = {read_numbers(tuple["theta"]), tuple["output"].whole<int>(), tuple["bound"].real(),
+                  read_rows(tuple["rows"]), read_numbers(tuple["multipliers"])};
 }
 
 }  // namespace
 
-std::string certificate_text(const Learned& learned, const Examples& examples) {
-  const Certificate certificate = certificate_of(learned, examples);
+std::string certificate_text(const Certificate& certificate) {
   Json json;
   json["schema"] = schema;
   json["verdict"] = to_string(certificate.verdict);
   json["reason"] = certificate.reason;
-  json["examples"] = {{"count", examples.count},
-                      {"tokens", examples.tokens},
-                      {"dim", examples.dim},
-                      {"digest", fmt::format("{:016x}", certificate.digest)}};
+  json["examples"] = {{"count", certificate.count},
+                      {"tokens", certificate.tokens},
+                      {"dim", certificate.dim},
+                      {"digest", hexadecimal(certificate.digest)}};
+  if (certificate.verdict == Verdict::refused) return json.dump(1) + "\n";
+  json["model"] = {{"layer", hexadecimal(certificate.layer_digest)},
+                   {"geometry", hexadecimal(certificate.geometry_digest)}};
   json["heads"] = certificate.heads;
-  json["residual"] = {{"held_out", certificate.residual}, {"geometry", learned.geometry_residual}};
-  json["evidence"] = evidence_json(learned);
+  json["residual"] = {{"held_out", certificate.residual},
+                      {"geometry", certificate.geometry_residual}};
+  json["evidence"] = {{"gap", certificate.gap},
+                      {"jacobian_rank", certificate.jacobian_rank},
+                      {"slabs_proved", certificate.slabs_proved},
+                      {"slabs_violated", certificate.slabs_violated}};
   json["held_out"] = certificate.held_out;
-  json["rows"] = rows_json(certificate.rows);
+  json["slabs"] = slabs_json(certificate.slabs);
   const RejectedTuple& tuple = certificate.rejected;
   json["rejected"] = {{"output", tuple.output},
                       {"bound", tuple.bound},
@@ -77,28 +135,29 @@ std::string certificate_text(const Learned& learned, const Examples& examples) {
 }
 
 Certificate read_certificate(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "certificate.json";
+  const std::string path = certificate_path(folder);
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw IoError(path.string(), "cannot be opened");
+  if (!in) throw IoError(path, "cannot be opened");
+  Json json;
   try {
-    const Json json = Json::parse(in);
-    if (json.at("schema").get<int>() != schema) throw std::runtime_error("unknown schema");
-    Certificate out;
-    out.verdict = read_verdict(json.at("verdict").get<std::string>());
-    out.reason = json.at("reason").get<std::string>();
-    out.digest = std::stoull(json.at("examples").at("digest").get<std::string>(), nullptr, 16);
-    out.heads = json.at("heads").get<int>();
-    out.residual = json.at("residual").at("held_out").get<double>();
-    out.held_out = json.at("held_out").get<std::vector<std::uint32_t>>();
-    out.rows = read_rows(json.at("rows"));
-    const Json& tuple = json.at("rejected");
-    out.rejected = {tuple.at("theta").get<std::vector<double>>(), tuple.at("output").get<int>(),
-                    tuple.at("bound").get<double>(), read_rows(tuple.at("rows")),
-                    tuple.at("multipliers").get<std::vector<double>>()};
-    return out;
-  } catch (const std::exception& error) {
-    throw IoError(path.string(), fmt::format("is not a certificate: {}", error.what()));
+    json = Json::parse(in);
+  } catch (const Json::exception& error) {
+    throw IoError(path, fmt::format("is not JSON: {}", error.what()));
   }
+  const Field root(json, path);
+  Certificate out = read_head(root);
+  if (out.verdict == Verdict::refused) {
+    root.require_keys({"schema", "verdict", "reason", "examples"});
+    return out;
+  }
+  root.require_keys({"schema", "verdict", "reason", "examples", "model", "heads", "residual",
+                     "evidence", "held_out", "slabs", "rejected"});
+  read_claims(root, out);
+  return out;
+}
+
+std::string certificate_path(const std::filesystem::path& folder) {
+  return (folder / "certificate.json").string();
 }
 
 }  // namespace onset::mha

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -24,14 +25,18 @@ Estimate function_error(const Layer& found, const Layer& truth, int tokens, std:
   const auto count = static_cast<std::size_t>(numerics::default_replicates) * fresh_examples;
   const Examples fresh = draw_examples(law, truth, count, seed, "mha fresh", context);
   const std::vector<double> outputs = forward(found, fresh.x, tokens, context);
+  double unit = 0.0;  // squares of labels may leave the range of doubles
+  for (const double y : fresh.y) unit = std::max(unit, std::abs(y));
   std::vector<double> errors;
   const std::size_t batch = fresh_examples * fresh.width();
   for (std::size_t first = 0; first < outputs.size(); first += batch) {
     double off = 0.0;
     double total = 0.0;
     for (std::size_t e = first; e < first + batch; ++e) {
-      off += (outputs[e] - fresh.y[e]) * (outputs[e] - fresh.y[e]);
-      total += fresh.y[e] * fresh.y[e];
+      const double wanted = fresh.y[e] / unit;
+      const double difference = (outputs[e] - fresh.y[e]) / unit;
+      off += difference * difference;
+      total += wanted * wanted;
     }
     errors.push_back(std::sqrt(off / total));
   }
@@ -46,7 +51,7 @@ Result run_evaluate(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const Layer truth = canonical(read_layer(p.text("truth")), 0.0);
   if (truth.dim != examples.dim) {
-    throw InvalidArgument("--truth", "has another dimension than the examples");
+    throw IoError(p.text("truth"), "has another dimension than the examples");
   }
   const std::filesystem::path model = p.text("model");
   const Certificate certificate = read_certificate(model);
@@ -55,8 +60,9 @@ Result run_evaluate(const Parameters& p, const Context& context) {
   row[6] = to_string(certificate.verdict);
   if (certificate.verdict != Verdict::refused) {
     const Layer found = read_layer(model);
-    if (found.dim != truth.dim)
-      throw InvalidArgument("--model", "has another dimension than the truth");
+    if (found.dim != truth.dim) {
+      throw IoError(model.string(), "has another dimension than the truth");
+    }
     row[0] = std::int64_t{found.heads};
     if (const auto errors = parameter_errors(read_layer(model / "geometry"), truth)) {
       row[1] = exact(errors->theta);

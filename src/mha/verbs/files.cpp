@@ -13,6 +13,8 @@ namespace onset::mha {
 namespace {
 
 constexpr std::size_t max_file_tokens = 1024;
+constexpr const char* bit_types = "int8 with entries 1 and -1";
+constexpr const char* real_types = "float64 (or float32, which is less exact)";
 
 std::string shape_of(const Array& array) {
   return fmt::format("({})", fmt::join(array.shape, ", "));
@@ -31,8 +33,8 @@ std::string place(std::size_t index, const std::vector<std::size_t>& shape) {
   return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
-Array read_cube(const std::filesystem::path& path, const char* axes) {
-  Array array = io::read_npy(path);
+Array read_cube(const std::filesystem::path& path, const char* axes, const char* types) {
+  Array array = io::read_npy(path, types);
   if (array.shape.size() != 3 || array.size() == 0) {
     wrong(path,
           fmt::format("has the shape {}; allowed: {}, none of them 0", shape_of(array), axes));
@@ -53,7 +55,7 @@ void require_finite(const std::filesystem::path& path, const Array& array,
 
 const std::vector<double>& real_values(const std::filesystem::path& path, const Array& array) {
   const auto* values = std::get_if<std::vector<double>>(&array.values);
-  if (values == nullptr) wrong(path, "holds whole numbers; allowed: float64");
+  if (values == nullptr) wrong(path, fmt::format("holds whole numbers; allowed: {}", real_types));
   require_finite(path, array, *values);
   return *values;
 }
@@ -63,9 +65,9 @@ const std::vector<double>& real_values(const std::filesystem::path& path, const 
 Examples read_examples(const std::filesystem::path& folder) {
   const std::filesystem::path x_path = folder / "X.npy";
   const std::filesystem::path y_path = folder / "Y.npy";
-  Array x = read_cube(x_path, "examples x tokens x dim");
+  Array x = read_cube(x_path, "examples x tokens x dim", bit_types);
   auto* bits = std::get_if<std::vector<std::int8_t>>(&x.values);
-  if (bits == nullptr) wrong(x_path, "is not int8; allowed: int8 with entries 1 and -1");
+  if (bits == nullptr) wrong(x_path, fmt::format("is not int8; allowed: {}", bit_types));
   const auto bad =
       std::find_if(bits->begin(), bits->end(), [](std::int8_t v) { return v != 1 && v != -1; });
   if (bad != bits->end()) {
@@ -77,7 +79,7 @@ Examples read_examples(const std::filesystem::path& folder) {
     wrong(x_path, fmt::format("has the shape {}; allowed: up to {} tokens of dimension up to {}",
                               shape_of(x), max_file_tokens, max_dim));
   }
-  Array y = read_cube(y_path, "examples x tokens x dim");
+  Array y = read_cube(y_path, "examples x tokens x dim", real_types);
   if (y.shape != x.shape) {
     wrong(y_path, fmt::format("has the shape {}, but X.npy has {}", shape_of(y), shape_of(x)));
   }
@@ -89,14 +91,14 @@ Examples read_examples(const std::filesystem::path& folder) {
 Layer read_layer(const std::filesystem::path& folder) {
   const std::filesystem::path theta_path = folder / "theta.npy";
   const std::filesystem::path w_path = folder / "w.npy";
-  const Array theta = read_cube(theta_path, "heads x dim x dim");
+  const Array theta = read_cube(theta_path, "heads x dim x dim", real_types);
   if (theta.shape[1] != theta.shape[2] || theta.shape[0] > static_cast<std::size_t>(max_heads) ||
       theta.shape[1] > static_cast<std::size_t>(max_dim)) {
     wrong(theta_path,
           fmt::format("has the shape {}; allowed: up to {} square matrices of size up to {}",
                       shape_of(theta), max_heads, max_dim));
   }
-  const Array w = read_cube(w_path, "heads x dim x dim");
+  const Array w = read_cube(w_path, "heads x dim x dim", real_types);
   if (w.shape != theta.shape) {
     wrong(w_path,
           fmt::format("has the shape {}, but theta.npy has {}", shape_of(w), shape_of(theta)));

@@ -23,7 +23,9 @@ void add_examples(const Examples& examples, std::vector<Artifact>& artifacts);
 /// theta.npy and w.npy under `prefix` (empty, or ending in a slash).
 void add_layer(const Layer& layer, const std::string& prefix, std::vector<Artifact>& artifacts);
 
-[[nodiscard]] std::string certificate_text(const Learned& learned, const Examples& examples);
+[[nodiscard]] std::string certificate_text(const Certificate& certificate);
+/// Strict: throws IoError naming the field that is missing, unknown, or of a wrong kind.
 [[nodiscard]] Certificate read_certificate(const std::filesystem::path& folder);
+[[nodiscard]] std::string certificate_path(const std::filesystem::path& folder);
 
 }  // namespace onset::mha

@@ -32,8 +32,9 @@ void add_summary(const Learned& learned, Result& result) {
                                                        learned.layer.dim * learned.layer.dim);
   result.summary.emplace_back("jacobian_smallest", e.jacobian_smallest);
   result.summary.emplace_back("features_smallest", e.features_smallest);
-  result.summary.emplace_back("slabs_checked", std::int64_t{e.slabs_checked});
+  result.summary.emplace_back("slabs_proved", std::int64_t{e.slabs_proved});
   result.summary.emplace_back("slabs_violated", std::int64_t{e.slabs_violated});
+  result.summary.emplace_back("posterior_gap", e.posterior_gap);
   result.summary.emplace_back("hull_bound", e.hull_bound);
   result.summary.emplace_back("support_along", e.support_along);
   result.summary.emplace_back("support_across", e.support_across);
@@ -50,11 +51,16 @@ Result run_learn(const Parameters& p, const Context& context) {
   const Learned learned = learn(examples, options, context);
   Result result;
   result.table = phase_table(learned);
+  if (learned.interrupted) {
+    result.status = ResultStatus::interrupted;
+    return result;
+  }
   add_summary(learned, result);
   result.reason = learned.reason;
   if (learned.verdict == Verdict::recovered) result.status = ResultStatus::unconverged;
   if (learned.verdict == Verdict::refused) result.status = ResultStatus::refused;
-  result.artifacts.push_back({"certificate.json", certificate_text(learned, examples)});
+  result.artifacts.push_back(
+      {"certificate.json", certificate_text(certificate_of(learned, examples))});
   if (learned.verdict != Verdict::refused) {
     add_layer(learned.layer, "", result.artifacts);
     add_layer(learned.geometry, "geometry/", result.artifacts);
@@ -109,6 +115,7 @@ Verb learn_verb() {
       {"gap", "ratio of singular values behind the heads; 3 and more counts", "", false},
       {"residual", "relative residual on held-out examples", "", false}};
   verb.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
+  verb.method = 2;
   verb.cost = learn_cost;
   verb.run = run_learn;
   return verb;

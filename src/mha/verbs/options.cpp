@@ -20,17 +20,6 @@ const std::vector<std::string> degeneracies{"none", "cancelling", "proportional"
 
 }  // namespace
 
-Parameter make_folder(std::string name, bool operand, std::string text) {
-  Parameter p;
-  p.name = std::move(name);
-  p.kind = ParameterKind::text;
-  p.required = true;
-  p.operand = operand;
-  p.folder = true;
-  p.text = std::move(text);
-  return p;
-}
-
 std::vector<Parameter> instance_parameters() {
   using Kind = ParameterKind;
   std::vector<Parameter> list{

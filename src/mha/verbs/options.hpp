@@ -4,14 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "onset/core/make_folder.hpp"
 #include "onset/core/make_parameter.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/mha/model/instance.hpp"
 
 namespace onset::mha {
-
-/// A folder that must be given; `operand`: also as a bare word.
-[[nodiscard]] Parameter make_folder(std::string name, bool operand, std::string text);
 
 /// The parameters of a random instance, and the instance that they describe. Throws
 /// InvalidArgument naming the option.

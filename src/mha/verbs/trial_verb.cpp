@@ -104,6 +104,10 @@ Result run_trial(const Parameters& p, const Context& context) {
                           cell(phase.score), cell(phase.gap), cell(phase.residual),
                           to_string(learned.verdict)});
   }
+  if (learned.interrupted) {
+    result.status = ResultStatus::interrupted;
+    return result;
+  }
   result.summary = {{"verdict", to_string(learned.verdict)},
                     {"reason", learned.reason},
                     {"heads_found", std::int64_t{learned.heads}}};
@@ -145,6 +149,7 @@ Verb trial_verb() {
       {"verdict", "of the whole run: certified, recovered or refused", "", false}};
   verb.examples = {"mha trial --heads 2 --dim 8 --tokens 3 --samples 100000",
                    "mha trial --degenerate cancelling --samples 20000"};
+  verb.method = 2;
   verb.cost = trial_cost;
   verb.run = run_trial;
   return verb;

@@ -7,17 +7,33 @@
 namespace onset::mha {
 namespace {
 
+/// The checks, with a certificate that does not fit blamed on its file.
+std::vector<Check> checks_of(const std::filesystem::path& folder, const Certificate& certificate,
+                             const Examples& examples, const Context& context) {
+  const Model model{read_layer(folder), read_layer(folder / "geometry")};
+  try {
+    return verify(certificate, model, examples, context);
+  } catch (const InvalidArgument& error) {
+    throw IoError(certificate_path(folder), error.what());
+  }
+}
+
 Result run_verify(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const Certificate certificate = read_certificate(p.text("model"));
-  if (certificate.verdict == Verdict::refused) {
-    throw Refused("the model was refused, so there is nothing to verify: " + certificate.reason);
-  }
-  const Layer layer = read_layer(p.text("model"));
   Result result;
   result.table = Table(verify_verb().columns);
+  if (certificate.verdict == Verdict::refused) {
+    result.status = ResultStatus::refused;
+    result.reason = "the model was refused, so there is nothing to verify: " + certificate.reason;
+    result.summary = {{"claimed", to_string(certificate.verdict)},
+                      {"verified", false},
+                      {"verdict", to_string(certificate.verdict)},
+                      {"reason", result.reason}};
+    return result;
+  }
   std::string failed;
-  for (const Check& check : verify(certificate, layer, examples, context)) {
+  for (const Check& check : checks_of(p.text("model"), certificate, examples, context)) {
     result.table.add_row({check.name, check.value, check.bound, check.passed});
     if (!check.passed) failed += (failed.empty() ? "" : ", ") + check.name;
   }
@@ -49,11 +65,12 @@ Verb verify_verb() {
   verb.name = "verify";
   verb.summary = "checks the certificate of a learned layer against the examples";
   verb.details =
-      "Shares nothing with the learner but the forward map: residuals on the held-out and on all "
-      "examples, the rank of the Jacobian by finite differences, the posterior slabs by its own "
-      "least squares, and the proof that a wrong tuple of heads cannot explain the labels. The "
-      "exit "
-      "code is 0 when the model claims to be certified and every check passes.";
+      "Shares nothing with the learner but the forward map, and computes every number of the "
+      "certificate again: that examples and layers are the ones meant, that held-out examples "
+      "repeat no other, residuals, the rank of the Jacobian by finite differences, the posterior "
+      "slabs and their singular gap by its own least squares, and the proof that a wrong tuple of "
+      "heads cannot explain the labels. The exit code is 0 when the model claims to be certified "
+      "and every check passes.";
   verb.parameters = {make_folder("examples", true, "Folder with X.npy and Y.npy."),
                      make_folder("model", false, "Folder that mha learn wrote.")};
   verb.columns = {{"check", "what is checked", "", false},

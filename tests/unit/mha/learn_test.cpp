@@ -58,7 +58,8 @@ TEST(MhaLearn, TwoHeadsAreFoundByGeometryAndCertifiedAfterThePolish) {
   EXPECT_LT(learned.residual, 1e-10);
   EXPECT_EQ(learned.evidence.jacobian_rank, 128);
   EXPECT_EQ(learned.evidence.slabs_violated, 0);
-  EXPECT_GT(learned.evidence.slabs_checked, 100);
+  EXPECT_GT(learned.evidence.slabs_proved, 100);
+  EXPECT_GT(learned.evidence.posterior_gap, 3.0);
   EXPECT_GT(learned.evidence.rejected.bound, 10.0 * learned.evidence.tuple_tau);
 }
 
@@ -106,6 +107,7 @@ TEST(MhaRefusal, CancellingProjections) {
     const Learned learned = learn_from(law, 10000, 6, options);
     EXPECT_EQ(learned.verdict, Verdict::refused);
     EXPECT_TRUE(mentions(learned, "cancelling")) << learned.reason;
+    EXPECT_FALSE(mentions(learned, "too few")) << learned.reason;
     EXPECT_EQ(learned.layer.heads, 0);
   }
 }
@@ -116,6 +118,14 @@ TEST(MhaRefusal, ProportionalProjections) {
   const Learned learned = learn_from(law, 10000, 7);
   EXPECT_EQ(learned.verdict, Verdict::refused);
   EXPECT_TRUE(mentions(learned, "proportional")) << learned.reason;
+}
+
+TEST(MhaRefusal, AParityOfSixHeadsWhichLeastSquaresDoesNotFind) {
+  InstanceLaw law = law_of(6, 8, 2, 3.0);
+  law.degeneracy = Degeneracy::parity;
+  const Learned learned = learn_from(law, 5000, 8);
+  EXPECT_EQ(learned.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(learned, "cancelling")) << learned.reason;
 }
 
 TEST(MhaRefusal, AParity) {
@@ -132,6 +142,17 @@ TEST(MhaRefusal, TooManyHeadsForTheDimension) {
   const Learned learned = learn_from(law_of(3, 5, 3, 3.0), 2000, 9, options);
   EXPECT_EQ(learned.verdict, Verdict::refused);
   EXPECT_TRUE(mentions(learned, "m(k-1) > d")) << learned.reason;
+}
+
+TEST(MhaRefusal, TheCauseIsNamedAlsoWhereOnlyTheGapIsMissing) {
+  const Learned many = learn_from(law_of(3, 5, 3, 3.0), 5000, 9);
+  EXPECT_EQ(many.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(many, "m(k-1) > d: 3 heads")) << many.reason;
+  EXPECT_FALSE(mentions(many, "cancelling") || mentions(many, "too few")) << many.reason;
+  const Learned few = learn_from(law_of(2, 8, 3, 3.0), 300, 9);
+  EXPECT_EQ(few.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(few, "too few examples")) << few.reason;
+  EXPECT_FALSE(mentions(few, "cancelling") || mentions(few, "m(k-1)")) << few.reason;
 }
 
 TEST(MhaRefusal, TooFewExamplesOneTokenAndNoLabels) {
@@ -162,91 +183,67 @@ TEST(MhaLearn, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(one.reason, three.reason);
 }
 
-TEST(MhaLearn, StopsOnRequest) {
+TEST(MhaLearn, StopsOnRequestWithThePhasesThatItFinished) {
+  const Examples examples = draw(law_of(2, 6, 2, 3.0), 2000, 13).examples;
+  const Learned whole = learn(examples, {}, {});
   std::stop_source source;
-  source.request_stop();
   Context context;
   context.stop = source.get_token();
-  const Examples examples = draw(law_of(2, 6, 2, 3.0), 2000, 13).examples;
-  EXPECT_THROW((void)learn(examples, {}, context), Interrupted);
+  context.progress = [&source](double, std::string_view what) {
+    if (what == "sculpting") source.request_stop();
+  };
+  const Learned learned = learn(examples, {}, context);
+  EXPECT_TRUE(learned.interrupted);
+  EXPECT_EQ(learned.verdict, Verdict::refused);
+  EXPECT_TRUE(learned.layer.theta.empty());
+  ASSERT_EQ(learned.phases.size(), 2U);
+  EXPECT_EQ(learned.phases[0].score, whole.phases[0].score);
+  EXPECT_EQ(learned.phases[1].inflation, whole.phases[1].inflation);
+}
+
+TEST(MhaLearn, DoesNotDependOnTheUnitOfTheLabels) {
+  const Examples examples = draw(law_of(2, 8, 2, 3.0), 8000, 16).examples;
+  const Learned plain = learn(examples, {}, {});
+  ASSERT_NE(plain.verdict, Verdict::refused) << plain.reason;
+  for (const int exponent : {-660, 660}) {
+    Examples scaled = examples;
+    for (double& y : scaled.y) y = std::ldexp(y, exponent);
+    const Learned learned = learn(scaled, {}, {});
+    EXPECT_EQ(learned.verdict, plain.verdict) << learned.reason;
+    EXPECT_EQ(learned.heads, plain.heads);
+    const auto errors = parameter_errors(learned.layer, plain.layer);
+    ASSERT_TRUE(errors);
+    EXPECT_LT(errors->theta, 1e-9);
+    for (const Check& check :
+         verify(certificate_of(learned, scaled), {learned.layer, learned.geometry}, scaled, {})) {
+      EXPECT_TRUE(check.passed) << exponent << ": " << check.name;
+    }
+  }
+}
+
+TEST(MhaLearn, LabelsInSinglePrecisionAreNotCalledNoisy) {
+  Examples examples = draw(law_of(2, 8, 2, 3.0), 10000, 17).examples;
+  for (double& y : examples.y) y = static_cast<double>(static_cast<float>(y));
+  const Learned learned = learn(examples, {}, {});
+  EXPECT_EQ(learned.verdict, Verdict::recovered);
+  EXPECT_TRUE(mentions(learned, "float32")) << learned.reason;
+}
+
+TEST(MhaLearn, AnIllConditionedSumOfProjectionsIsStillSeenInEveryDirection) {
+  // Its smallest singular value is 0.5 % of the largest. The rows of smallest score all attend to
+  // tokens of one half space, and left the sum free across it: the hull was off by 5.7 %.
+  const InstanceLaw law = law_of(2, 8, 3, 3.0);
+  LearnOptions options;
+  options.polish = false;
+  const Learned learned = learn_from(law, 100000, 23, options);
+  const auto errors = parameter_errors(learned.geometry, draw_layer(law, 23));
+  ASSERT_TRUE(errors);
+  EXPECT_LT(errors->theta, 0.02);
 }
 
 TEST(MhaLearn, OptionsThatMakeNoSenseAreNamed) {
   EXPECT_EQ(onset::testing::wrong_option<LearnOptions>([](auto& o) { o.heads = 9; }), "heads");
   EXPECT_EQ(onset::testing::wrong_option<BaselineOptions>([](auto& o) { o.starts = 0; }), "starts");
-}
-
-class MhaVerify : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    examples_ = new Examples(draw(law_of(2, 8, 2, 3.0), 15000, 14).examples);
-    learned_ = new Learned(learn(*examples_, {}, {}));
-  }
-  static void TearDownTestSuite() {
-    delete examples_;
-    delete learned_;
-  }
-  static bool all_pass(const Certificate& certificate, const Layer& layer,
-                       const Examples& examples) {
-    for (const Check& check : verify(certificate, layer, examples, {})) {
-      if (!check.passed) return false;
-    }
-    return true;
-  }
-  static Certificate certificate() { return certificate_of(*learned_, *examples_); }
-
-  static Examples* examples_;
-  static Learned* learned_;
-};
-Examples* MhaVerify::examples_ = nullptr;
-Learned* MhaVerify::learned_ = nullptr;
-
-TEST_F(MhaVerify, ACertificateHolds) {
-  ASSERT_EQ(learned_->verdict, Verdict::certified) << learned_->reason;
-  EXPECT_TRUE(all_pass(certificate(), learned_->layer, *examples_));
-}
-
-TEST_F(MhaVerify, ChangedParametersFail) {
-  Layer changed = learned_->layer;
-  changed.theta[5] += 1e-6;
-  EXPECT_FALSE(all_pass(certificate(), changed, *examples_));
-}
-
-TEST_F(MhaVerify, ChangedExamplesFail) {
-  Examples changed = *examples_;
-  changed.y[17] = std::nextafter(changed.y[17], 10.0);
-  EXPECT_FALSE(all_pass(certificate(), learned_->layer, changed));
-}
-
-TEST_F(MhaVerify, AProofThatProvesLessThanItClaimsFails) {
-  Certificate bold = certificate();
-  bold.rejected.bound *= 1.5;
-  EXPECT_FALSE(all_pass(bold, learned_->layer, *examples_));
-  Certificate wrong = certificate();
-  wrong.rejected.multipliers.front() *= -1.0;
-  EXPECT_FALSE(all_pass(wrong, learned_->layer, *examples_));
-}
-
-TEST_F(MhaVerify, HeadsThatAreNotUniqueFailTheRank) {
-  // The second head split in two equal ones: the same function, three heads, no local uniqueness.
-  Layer split = make_layer(3, 8);
-  for (int i = 0; i < 3; ++i) {
-    const int from = std::min(i, 1);
-    for (std::size_t c = 0; c < 64; ++c) {
-      split.theta[static_cast<std::size_t>(i) * 64 + c] = learned_->layer.theta_of(from)[c];
-      split.w[static_cast<std::size_t>(i) * 64 + c] =
-          (i == 0 ? 1.0 : 0.5) * learned_->layer.w_of(from)[c];
-    }
-  }
-  Certificate claim = certificate();
-  claim.heads = 3;
-  EXPECT_FALSE(all_pass(claim, split, *examples_));
-}
-
-TEST_F(MhaVerify, NonsenseIsMisuse) {
-  Certificate far = certificate();
-  far.rows.front().example = 1'000'000;
-  EXPECT_THROW((void)verify(far, learned_->layer, *examples_, {}), InvalidArgument);
 }
 
 TEST(MhaBaseline, LevenbergMarquardtSolvesAGenericLayerAndAdamComesNear) {
@@ -257,6 +254,21 @@ TEST(MhaBaseline, LevenbergMarquardtSolvesAGenericLayerAndAdamComesNear) {
   ASSERT_EQ(runs.size(), 4U);
   EXPECT_LT(std::min(runs[0].residual, runs[1].residual), 1e-9);
   EXPECT_LT(std::min(runs[2].residual, runs[3].residual), 0.3);
+}
+
+TEST(MhaBaseline, RefusesWhatTheLearnerRefuses) {
+  const BaselineOptions options;
+  for (const InstanceLaw& law : {law_of(2, 5, 1, 2.0), law_of(2, 5, 2, 2.0)}) {
+    const Examples examples = draw(law, 40, 15).examples;
+    const Learned learned = learn(examples, {}, {});
+    EXPECT_EQ(learned.verdict, Verdict::refused);
+    try {
+      (void)run_baseline(examples, options, {});
+      ADD_FAILURE() << "not refused";
+    } catch (const Refused& refusal) {
+      EXPECT_EQ(refusal.what(), learned.reason);
+    }
+  }
 }
 
 }  // namespace

@@ -31,18 +31,25 @@ enum class Verdict {
 struct PhaseReport {
   int phase = 0;
   std::string name;
-  std::size_t rows = 0;              ///< rows, slabs, tuples or examples that it worked with
-  std::optional<double> score;       ///< n_f-th smallest residual over pivot: how well rows agree
-  std::optional<double> inflation;   ///< least inflation of the body
-  std::optional<double> violations;  ///< share of slabs that what is known violates
-  std::optional<double> gap;         ///< singular gap behind the heads
-  std::optional<double> residual;    ///< relative residual on held-out examples
+  std::size_t rows = 0;                ///< rows, slabs, tuples or examples that it worked with
+  std::optional<double> score{};       ///< n_f-th smallest residual over pivot: how well rows agree
+  std::optional<double> inflation{};   ///< least inflation of the body
+  std::optional<double> violations{};  ///< share of slabs that what is known violates
+  std::optional<double> gap{};         ///< singular gap behind the heads
+  std::optional<double> residual{};    ///< relative residual on held-out examples
 };
 
-/// A row of an example whose attention all heads share [mha 8].
+/// A query of an example.
 struct CertifiedRow {
   std::uint32_t example = 0;
   int query = 0;
+};
+
+/// A slab of a row whose attention all heads share [mha 22]: a key against the most attended one.
+struct CertifiedSlab {
+  CertifiedRow row;
+  int key = 0;
+  int reference = 0;
 };
 
 /// A tuple that the linear program rejects, with the proof.
@@ -56,7 +63,7 @@ struct RejectedTuple {
 
 /// The numbers behind a verdict.
 struct Evidence {
-  double gap = 0.0;
+  double gap = 0.0;  ///< of the affine hull, phase 4
   std::vector<double> ratios;
   double inflation = 0.0;
   double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted
@@ -66,11 +73,12 @@ struct Evidence {
   double tuple_tau = 0.0;  ///< what the linear program leaves of the geometry's tuple
   RejectedTuple rejected;
   int jacobian_rank = 0;
-  double jacobian_smallest = 0.0;  ///< singular value relative to the largest
-  double features_smallest = 0.0;  ///< of [Z_1 .. Z_m], relative to the largest
-  std::vector<CertifiedRow> rows;  ///< posterior slabs: rows in which heads agree
-  int slabs_checked = 0;
-  int slabs_violated = 0;
+  double jacobian_smallest = 0.0;    ///< singular value relative to the largest
+  double features_smallest = 0.0;    ///< of [Z_1 .. Z_m], relative to the largest
+  std::vector<CertifiedSlab> slabs;  ///< posterior: sculpted with the found projections
+  int slabs_proved = 0;              ///< of them, by [mha 22]
+  int slabs_violated = 0;            ///< of those proved, by some head
+  double posterior_gap = 0.0;        ///< singular gap of the posterior slabs
 };
 
 /// What was known along the way, for comparison with a truth.
@@ -84,7 +92,8 @@ struct Knowledge {
 
 struct Learned {
   Verdict verdict = Verdict::refused;
-  std::string reason;  ///< empty when certified
+  std::string reason;        ///< empty when certified
+  bool interrupted = false;  ///< stopped on request: only `phases` and `knowledge` are filled
   std::vector<PhaseReport> phases;
   int heads = 0;                   ///< 0 when refused before they were found
   Layer geometry;                  ///< before the polish, canonical
@@ -98,8 +107,9 @@ struct Learned {
 
 /// The six phases [mha 9-23]: crude sum of projections, sculpting, minimum-norm proxy and large
 /// margins with resculpting, affine hull, net and tuples, least squares and polish. Never guesses:
-/// the verdict says what was certified. The same bits for any number of threads. Throws
-/// InvalidArgument for shapes that do not fit, Interrupted on request.
+/// the verdict says what was certified. The same bits for any number of threads. A run that is
+/// asked to stop ends as refused, with the phases that it finished. Throws InvalidArgument for
+/// shapes that do not fit.
 [[nodiscard]] Learned learn(const Examples& examples, const LearnOptions& options,
                             const Context& context);
 

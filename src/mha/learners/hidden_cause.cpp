@@ -1,0 +1,154 @@
+#include "mha/learners/hidden_cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "mha/learners/phase_run.hpp"
+#include "mha/learners/separable_fit.hpp"
+#include "onset/mha/model/canonical.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr int starts = 3;  // for each number of heads
+constexpr int steps = 40;
+constexpr double start_scale = 3.0;  // Frobenius norm of a random theta
+constexpr double explained = 1e-6;   // held-out residual
+constexpr double same_head = 1e-6;
+constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
+constexpr double least_progress = 1e-3;  // of a step: whoever is on the way makes far more
+constexpr double budget_flops = 6e10;
+constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another
+/// What labels of cancelling projections may keep of their size there for the difference to show.
+constexpr double clear_contrast = 0.8;
+
+std::vector<Vector> random_thetas(int heads, Index dim, int start) {
+  std::vector<Vector> thetas;
+  for (int i = 0; i < heads; ++i) {
+    Vector theta(dim * dim);
+    numerics::Stream(1, "mha hidden cause", static_cast<std::uint64_t>(start * max_heads + i))
+        .normal({theta.data(), static_cast<std::size_t>(theta.size())});
+    thetas.push_back(theta * start_scale / static_cast<double>(dim));
+  }
+  return thetas;
+}
+
+/// The layer with fewest heads that least squares finds, within the budget.
+std::optional<Layer> explaining_layer(const Sample& train, const Sample& held,
+                                      const Context& context) {
+  const auto dim = static_cast<Index>(train.dim());
+  double left = budget_flops;
+  for (int heads = 1; heads <= max_heads_found; ++heads) {
+    const Sample few = head_of(train, fit_examples(train, heads));
+    const double unknowns = static_cast<double>(heads) * static_cast<double>(dim * dim);
+    const double step_flops =
+        2.0 * static_cast<double>(few.rows()) * unknowns * unknowns * static_cast<double>(dim);
+    for (int start = 0; start < starts && left > step_flops; ++start) {
+      FitOptions options;
+      options.progress = least_progress;
+      options.max_steps = static_cast<int>(std::min<double>(steps, left / step_flops));
+      const FitOutcome fit =
+          fit_layer(few, random_thetas(heads, dim, start), nullptr, options, context);
+      left -= step_flops * fit.steps;
+      if (relative_residual(held, fit.layer, context) <= explained) {
+        return canonical(fit.layer, same_head);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// How far apart the tokens of an example lie, and how large its label is, both mean squares.
+struct Spread {
+  double tokens = 0.0;
+  double label = 0.0;
+};
+
+Spread spread_of(const Sample& sample, std::size_t n) {
+  const Matrix x = tokens_of(sample, n, n + 1);
+  const Matrix y = labels_of(sample, n, n + 1);
+  return {(x.rowwise() - x.colwise().mean()).squaredNorm(), y.squaredNorm()};
+}
+
+Spread mean_of(const Spread* spreads, std::size_t count) {
+  Spread sum;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum.tokens += spreads[i].tokens / static_cast<double>(count);
+    sum.label += spreads[i].label / static_cast<double>(count);
+  }
+  return sum;
+}
+
+/// Where tokens come together, labels tend to x W, which is as large as any label; only if W
+/// vanishes do they shrink, as the differences of the tokens do. Says so when it is seen clearly.
+std::optional<std::string> shrinking_labels(const Sample& sample) {
+  std::vector<Spread> spreads;
+  for (std::size_t n = 0; n < sample.size(); ++n) spreads.push_back(spread_of(sample, n));
+  const Spread all = mean_of(spreads.data(), spreads.size());
+  const std::size_t near = std::max<std::size_t>(spreads.size() / near_share, 1);
+  std::nth_element(spreads.begin(), spreads.begin() + static_cast<std::ptrdiff_t>(near - 1),
+                   spreads.end(), [](const Spread& a, const Spread& b) {
+                     return a.tokens != b.tokens ? a.tokens < b.tokens : a.label < b.label;
+                   });
+  const Spread close = mean_of(spreads.data(), near);
+  const double if_cancelling = std::sqrt(close.tokens / all.tokens);
+  const double seen = std::sqrt(close.label / all.label);
+  if (if_cancelling > clear_contrast || seen > 0.5 * (1.0 + if_cancelling)) return std::nullopt;
+  return fmt::format(
+      "cancelling projections: where tokens nearly coincide, labels shrink to {:.2g} of their size",
+      seen);
+}
+
+bool are_proportional(const Layer& layer) {
+  const Index size = static_cast<Index>(layer.dim) * layer.dim;
+  const Eigen::Map<const Vector> first(layer.w_of(0).data(), size);
+  for (int i = 1; i < layer.heads; ++i) {
+    const Eigen::Map<const Vector> w(layer.w_of(i).data(), size);
+    if (std::abs(w.dot(first)) < (1.0 - same_direction) * w.norm() * first.norm()) return false;
+  }
+  return layer.heads > 1;
+}
+
+}  // namespace
+
+std::optional<std::string> cancelling_reason(const Layer& layer) {
+  const Index size = static_cast<Index>(layer.dim) * layer.dim;
+  Vector sum = Vector::Zero(size);
+  double largest = 0.0;
+  for (int i = 0; i < layer.heads; ++i) {
+    const Eigen::Map<const Vector> w(layer.w_of(i).data(), size);
+    sum += w;
+    largest = std::max(largest, w.norm());
+  }
+  if (!(sum.norm() < vanishing_projection * largest)) return std::nullopt;
+  return fmt::format("cancelling projections: their sum has norm {:.2g}, one of them {:.2g}",
+                     sum.norm(), largest);
+}
+
+std::string hidden_cause(const Sample& train, const Sample& held, const Context& context) {
+  if (const auto cancelling = shrinking_labels(train)) return *cancelling;
+  const std::optional<Layer> layer = explaining_layer(train, held, context);
+  if (!layer) {
+    return fmt::format(
+        "too few examples ({} distinct ones), noisy labels, or labels of no such layer: the phases "
+        "see no heads and least squares from random starts finds none",
+        train.size() + held.size());
+  }
+  if (const auto cancelling = cancelling_reason(*layer)) return *cancelling;
+  if (layer->heads * (train.examples->tokens - 1) > layer->dim) {
+    return counting_reason(layer->heads, train.examples->tokens, layer->dim);
+  }
+  if (are_proportional(*layer)) {
+    return "proportional projections: residuals of rows cannot tell the heads apart";
+  }
+  return fmt::format(
+      "too few examples: among {} distinct ones the {} heads that least squares finds agree "
+      "nowhere closely enough to be seen",
+      train.size() + held.size(), layer->heads);
+}
+
+}  // namespace onset::mha

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "onset/mha/learners/verify.hpp"
+
+// The parts of verify(). Nothing here comes from the learner: what it got wrong must not be wrong
+// here in the same way.
+
+namespace onset::mha::verifier {
+
+/// Throws InvalidArgument naming the field of a certificate that does not fit layer and examples.
+void require_sense(const Certificate& certificate, const Model& model, const Examples& examples);
+
+/// Root mean square of what the layer leaves of the labels over the size of the labels.
+[[nodiscard]] double relative_residual(const Layer& layer, const Examples& examples,
+                                       const std::vector<std::uint32_t>& which);
+
+/// How many of these examples equal an earlier one up to sign and order of the tokens.
+[[nodiscard]] int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which);
+
+/// Rank of the derivative with respect to theta, by central differences, after projecting off what
+/// w can do.
+[[nodiscard]] int jacobian_rank(const Layer& layer, const Examples& examples,
+                                const Context& context);
+
+/// Posterior slabs [mha 22] and the singular gap behind `layer.heads` of them [mha 15].
+struct SlabFacts {
+  int proved = 0;
+  int violated = 0;
+  double gap = 0.0;
+};
+[[nodiscard]] SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
+                                   const Examples& examples, const Context& context);
+
+/// What the multipliers prove about the rejected tuple: y . lambda over |lambda|_1, or 0 when they
+/// are not orthogonal to its features and prove nothing.
+[[nodiscard]] double proved_bound(const RejectedTuple& tuple, const Examples& examples);
+
+/// One head with the identity as projection: its outputs are attention times tokens.
+[[nodiscard]] Layer bare_head(std::span<const double> theta, int dim);
+
+}  // namespace onset::mha::verifier

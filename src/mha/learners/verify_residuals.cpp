@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_set>
+
+#include "mha/learners/verify_parts.hpp"
+
+namespace onset::mha::verifier {
+namespace {
+
+/// Multipliers of a proof may miss orthogonality by this much.
+constexpr double proof_rounding = 1e-7;
+
+double squared_distance(const double* a, const double* b, std::size_t size) {
+  double sum = 0.0;
+  for (std::size_t e = 0; e < size; ++e) sum += (a[e] - b[e]) * (a[e] - b[e]);
+  return sum;
+}
+
+/// The tokens in order, with one sign for all.
+std::string sorted_tokens(const std::int8_t* x, std::size_t tokens, std::size_t dim, int sign) {
+  std::vector<std::string> words;
+  for (std::size_t a = 0; a < tokens; ++a) {
+    std::string word;
+    for (std::size_t c = 0; c < dim; ++c) word += x[a * dim + c] == sign ? '+' : '-';
+    words.push_back(std::move(word));
+  }
+  std::sort(words.begin(), words.end());
+  std::string out;
+  for (const std::string& word : words) out += word;
+  return out;
+}
+
+}  // namespace
+
+double relative_residual(const Layer& layer, const Examples& examples,
+                         const std::vector<std::uint32_t>& which) {
+  const std::size_t width = examples.width();
+  const std::vector<double> zero(width);
+  std::vector<double> out(width);
+  double left = 0.0;
+  double total = 0.0;
+  for (const std::uint32_t n : which) {
+    forward_one(layer, &examples.x[n * width], examples.tokens, out.data());
+    left += squared_distance(out.data(), &examples.y[n * width], width);
+    total += squared_distance(zero.data(), &examples.y[n * width], width);
+  }
+  return std::sqrt(left / total);
+}
+
+int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which) {
+  const auto tokens = static_cast<std::size_t>(examples.tokens);
+  const auto dim = static_cast<std::size_t>(examples.dim);
+  std::unordered_set<std::string> orbits;
+  int count = 0;
+  auto next = which.begin();
+  for (std::size_t n = 0; n < examples.count && next != which.end(); ++n) {
+    const std::int8_t* x = &examples.x[n * examples.width()];
+    const bool fresh =
+        orbits.insert(std::min(sorted_tokens(x, tokens, dim, 1), sorted_tokens(x, tokens, dim, -1)))
+            .second;
+    if (*next != n) continue;
+    count += fresh ? 0 : 1;
+    ++next;
+  }
+  return count;
+}
+
+Layer bare_head(std::span<const double> theta, int dim) {
+  Layer head = make_layer(1, dim);
+  std::copy(theta.begin(), theta.end(), head.theta.begin());
+  for (int c = 0; c < dim; ++c) head.w[static_cast<std::size_t>(c * dim + c)] = 1.0;
+  return head;
+}
+
+double proved_bound(const RejectedTuple& tuple, const Examples& examples) {
+  const auto dim = static_cast<std::size_t>(examples.dim);
+  const std::size_t heads = tuple.thetas.size() / (dim * dim);
+  std::vector<double> out(examples.width());
+  std::vector<double> product(heads * dim);
+  double length = 0.0;
+  double bound = 0.0;
+  for (std::size_t r = 0; r < tuple.rows.size(); ++r) {
+    const CertifiedRow& row = tuple.rows[r];
+    const double multiplier = tuple.multipliers[r];
+    const std::size_t first = row.example * examples.width();
+    const std::size_t at = static_cast<std::size_t>(row.query) * dim;
+    length += std::abs(multiplier);
+    bound += multiplier * examples.y[first + at + static_cast<std::size_t>(tuple.output)];
+    for (std::size_t i = 0; i < heads; ++i) {
+      const Layer head =
+          bare_head(std::span(tuple.thetas).subspan(i * dim * dim, dim * dim), examples.dim);
+      forward_one(head, &examples.x[first], examples.tokens, out.data());
+      for (std::size_t c = 0; c < dim; ++c) product[i * dim + c] += multiplier * out[at + c];
+    }
+  }
+  const bool orthogonal = std::all_of(product.begin(), product.end(), [&](double value) {
+    return std::abs(value) <= proof_rounding * length;
+  });
+  return orthogonal && length > 0.0 ? bound / length : 0.0;
+}
+
+}  // namespace onset::mha::verifier

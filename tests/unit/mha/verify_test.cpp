@@ -1,0 +1,218 @@
+#include "onset/mha/learners/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mha/verbs/files.hpp"
+#include "onset/core/error.hpp"
+#include "unit/mha/instances.hpp"
+
+namespace onset::mha {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::draw;
+using testing::law_of;
+
+class MhaVerify : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    examples_ = new Examples(draw(law_of(2, 8, 2, 3.0), 15000, 14).examples);
+    learned_ = new Learned(learn(*examples_, {}, {}));
+  }
+  static void TearDownTestSuite() {
+    delete examples_;
+    delete learned_;
+  }
+  static Model model() { return {learned_->layer, learned_->geometry}; }
+  static Certificate certificate() { return certificate_of(*learned_, *examples_); }
+
+  /// The checks that fail, separated by commas; empty when the certificate holds.
+  static std::string failures(const Certificate& certificate, const Model& model,
+                              const Examples& examples) {
+    std::string out;
+    for (const Check& check : verify(certificate, model, examples, {})) {
+      if (!check.passed) out += (out.empty() ? "" : ", ") + check.name;
+    }
+    return out;
+  }
+  /// The field that a certificate is misused in; empty when it is not.
+  static std::string nonsense(const Certificate& certificate) {
+    try {
+      (void)verify(certificate, model(), *examples_, {});
+    } catch (const InvalidArgument& error) {
+      return error.field();
+    }
+    return "";
+  }
+
+  static Examples* examples_;
+  static Learned* learned_;
+};
+Examples* MhaVerify::examples_ = nullptr;
+Learned* MhaVerify::learned_ = nullptr;
+
+TEST_F(MhaVerify, ACertificateHolds) {
+  ASSERT_EQ(learned_->verdict, Verdict::certified) << learned_->reason;
+  EXPECT_EQ(failures(certificate(), model(), *examples_), "");
+}
+
+TEST_F(MhaVerify, ChangedParametersFailByTheirResidualsNotOnlyByTheirDigest) {
+  Model changed = model();
+  changed.layer.theta[5] += 1e-6;
+  changed.geometry.w[3] += 1e-3;
+  Certificate forged = certificate();
+  forged.layer_digest = digest_of(changed.layer);
+  forged.geometry_digest = digest_of(changed.geometry);
+  const std::string failed = failures(forged, changed, *examples_);
+  EXPECT_NE(failed.find("residual, held out"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("residual, geometry"), std::string::npos) << failed;
+  EXPECT_EQ(failed.find("same"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, ChangedExamplesFail) {
+  Examples changed = *examples_;
+  changed.y[17] = std::nextafter(changed.y[17], 10.0);
+  EXPECT_EQ(failures(certificate(), model(), changed), "same examples");
+}
+
+TEST_F(MhaVerify, HeadsThatAreNotUniqueFailTheRank) {
+  // The second head split in two equal ones: the same function, three heads, no local uniqueness.
+  Layer split = make_layer(3, 8);
+  for (int i = 0; i < 3; ++i) {
+    const int from = std::min(i, 1);
+    for (std::size_t c = 0; c < 64; ++c) {
+      split.theta[static_cast<std::size_t>(i) * 64 + c] = learned_->layer.theta_of(from)[c];
+      split.w[static_cast<std::size_t>(i) * 64 + c] =
+          (i == 0 ? 1.0 : 0.5) * learned_->layer.w_of(from)[c];
+    }
+  }
+  Certificate claim = certificate();
+  claim.heads = 3;
+  claim.layer_digest = digest_of(split);
+  claim.jacobian_rank = 192;
+  std::vector<double>& thetas = claim.rejected.thetas;
+  thetas.insert(thetas.end(), split.theta_of(2).begin(), split.theta_of(2).end());
+  const std::string failed = failures(claim, {split, learned_->geometry}, *examples_);
+  EXPECT_NE(failed.find("rank of the Jacobian"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, AHeldOutExampleThatWasSeenBeforeFails) {
+  Examples more = *examples_;  // one more: the first with its tokens exchanged and its sign turned
+  for (std::size_t e = 0; e < 16; ++e) {
+    more.x.push_back(static_cast<std::int8_t>(-more.x[(e + 8) % 16]));
+    more.y.push_back(-more.y[(e + 8) % 16]);
+  }
+  ++more.count;
+  Certificate claim = certificate();
+  claim.count = more.count;
+  claim.digest = digest_of(more);
+  EXPECT_EQ(failures(claim, model(), more), "");
+  claim.held_out.push_back(static_cast<std::uint32_t>(more.count - 1));
+  const std::string failed = failures(claim, model(), more);
+  EXPECT_NE(failed.find("held out, seen before"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, NonsenseIsMisuseAndTheFieldIsNamed) {
+  const auto with = [](const auto& change) {
+    Certificate claim = certificate();
+    change(claim);
+    return nonsense(claim);
+  };
+  EXPECT_EQ(with([](auto& c) { c.slabs.front().row.example = 1'000'000; }), "slabs[0]");
+  EXPECT_EQ(with([](auto& c) { c.slabs[1] = c.slabs[0]; }), "slabs");
+  EXPECT_EQ(with([](auto& c) { c.held_out[1] = c.held_out[0]; }), "held_out");
+  EXPECT_EQ(with([](auto& c) { c.held_out.clear(); }), "held_out");
+  EXPECT_EQ(with([](auto& c) { c.heads = 3; }), "heads");
+  EXPECT_EQ(with([](auto& c) { c.reason = "none"; }), "reason");
+  EXPECT_EQ(with([](auto& c) { c.rejected.thetas.pop_back(); }), "rejected.theta");
+  EXPECT_EQ(with([](auto& c) { c.rejected = {}; }), "rejected.rows");
+  EXPECT_EQ(with([](auto& c) { c.rejected.multipliers.pop_back(); }), "rejected.multipliers");
+}
+
+/// Every number of the document; of long lists the first, the middle and the last entry.
+void collect_numbers(const Json& json, const Json::json_pointer& at,
+                     std::vector<Json::json_pointer>& out) {
+  if (json.is_number()) out.push_back(at);
+  if (json.is_object()) {
+    for (const auto& entry : json.items()) collect_numbers(entry.value(), at / entry.key(), out);
+  }
+  if (json.is_array() && !json.empty()) {
+    for (const std::size_t i : {std::size_t{0}, json.size() / 2, json.size() - 1}) {
+      collect_numbers(json[i], at / i, out);
+    }
+  }
+}
+
+/// A different number: the next one, well above rounding, or not even whole.
+std::vector<Json> falsified(const Json& number) {
+  if (number.is_number_integer()) {
+    return {number.get<std::int64_t>() + 1, number.get<std::int64_t>() - 1,
+            number.get<double>() + 0.5};
+  }
+  return {number.get<double>() * 1.001 + 1e-5, -number.get<double>() - 1e-5, nullptr};
+}
+
+class MhaCertificate : public MhaVerify {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("onset-mha-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+               "-" + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// Whether the document, as a file, is taken for a certificate that holds.
+  bool is_believed(const Json& json) {
+    std::ofstream(certificate_path(folder_)) << json.dump();
+    try {
+      return failures(read_certificate(folder_), model(), *examples_).empty();
+    } catch (const IoError&) {
+      return false;
+    } catch (const InvalidArgument&) {
+      return false;
+    }
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(MhaCertificate, NoNumberOfItCanBeChangedUnnoticed) {
+  const Json honest = Json::parse(certificate_text(certificate()));
+  ASSERT_TRUE(is_believed(honest));
+  std::vector<Json::json_pointer> numbers;
+  collect_numbers(honest, Json::json_pointer(), numbers);
+  EXPECT_GT(numbers.size(), 35U);
+  for (const Json::json_pointer& place : numbers) {
+    for (const Json& lie : falsified(honest.at(place))) {
+      Json forged = honest;
+      forged[place] = lie;
+      EXPECT_FALSE(is_believed(forged)) << place.to_string() << ": " << lie;
+    }
+  }
+}
+
+TEST_F(MhaCertificate, NoPartOfItCanBeLeftOutOrAddedUnnoticed) {
+  const Json honest = Json::parse(certificate_text(certificate()));
+  for (const auto& entry : honest.items()) {
+    Json forged = honest;
+    forged.erase(entry.key());
+    EXPECT_FALSE(is_believed(forged)) << entry.key();
+  }
+  Json more = honest;
+  more["evidence"]["hull_bound"] = 0.0;
+  EXPECT_FALSE(is_believed(more));
+  for (const char* digest : {"/examples/digest", "/model/layer", "/model/geometry"}) {
+    Json forged = honest;
+    forged[Json::json_pointer(digest)] = "0123456789abcdef";
+    EXPECT_FALSE(is_believed(forged)) << digest;
+  }
+}
+
+}  // namespace
+}  // namespace onset::mha
