@@ -15,6 +15,9 @@
 namespace onset::smi {
 namespace {
 
+/// Samples of a batch that are worked on between two looks at the stop token.
+constexpr std::size_t block = 256;
+
 /// A student in full dimension, and its steps.
 class Student {
  public:
@@ -28,7 +31,7 @@ class Student {
         push_(teacher.size()),
         sample_(shape_.fields()),
         sample_gradient_(shape_.fields()),
-        history(shape_, options) {
+        history(model, options, run) {
     numerics::Stream(options.seed, "smi student", run).normal(weights_);
     plant_start(options, teacher, weights_);
   }
@@ -44,9 +47,8 @@ class Student {
     }
   }
 
-  /// One step on a batch; `scale` is s of SgdOptions.
-  void step(std::span<const double> inputs, std::size_t count, std::span<const double> y,
-            double scale) {
+  /// Adds the gradient of some samples of a batch to the next step.
+  void add(std::span<const double> inputs, std::size_t count, std::span<const double> y) {
     const auto tokens = static_cast<std::size_t>(shape_.tokens);
     const std::size_t rows = count * tokens, square = tokens * tokens;
     project(inputs, count, weights_);
@@ -59,15 +61,19 @@ class Student {
         }
       }
     }
-    std::fill(push_.begin(), push_.end(), 0.0);
     back_project_rows(inputs.data(), rows, options_.dimension, fields_.data(), shape_.blocks(),
                       push_.data());
+  }
+
+  /// The step; `scale` is s of SgdOptions.
+  void step(double scale) {
     const auto dim = static_cast<double>(options_.dimension);
     const double keep = 1.0 - options_.rate * options_.decay / dim;
     const double along = options_.rate * scale / std::sqrt(dim);
     for (std::size_t k = 0; k < weights_.size(); ++k) {
       weights_[k] = keep * weights_[k] - along * push_[k];
     }
+    std::fill(push_.begin(), push_.end(), 0.0);
   }
 
   bool record(double time) {
@@ -128,6 +134,7 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   Context alone = context;
   alone.threads = 1;
   const auto teacher_model = attention_model(model);
+  alone.stop = {};  // a set is drawn within seconds, and looked at right after
   const Dataset data =
       draw_dataset(*teacher_model, options.dimension, samples, options.seed, run, alone);
   Student student(model, options, data.teacher, run);
@@ -136,19 +143,24 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   student.label(data.inputs, samples, data.teacher, y);
 
   const std::size_t batches = (samples + options.batch - 1) / options.batch;
-  const std::size_t size = tokens * options.dimension;
+  const std::size_t size = tokens * options.dimension, square = tokens * tokens;
   for (std::size_t step = 0;; ++step) {
     // In whole batches, so that records come after the same number of steps each.
     const double time = static_cast<double>(step) / static_cast<double>(batches);
     if (time >= student.history.due() && !student.record(time)) break;
-    context.check();
-    const std::size_t first = step % batches * options.batch;
-    const std::size_t count = std::min(options.batch, samples - first);
-    for (int again = 0; again < options.reuse; ++again) {
-      student.step(std::span(data.inputs).subspan(first * size, count * size), count,
-                   std::span(y).subspan(first * tokens * tokens, count * tokens * tokens),
-                   1.0 / static_cast<double>(options.dimension));
+    const std::size_t begin = step % batches * options.batch;
+    const std::size_t end = std::min(begin + options.batch, samples);
+    for (int again = 0; again < options.reuse && !student.history.run.interrupted; ++again) {
+      for (std::size_t first = begin; first < end; first += block) {
+        student.history.run.interrupted = context.stop.stop_requested();
+        if (student.history.run.interrupted) break;
+        const std::size_t count = std::min(block, end - first);
+        student.add(std::span(data.inputs).subspan(first * size, count * size), count,
+                    std::span(y).subspan(first * square, count * square));
+      }
+      student.step(1.0 / static_cast<double>(options.dimension));
     }
+    if (student.history.run.interrupted) break;
   }
   return std::move(student.history.run);
 }
@@ -160,17 +172,27 @@ SgdRun sgd_online(const DeepAttention& model, const SgdOptions& options, std::ui
   std::vector<double> teacher(model.shape().directions() * options.dimension);
   numerics::Stream(options.seed, "smi teacher", run).normal(teacher);
   Student student(model, options, teacher, run);
-  std::vector<double> inputs(options.batch * tokens * options.dimension);
-  std::vector<double> y(options.batch * tokens * tokens);
+  const std::size_t most = std::min(options.batch, block);
+  std::vector<double> inputs(most * tokens * options.dimension);
+  std::vector<double> y(most * tokens * tokens);
   constexpr std::uint64_t steps_per_run = std::uint64_t{1} << 40;
   for (std::uint64_t step = 0;; ++step) {
     const double time = static_cast<double>(step) * static_cast<double>(options.batch) /
                         static_cast<double>(options.dimension);
     if (time >= student.history.due() && !student.record(time)) break;
-    context.check();
-    numerics::Stream(options.seed, "smi online", run * steps_per_run + step).normal(inputs);
-    student.label(inputs, options.batch, teacher, y);
-    student.step(inputs, options.batch, y, 1.0 / static_cast<double>(options.batch));
+    numerics::Stream stream(options.seed, "smi online", run * steps_per_run + step);
+    for (std::size_t first = 0; first < options.batch; first += block) {
+      student.history.run.interrupted = context.stop.stop_requested();
+      if (student.history.run.interrupted) break;
+      const std::size_t count = std::min(block, options.batch - first);
+      const auto fresh = std::span(inputs).first(count * tokens * options.dimension);
+      const auto labels = std::span(y).first(count * tokens * tokens);
+      stream.normal(fresh);
+      student.label(fresh, count, teacher, labels);
+      student.add(fresh, count, labels);
+    }
+    if (student.history.run.interrupted) break;
+    student.step(1.0 / static_cast<double>(options.batch));
   }
   return std::move(student.history.run);
 }

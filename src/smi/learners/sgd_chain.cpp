@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <stop_token>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -12,7 +13,7 @@
 namespace onset::smi {
 namespace {
 
-/// Steps between looks at the stop token.
+/// Samples between looks at the stop token.
 constexpr std::uint64_t poll_every = 4096;
 
 /// The chain [smi 51-53]. Weights are known by their coordinates: over sqrt(D), teacher rows are
@@ -43,11 +44,15 @@ class Chain {
     start();
   }
 
-  void step() {
+  /// False when the run is to stop.
+  bool step(const std::stop_token& stop) {
     std::fill(push_along_.begin(), push_along_.end(), 0.0);
     std::fill(push_residual_.begin(), push_residual_.end(), 0.0);
     std::fill(noise_.begin(), noise_.end(), 0.0);
-    for (std::size_t i = 0; i < options_.batch; ++i) add_sample();
+    for (std::size_t i = 0; i < options_.batch; ++i) {
+      if (samples_++ % poll_every == 0 && stop.stop_requested()) return false;
+      add_sample();
+    }
     const auto dim = static_cast<double>(options_.dimension);
     // Coordinates are weights over sqrt(D): a step along x / sqrt(D) is one along x / D.
     const double along = options_.rate / (static_cast<double>(options_.batch) * dim);
@@ -57,6 +62,7 @@ class Chain {
       residual_[k] = keep * residual_[k] - along * push_residual_[k];
     }
     add_outside(along);
+    return true;
   }
 
   [[nodiscard]] Overlaps overlaps() const {
@@ -163,6 +169,7 @@ class Chain {
   AttentionLoss loss_;
   const SgdOptions& options_;
   numerics::Draws draws_;
+  std::uint64_t samples_ = 0;
   std::size_t p_, tokens_;
   std::vector<double> teacher_, along_, residual_;
   std::vector<double> gram_, noise_, bartlett_, root_, push_along_, push_residual_;
@@ -182,14 +189,14 @@ SgdRun sgd_chain(const DeepAttention& model, const SgdOptions& options, std::uin
                                            " (three per layer)");
   }
   Chain chain(model, options, run);
-  SgdHistory history(shape, options);
+  SgdHistory history(model, options, run);
   const double per_step =
       static_cast<double>(options.batch) / static_cast<double>(options.dimension);
   for (std::uint64_t step = 0;; ++step) {
     const double time = static_cast<double>(step) * per_step;
     if (time >= history.due() && !history.add(time, chain.overlaps())) break;
-    if (step % poll_every == 0) context.check();
-    chain.step();
+    history.run.interrupted = !chain.step(context.stop);
+    if (history.run.interrupted) break;
   }
   return std::move(history.run);
 }

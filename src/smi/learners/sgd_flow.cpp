@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/ode.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -10,17 +12,23 @@
 #include "onset/smi/learners/attention_loss.hpp"
 #include "onset/smi/learners/sgd.hpp"
 #include "smi/learners/semidefinite_root.hpp"
-#include "smi/learners/sgd_start.hpp"
 
 namespace onset::smi {
 namespace {
 
 /// Most layers: every point is used with all signs of the teacher's fields.
 constexpr std::size_t most_layers = 6;
-/// Runge-Kutta steps in all, at least, of the coarser of two solutions.
-constexpr std::size_t least_steps = 100;
+/// Of the solver's steps, and of a solution whose distance is their error.
+constexpr double step_tolerance = 1e-4;
+constexpr double coarse_tolerance = 1e-3;
+/// Squared norm over dimension beyond which the weights are of no use: scores near 100 make every
+/// softmax a hard maximum, and the right-hand side jumps.
+constexpr double largest_norm = 100.0;
+/// Records that are solved for at once, as a share of all, and most steps until then.
+constexpr std::size_t stretches = 10;
+constexpr int most_steps = 2000;
 
-using State = std::vector<double>;  // cross (P x P), then student (P x P)
+using State = numerics::OdeState;  // cross (P x P), then student (P x P)
 
 /// The right-hand side by a fixed set of fields, so that it is a smooth function [smi 54].
 class Drift {
@@ -119,51 +127,97 @@ class Drift {
   std::vector<double> to_teacher_, to_student_, noise_, z_star_, z_, gradient_, target_;
 };
 
-State moved(const State& x, double by, const State& along) {
-  State out(x);
-  for (std::size_t k = 0; k < x.size(); ++k) out[k] += by * along[k];
-  return out;
+/// One solution, followed from record to record.
+class Path {
+ public:
+  Path(const DeepAttention& model, const SgdOptions& options, std::size_t points,
+       std::uint64_t replicate, double tolerance)
+      : drift_(model, options, points, replicate), p_(model.shape().directions()) {
+    ode_.relative_tolerance = tolerance;
+    ode_.absolute_tolerance = 0.1 * tolerance;
+    ode_.max_steps = most_steps;
+    const double start = options.start_cosine > 0.0
+                             ? options.start_cosine
+                             : 1.0 / std::sqrt(static_cast<double>(options.dimension));
+    state_.assign(2 * p_ * p_, 0.0);
+    for (std::size_t l = 0; l < p_; ++l) {
+      state_[l * p_ + l] = options.init * start;
+      state_[p_ * p_ + l * p_ + l] = options.init * options.init;
+    }
+  }
+
+  enum class End { reached, diverged, unresolved };
+
+  /// Solves for the next times, counted from the last one.
+  void advance(const std::vector<double>& times, const Context& context) {
+    // Beyond any use the weights stay where they are: nothing is to be resolved there.
+    const auto field = [this](const State& x) {
+      return is_useless(x) ? State(x.size(), 0.0) : drift_(x);
+    };
+    solution_ = numerics::solve_ode(field, state_, times, ode_, context);
+    if (!solution_.states.empty()) state_ = solution_.states.back();
+  }
+
+  /// How the k-th of those times was reached.
+  [[nodiscard]] End end(std::size_t k) const {
+    if (k >= solution_.states.size()) return End::unresolved;
+    return is_useless(solution_.states[k]) ? End::diverged : End::reached;
+  }
+
+  /// There; 0 of weights that have shrunk to nothing.
+  [[nodiscard]] double cosine(std::size_t k, std::size_t l) const {
+    return cosine_of(solution_.states.at(k), l);
+  }
+  [[nodiscard]] double first_cosine(std::size_t l) const { return cosine_of(state_, l); }
+
+ private:
+  [[nodiscard]] bool is_useless(const State& x) const {
+    for (std::size_t l = 0; l < p_; ++l) {
+      if (!(x[p_ * p_ + l * p_ + l] < largest_norm)) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] double cosine_of(const State& x, std::size_t l) const {
+    const double norm = x[p_ * p_ + l * p_ + l];
+    return norm > ode_.absolute_tolerance ? std::abs(x[l * p_ + l]) / std::sqrt(norm) : 0.0;
+  }
+
+  Drift drift_;
+  std::size_t p_;
+  State state_;
+  numerics::OdeSolution solution_;
+  numerics::OdeOptions ode_;
+};
+
+/// Mean and error over all solutions but the last, which has the points of the first and coarser
+/// steps.
+SgdFlowPoint summary_of(const std::vector<Path>& paths, double time, std::size_t layers,
+                        const std::function<double(const Path&, std::size_t)>& cosine) {
+  SgdFlowPoint point{time, {}};
+  for (std::size_t l = 0; l < layers; ++l) {
+    numerics::Replicates values;
+    for (std::size_t r = 0; r + 1 < paths.size(); ++r) values.push_back(cosine(paths[r], l));
+    const double step_error = std::abs(cosine(paths.back(), l) - cosine(paths.front(), l));
+    point.cosine.push_back(numerics::reduce(values, step_error));
+  }
+  return point;
 }
 
-/// A classical Runge-Kutta step.
-State runge_kutta(Drift& drift, const State& x, double h) {
-  const State k1 = drift(x);
-  const State k2 = drift(moved(x, 0.5 * h, k1));
-  const State k3 = drift(moved(x, 0.5 * h, k2));
-  const State k4 = drift(moved(x, h, k3));
-  State out(x);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    out[k] += h / 6.0 * (k1[k] + 2.0 * k2[k] + 2.0 * k3[k] + k4[k]);
-  }
-  return out;
-}
-
-/// Cosines of every record, record * layers + layer, up to a divergence.
-std::vector<double> solve(Drift& drift, const SgdOptions& options, std::size_t p,
-                          std::size_t steps_per_record, const Context& context) {
-  const double start = options.start_cosine > 0.0
-                           ? options.start_cosine
-                           : 1.0 / std::sqrt(static_cast<double>(options.dimension));
-  State x(2 * p * p, 0.0);
-  for (std::size_t l = 0; l < p; ++l) {
-    x[l * p + l] = options.init * start;
-    x[p * p + l * p + l] = options.init * options.init;
-  }
-  const double h = options.time / static_cast<double>(options.records * steps_per_record);
-  std::vector<double> cosines;
-  for (std::size_t record = 0; record <= options.records; ++record) {
-    for (std::size_t l = 0; l < p; ++l) {
-      if (!(x[p * p + l * p + l] < useless_norm)) return cosines;
+/// Takes over the records that a stretch has solved for, up to a divergence. False at one.
+bool take_records(const std::vector<Path>& paths, std::size_t layers, std::size_t count,
+                  double spacing, SgdFlow& flow) {
+  for (std::size_t k = 0; k < count; ++k) {
+    for (const Path& path : paths) {
+      flow.diverged = flow.diverged || path.end(k) == Path::End::diverged;
+      flow.unresolved = flow.unresolved || path.end(k) == Path::End::unresolved;
     }
-    for (std::size_t l = 0; l < p; ++l) {
-      cosines.push_back(std::abs(x[l * p + l]) / std::sqrt(x[p * p + l * p + l]));
-    }
-    for (std::size_t s = 0; record < options.records && s < steps_per_record; ++s) {
-      if (context.stop.stop_requested()) throw Interrupted();
-      x = runge_kutta(drift, x, h);
-    }
+    if (flow.diverged || flow.unresolved) return false;
+    const double time = spacing * static_cast<double>(flow.points.size());
+    flow.points.push_back(summary_of(
+        paths, time, layers, [k](const Path& path, std::size_t l) { return path.cosine(k, l); }));
   }
-  return cosines;
+  return true;
 }
 
 }  // namespace
@@ -176,29 +230,29 @@ SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options, std::siz
     throw InvalidArgument("layers", std::to_string(p) + " are too many; allowed: up to " +
                                         std::to_string(most_layers));
   }
-  const std::size_t steps =
-      std::max<std::size_t>(1, (least_steps + options.records - 1) / options.records);
   constexpr std::size_t replicates = numerics::default_replicates;
-  // The last one has the points of the first and half of the steps: the error of the steps.
-  std::vector<std::vector<double>> cosines(replicates + 1);
-  numerics::parallel_for(context, replicates + 1, [&](std::size_t r) {
-    Drift drift(model, options, points, r % replicates);
-    cosines[r] = solve(drift, options, p, r < replicates ? 2 * steps : steps, context);
-  });
-  std::size_t common = (options.records + 1) * p;
-  for (const auto& c : cosines) common = std::min(common, c.size());
-  SgdFlow out{{}, common < (options.records + 1) * p};
-  for (std::size_t record = 0; record < common / p; ++record) {
-    SgdFlowPoint point{
-        options.time * static_cast<double>(record) / static_cast<double>(options.records), {}};
-    for (std::size_t l = 0; l < p; ++l) {
-      const std::size_t at = record * p + l;
-      numerics::Replicates values;
-      for (std::size_t r = 0; r < replicates; ++r) values.push_back(cosines[r][at]);
-      point.cosine.push_back(
-          numerics::reduce(values, std::abs(cosines[replicates][at] - cosines[0][at])));
+  std::vector<Path> paths;
+  for (std::size_t r = 0; r < replicates; ++r) {
+    paths.emplace_back(model, options, points, r, step_tolerance);
+  }
+  paths.emplace_back(model, options, points, 0, coarse_tolerance);
+  SgdFlow out;
+  out.points.push_back(summary_of(
+      paths, 0.0, p, [](const Path& path, std::size_t l) { return path.first_cosine(l); }));
+  const double spacing = options.time / static_cast<double>(options.records);
+  const std::size_t stretch = (options.records + stretches - 1) / stretches;
+  try {
+    for (std::size_t done = 0; done < options.records; done += stretch) {
+      std::vector<double> times;
+      for (std::size_t k = 1; k <= std::min(stretch, options.records - done); ++k) {
+        times.push_back(spacing * static_cast<double>(k));
+      }
+      numerics::parallel_for(context, paths.size(),
+                             [&](std::size_t r) { paths[r].advance(times, context); });
+      if (!take_records(paths, p, times.size(), spacing, out)) break;
     }
-    out.points.push_back(std::move(point));
+  } catch (const Interrupted&) {
+    out.interrupted = true;
   }
   return out;
 }

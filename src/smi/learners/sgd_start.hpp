@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "onset/smi/learners/sgd.hpp"
+#include "onset/smi/learners/test_error.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 namespace onset::smi {
 
@@ -23,11 +26,21 @@ inline void plant_start(const SgdOptions& options, std::span<const double> teach
   }
 }
 
+/// The loss on fresh samples beyond which a run is worse off than it started, as a multiple of the
+/// loss at the start, and the samples (as fields, the same for every record) behind it.
+inline constexpr double useless_loss = 1.5;
+inline constexpr std::size_t loss_points = 512;
+
 /// Whether a run still makes sense; appends a record where one is due.
 class SgdHistory {
  public:
-  SgdHistory(const FieldShape& shape, const SgdOptions& options)
-      : shape_(shape), records_(options.records), end_(options.time) {}
+  SgdHistory(const DeepAttention& model, const SgdOptions& options, std::uint64_t number)
+      : model_(attention_model(model)),
+        records_(options.records),
+        end_(options.time),
+        seed_(options.seed),
+        number_(number),
+        no_variance_(model_->shape().blocks(), 0.0) {}
 
   /// Time of the next record.
   [[nodiscard]] double due() const {
@@ -35,10 +48,15 @@ class SgdHistory {
   }
   /// False when the run must end: it is over or diverged.
   bool add(double time, const Overlaps& o) {
-    SgdRecord record{time, {}};
-    for (const Alignment& layer : alignments(shape_, o)) {
+    SgdRecord record{time, {}, 0.0};
+    for (const Alignment& layer : alignments(model_->shape(), o)) {
       run.diverged = run.diverged || !(layer.norm < useless_norm);
       record.cosine.push_back(layer.cosine);
+    }
+    if (!run.diverged) {
+      record.loss = test_errors(*model_, o, no_variance_, loss_points, seed_, number_).plugin;
+      run.diverged =
+          !run.records.empty() && !(record.loss < useless_loss * run.records.front().loss);
     }
     if (!run.diverged) run.records.push_back(std::move(record));
     // Steps longer than the time between records leave fewer of them.
@@ -48,9 +66,11 @@ class SgdHistory {
   SgdRun run;
 
  private:
-  FieldShape shape_;
+  std::unique_ptr<SequenceModel> model_;
   std::size_t records_;
   double end_;
+  std::uint64_t seed_, number_;
+  std::vector<double> no_variance_;
 };
 
 }  // namespace onset::smi

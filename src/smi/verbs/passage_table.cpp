@@ -22,6 +22,19 @@ std::vector<Column> passage_columns() {
           {"first", "fraction of runs in which it was before all others", "", true}};
 }
 
+/// When a layer's cosine first reaches the level, between records; infinity when it does not.
+double first_passage(const std::vector<SgdRecord>& records, std::size_t layer, double level) {
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const double after = records[k].cosine[layer];
+    if (after < level) continue;
+    if (k == 0) return records[0].time;
+    const double before = records[k - 1].cosine[layer];
+    const double share = (level - before) / (after - before);
+    return records[k - 1].time + share * (records[k].time - records[k - 1].time);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 /// When a layer's cosine, moved by `errors` standard errors, first reaches the level; infinity when
 /// it does not. `bend` becomes what linear interpolation may miss.
 double crossing(const SgdFlow& flow, std::size_t layer, double level, double errors, double& bend) {
@@ -46,16 +59,12 @@ double crossing(const SgdFlow& flow, std::size_t layer, double level, double err
 Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double level)
     : layers_(layers), runs_(runs.size()) {
   for (const SgdRun& run : runs) {
-    // A passage lies anywhere between two records.
+    // A passage lies anywhere between two records; cosines fluctuate around the line between them.
     if (run.records.size() > 1) {
       resolution_ = (run.records[1].time - run.records[0].time) / std::sqrt(12.0);
     }
-    std::vector<double> time(layers, std::numeric_limits<double>::infinity());
-    for (const SgdRecord& record : run.records) {
-      for (std::size_t l = 0; l < layers; ++l) {
-        if (record.cosine[l] >= level) time[l] = std::fmin(time[l], record.time);
-      }
-    }
+    std::vector<double> time;
+    for (std::size_t l = 0; l < layers; ++l) time.push_back(first_passage(run.records, l, level));
     for (std::size_t l = 0; l < layers; ++l) {
       if (!std::isfinite(time[l])) continue;
       layers_[l].times.push_back(time[l]);

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/numerics/parallel.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "onset/smi/learners/sgd.hpp"
 #include "onset/smi/model/dataset.hpp"
 #include "smi/verbs/model_options.hpp"
@@ -105,25 +107,25 @@ std::vector<Column> sgd_columns(std::size_t layers) {
   return columns;
 }
 
-/// All runs side by side; those that were finished when the user stopped them.
-std::vector<std::optional<SgdRun>> run_all(const DeepAttention& model, const SgdOptions& options,
-                                           const std::string& engine, std::size_t runs,
-                                           const Context& context, bool& interrupted) {
+/// All runs side by side; those that were begun when the user stopped them, as far as they came.
+std::vector<SgdRun> run_all(const DeepAttention& model, const SgdOptions& options,
+                            const std::string& engine, std::size_t runs, const Context& context) {
   const auto solve = engine == "batch" ? sgd_batch : engine == "online" ? sgd_online : sgd_chain;
-  std::vector<std::optional<SgdRun>> out(runs);
+  std::vector<SgdRun> out;
   Context quiet = context;
   quiet.progress = nullptr;
   const auto together = static_cast<std::size_t>(std::max(1, context.threads));
-  try {
-    for (std::size_t first = 0; first < runs; first += together) {
-      context.report(static_cast<double>(first) / static_cast<double>(runs),
-                     "run " + std::to_string(first + 1));
-      numerics::parallel_for(context, std::min(together, runs - first), [&](std::size_t k) {
-        out[first + k] = solve(model, options, first + k, quiet);
-      });
-    }
-  } catch (const Interrupted&) {
-    interrupted = true;
+  while (out.size() < runs && !context.stop.stop_requested()) {
+    const std::size_t first = out.size();
+    context.report(static_cast<double>(first) / static_cast<double>(runs),
+                   "run " + std::to_string(first + 1));
+    std::vector<SgdRun> begun(std::min(together, runs - first));
+    Context all = quiet;
+    all.stop = {};  // every run looks at the stop itself, and keeps its records
+    numerics::parallel_for(all, begun.size(), [&](std::size_t k) {
+      begun[k] = solve(model, options, first + k, quiet);
+    });
+    std::move(begun.begin(), begun.end(), std::back_inserter(out));
   }
   return out;
 }
@@ -134,6 +136,11 @@ void add_rows(std::size_t number, const SgdRun& run, Table& table) {
     for (const double c : record.cosine) row.emplace_back(Estimate{c, 0.0});
     table.add_row(std::move(row));
   }
+}
+
+void mark_interrupted(Result& result) {
+  result.status = ResultStatus::interrupted;
+  result.reason = "stopped on request; the records up to then are given";
 }
 
 Result run_flow(const DeepAttention& model, const SgdOptions& options, double level,
@@ -152,47 +159,66 @@ Result run_flow(const DeepAttention& model, const SgdOptions& options, double le
     result.status = ResultStatus::unconverged;
     result.reason = "the weights grow without bound: the learning rate is too large";
   }
+  if (flow.unresolved) {
+    result.status = ResultStatus::unconverged;
+    result.reason =
+        "the equation cannot be followed in a reasonable number of steps: the learning rate may be "
+        "too large";
+  }
+  if (flow.interrupted) mark_interrupted(result);
+  return result;
+}
+
+/// Most runs diverged: no result. A few: data.
+void report_divergence(std::int64_t diverged, std::size_t runs, Result& result) {
+  if (diverged == 0) return;
+  const std::string said = std::to_string(diverged) + " of " + std::to_string(runs) +
+                           " runs diverged: the learning rate is too large";
+  if (2 * diverged > static_cast<std::int64_t>(runs)) {
+    result.status = ResultStatus::unconverged;
+    result.reason = said;
+  } else {
+    result.notes.push_back(said + " for them.");
+  }
+}
+
+Result run_engine(const Parameters& p, const DeepAttention& model, const SgdOptions& options,
+                  const Context& context) {
+  const auto layers = static_cast<std::size_t>(model.layers);
+  const std::vector<SgdRun> runs = run_all(model, options, p.text("engine"),
+                                           static_cast<std::size_t>(p.integer("runs")), context);
+  Result result;
+  Table records(sgd_columns(layers));
+  std::vector<SgdRun> finished;
+  std::vector<double> losses;
+  std::int64_t diverged = 0;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    add_rows(r + 1, runs[r], records);
+    diverged += runs[r].diverged ? 1 : 0;
+    if (runs[r].interrupted) continue;
+    finished.push_back(runs[r]);
+    if (!runs[r].diverged) losses.push_back(runs[r].records.back().loss);
+  }
+  const double level = p.real("level");
+  const Passages passages(finished, layers, level > 0.0 ? level : default_level);
+  result.table = level > 0.0 ? passages.table() : records;
+  result.summary = passages.summary();
+  result.summary.emplace_back("diverged", diverged);
+  if (losses.size() > 1) result.summary.emplace_back("loss", numerics::reduce(losses));
+  report_divergence(diverged, finished.size(), result);
+  if (context.stop.stop_requested()) mark_interrupted(result);
   return result;
 }
 
 Result run_sgd(const Parameters& p, const Context& context) {
   const DeepAttention model = read_plain(p);
   const SgdOptions options = sgd_options(p);
-  const std::string& engine = p.text("engine");
-  if (engine == "flow") return run_flow(model, options, p.real("level"), context);
-  bool interrupted = false;
-  const auto runs = run_all(model, options, engine, static_cast<std::size_t>(p.integer("runs")),
-                            context, interrupted);
-  Result result;
-  Table records(sgd_columns(static_cast<std::size_t>(model.layers)));
-  std::vector<SgdRun> finished;
-  std::int64_t diverged = 0;
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!runs[r]) continue;
-    add_rows(r + 1, *runs[r], records);
-    diverged += runs[r]->diverged ? 1 : 0;
-    finished.push_back(*runs[r]);
-  }
   const double level = p.real("level");
-  const Passages passages(finished, static_cast<std::size_t>(model.layers),
-                          level > 0.0 ? level : default_level);
-  result.table = level > 0.0 ? passages.table() : records;
-  result.summary = passages.summary();
-  result.summary.emplace_back("diverged", diverged);
-  if (diverged > 0) {
-    const std::string said = std::to_string(diverged) + " of " + std::to_string(finished.size()) +
-                             " runs diverged: the learning rate is too large";
-    if (2 * diverged > static_cast<std::int64_t>(finished.size())) {
-      result.status = ResultStatus::unconverged;
-      result.reason = said;
-    } else {
-      result.notes.push_back(said + " for them.");
-    }
-  }
-  if (interrupted) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the runs finished so far are given";
-  }
+  const bool flow = p.text("engine") == "flow";
+  Result result =
+      flow ? run_flow(model, options, level, context) : run_engine(p, model, options, context);
+  const char* remedy = flow ? "its points are fixed" : "more --runs would help";
+  judge_tolerance(p, level > 0.0 ? "time" : "cos1", remedy, result);
   return result;
 }
 
@@ -207,8 +233,9 @@ Cost sgd_cost(const Parameters& p) {
   const double network =
       1.5e-8 * layers * tokens * tokens * tokens + 2e-8 * layers * tokens * tokens;
   const double products = 6e-10 * tokens * dim * layers;
-  const double held =
-      std::min(runs, static_cast<double>(available_threads()));  // runs at the same time
+  // Runs at the same time: --threads is not known here, but no machine gains by more than it has.
+  const double held = std::min(runs, static_cast<double>(available_threads()));
+  const double kept = runs * static_cast<double>(o.records) * (layers + 3.0) * 4.0 * sizeof(double);
   Cost cost;
   if (engine == "batch") {
     cost.method =
@@ -217,26 +244,28 @@ Cost sgd_cost(const Parameters& p) {
         "full dimension, --reuse steps on each batch; gradients by reverse differentiation through "
         "the map between fields.";
     cost.core_seconds = runs * o.time * o.reuse * o.alpha * dim * (network + products);
-    cost.memory_bytes = 1e7 + held * dataset_bytes(model.shape(), dim, o.alpha * dim);
+    cost.memory_bytes = 1e7 + kept + held * dataset_bytes(model.shape(), dim, o.alpha * dim);
     return cost;
   }
   const double samples = o.time * dim;
   if (engine == "online") {
     cost.method = "One pass over fresh samples in full dimension.";
     cost.core_seconds = runs * samples * (2.0 * network + products + 4e-9 * tokens * dim);
-    cost.memory_bytes =
-        1e7 + held * sizeof(double) * dim * (static_cast<double>(o.batch) * tokens + 3.0 * layers);
+    cost.memory_bytes = 1e7 + kept + held * sizeof(double) * dim * (256.0 * tokens + 4.0 * layers);
   } else if (engine == "chain") {
     cost.method =
         "One pass over fresh samples, simulated exactly in law through the overlaps of student and "
         "teacher and a Wishart residual; the cost of a step does not depend on the dimension.";
     cost.core_seconds = runs * samples * (2.0 * network + 3e-8 * layers * tokens + 1e-7);
-    cost.memory_bytes = 1e7;
+    cost.memory_bytes = 1e7 + kept;
   } else {
     cost.method =
         "The ordinary differential equation that overlaps follow in one pass as the dimension "
-        "grows, by Runge-Kutta steps; its expectations by scrambled Sobol points, 16 replicates.";
-    cost.core_seconds = 17.0 * 4.0 * 200.0 * flow_points * std::exp2(layers) * 1.5 * network;
+        "grows, by adaptive Runge-Kutta steps; its expectations by scrambled Sobol points, 16 "
+        "replicates.";
+    // At least one step for every record, and about one in the time of a learning rate.
+    const double steps = static_cast<double>(o.records) + 100.0 + o.time * o.rate;
+    cost.core_seconds = 17.0 * 6.0 * steps * flow_points * std::exp2(layers) * 1.5 * network;
     cost.memory_bytes = 1e8;
   }
   return cost;
@@ -305,6 +334,7 @@ Verb sgd_verb() {
   verb.parameters = sgd_parameters();
   verb.read_files = fill_defaults;
   verb.columns = sgd_columns(2);
+  verb.primary = "cos1";
   verb.examples = {"smi sgd --engine batch --time 100 --records 50",
                    "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
                    "smi sgd --engine flow --dim 10000 --skip 2"};

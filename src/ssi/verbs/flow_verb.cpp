@@ -7,7 +7,7 @@
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/verbs/mixture_options.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "ssi/verbs/outcome.hpp"
+#include "onset/core/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

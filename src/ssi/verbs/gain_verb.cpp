@@ -4,7 +4,7 @@
 #include "onset/core/error.hpp"
 #include "onset/ssi/learners/gain.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "ssi/verbs/outcome.hpp"
+#include "onset/core/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

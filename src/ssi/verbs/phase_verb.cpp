@@ -4,7 +4,7 @@
 #include "onset/numerics/parallel.hpp"
 #include "onset/ssi/limits/phase.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "ssi/verbs/outcome.hpp"
+#include "onset/core/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {

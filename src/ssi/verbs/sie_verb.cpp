@@ -2,7 +2,7 @@
 
 #include "onset/ssi/limits/exponent.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "ssi/verbs/outcome.hpp"
+#include "onset/core/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {

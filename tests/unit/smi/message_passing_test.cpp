@@ -154,8 +154,9 @@ TEST(SmiMessagePassing, OfALinearLinkIsRidgeRegression) {
 
 TEST(SmiMessagePassing, ThreadsDoNotChangeANumber) {
   const auto model = attention(2);
-  const MessagePassing one = run(*model, 70, 0.9, 0, testing::with_threads(1));
-  const MessagePassing three = run(*model, 70, 0.9, 0, testing::with_threads(3));
+  // More than two blocks of 64 samples.
+  const MessagePassing one = run(*model, 160, 0.9, 0, testing::with_threads(1));
+  const MessagePassing three = run(*model, 160, 0.9, 0, testing::with_threads(3));
   EXPECT_EQ(one.weights, three.weights);
   EXPECT_EQ(one.steps.size(), three.steps.size());
 }

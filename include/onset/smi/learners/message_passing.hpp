@@ -69,8 +69,8 @@ struct MessagePassing {
 };
 
 /// Generalised approximate message passing [smi 43-46]: the Bayes-optimal iteration whose overlaps
-/// follow state evolution, undamped unless asked; derivatives are posterior moments. V is a matrix in
-/// every block; blocks are taken as independent [smi 48]. Costs samples x tokens x dimension x
+/// follow state evolution, undamped unless asked; derivatives are posterior moments. V is a matrix
+/// in every block; blocks are taken as independent [smi 48]. Costs samples x tokens x dimension x
 /// directions and one posterior per sample and iteration. `run` tells runs on the same seed apart.
 [[nodiscard]] MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                              const MessagePassingOptions& options,

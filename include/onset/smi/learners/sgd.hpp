@@ -33,12 +33,15 @@ struct SgdOptions {
 struct SgdRecord {
   double time = 0.0;
   std::vector<double> cosine;  ///< of every layer with the teacher's, never negative
+  double loss = 0.0;           ///< on fresh samples
 };
 
 struct SgdRun {
   std::vector<SgdRecord> records;
-  /// The weights grew beyond any use: the learning rate is too large. Records end there.
+  /// The weights grew beyond any use, or the loss far beyond that of the start: the learning rate
+  /// is too large. Records end there.
   bool diverged = false;
+  bool interrupted = false;  ///< stopped on request; records end there
 };
 
 /// Many epochs over alpha D samples in fixed order (the experiment of figure 2). Time in epochs.
@@ -61,7 +64,9 @@ struct SgdFlowPoint {
 
 struct SgdFlow {
   std::vector<SgdFlowPoint> points;
-  bool diverged = false;  ///< as in SgdRun
+  bool diverged = false;     ///< as in SgdRun, by the weights
+  bool unresolved = false;   ///< it took too many steps between two records
+  bool interrupted = false;  ///< as in SgdRun
 };
 
 /// The limit of one pass as the dimension grows: an ordinary differential equation for the overlaps

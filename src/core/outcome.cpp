@@ -1,8 +1,8 @@
-#include "ssi/verbs/outcome.hpp"
+#include "onset/core/outcome.hpp"
 
 #include <cstdio>
 
-namespace onset::ssi {
+namespace onset {
 
 namespace {
 
@@ -30,4 +30,4 @@ void judge_tolerance(const Parameters& p, const std::string& column, const std::
                   ", above the tolerance " + short_text(tolerance) + "; " + remedy;
 }
 
-}  // namespace onset::ssi
+}  // namespace onset

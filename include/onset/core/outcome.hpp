@@ -7,7 +7,7 @@
 #include "onset/core/parameters.hpp"
 #include "onset/core/verb.hpp"
 
-namespace onset::ssi {
+namespace onset {
 
 /// Runs what adds rows to the result: a refusal or an interruption becomes its status, and the rows
 /// that were finished stay.
@@ -33,4 +33,4 @@ inline constexpr Estimate no_estimate{std::numeric_limits<double>::quiet_NaN(),
 void judge_tolerance(const Parameters& parameters, const std::string& column,
                      const std::string& remedy, Result& result);
 
-}  // namespace onset::ssi
+}  // namespace onset
