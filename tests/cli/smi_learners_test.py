@@ -5,6 +5,8 @@ import os
 import tempfile
 import unittest
 
+import numpy
+
 from onset_command import one_object, onset
 
 
@@ -108,6 +110,22 @@ class Learners(unittest.TestCase):
         self.assertEqual(result.returncode, 4)
         result = onset("smi", "amp", "--layers", "1", "--data", self.path("data"), "--alpha", "3")
         self.assertEqual(result.returncode, 2)
+
+    def test_matrices_that_no_model_makes_are_named_with_their_fault(self):
+        self.generate("--dim", "20", "--alpha", "1")
+        os.remove(self.path("data", "H.npy"))
+        good = numpy.load(self.path("data", "Y.npy"))
+        for matrix, said in [([[0.3, 1.2], [0.6, 0.4]], "outside"),
+                             ([[0.3, 0.9], [0.6, 0.4]], "sum to 1"),
+                             ([[1.0, 0.0], [0.6, 0.4]], "rounded"),
+                             ([[0.3, 0.7], [0.6, 0.4]], "none of this model")]:
+            wrong = good.copy()
+            wrong[7] = matrix
+            numpy.save(self.path("data", "Y.npy"), wrong)
+            result = onset("smi", "amp", "--data", self.path("data"))
+            self.assertEqual(result.returncode, 4)
+            self.assertIn("sample 7", result.stderr)
+            self.assertIn(said, result.stderr)
 
     def test_layers_of_rank_two_are_refused_with_the_reason(self):
         result = self.json("smi", "amp", "--tokens", "3", "--rank", "2", "--alpha", "1", "--dim",

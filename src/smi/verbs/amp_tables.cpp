@@ -134,7 +134,7 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
   diverged_ += result.failed() ? 1 : 0;
   unfinished_ += result.end == MessagePassingEnd::unfinished ? 1 : 0;
   restarts_ += result.attempts - 1;
-  last_ = result;
+  if (!result.failed()) weights_ = result.weights;
   runs_.push_back(std::move(result));
 }
 
@@ -215,10 +215,9 @@ Result AmpTables::result(const Wishes& wishes) {
   }
   out.artifacts.push_back({"trajectories.csv", trajectories_});
   out.artifacts.push_back({"runs.csv", runs_table_});
-  if (wishes.weights && !last_.weights.empty()) {
+  if (wishes.weights && !weights_.empty()) {
     const std::size_t rows = shape_.directions();
-    out.artifacts.push_back(
-        {"weights.npy", Array{{rows, last_.weights.size() / rows}, last_.weights}});
+    out.artifacts.push_back({"weights.npy", Array{{rows, weights_.size() / rows}, weights_}});
   }
   return out;
 }

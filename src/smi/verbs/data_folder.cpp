@@ -1,5 +1,6 @@
 #include "smi/verbs/data_folder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -108,20 +109,42 @@ std::vector<double> transposed(const std::vector<double>& rows, std::size_t samp
   return out;
 }
 
+/// Why no label follows from an attention matrix.
+std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
+  constexpr double rounding = 1e-6;
+  for (std::size_t r = 0; r < tokens; ++r) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < tokens; ++k) {
+      const double x = matrix[r * tokens + k];
+      if (x < 0.0 || x > 1.0) return " has an entry outside of 0 to 1";
+      if (x == 0.0 || x == 1.0) return " has entries rounded to 0 or 1, so that its label is lost";
+      sum += x;
+    }
+    if (std::abs(sum - 1.0) > rounding) return " has a row that does not sum to 1";
+  }
+  return {};
+}
+
 /// One row per sample: h of every attention matrix.
 std::vector<double> labels_from_matrices(const std::filesystem::path& path, double beta,
                                          std::size_t samples, std::size_t tokens) {
   std::vector<std::size_t> shape;
   const std::vector<double> y =
-      read_reals(path, {samples, tokens, tokens}, shape, "samples x tokens x tokens");
+      read_reals(path, {samples, tokens, tokens}, shape,
+                 std::to_string(samples) + " samples x " + std::to_string(tokens) + " x " +
+                     std::to_string(tokens) + " tokens");
   std::vector<double> rows(samples * tokens);
   for (std::size_t i = 0; i < samples; ++i) {
     const auto matrix = std::span(y).subspan(i * tokens * tokens, tokens * tokens);
-    if (!label_of_matrix(beta, matrix, std::span(rows).subspan(i * tokens, tokens))) {
-      throw IoError(path.string(),
-                    "the attention matrix of sample " + std::to_string(i) +
-                        " has entries that were rounded to 0 or 1, so that its label is lost; "
-                        "allowed: positive entries, or the labels themselves in H.npy");
+    std::string fault = fault_of(matrix, tokens);
+    if (fault.empty() &&
+        !label_of_matrix(beta, matrix, std::span(rows).subspan(i * tokens, tokens))) {
+      fault = " is none of this model: its scores are not those of one direction";
+    }
+    if (!fault.empty()) {
+      throw IoError(path.string(), "the attention matrix of sample " + std::to_string(i) + fault +
+                                       "; allowed: positive rows that sum to 1, or the labels "
+                                       "themselves in H.npy");
     }
   }
   return rows;
@@ -195,6 +218,13 @@ Dataset read_data(const std::filesystem::path& folder, const NamedModel& named) 
     data.teacher = read_reals(
         folder / "truth" / "w.npy", {shape.directions(), data.dimension}, size,
         std::to_string(shape.directions()) + " directions x " + std::to_string(data.dimension));
+    for (std::size_t d = 0; d < shape.directions(); ++d) {
+      const auto row = std::span(data.teacher).subspan(d * data.dimension, data.dimension);
+      if (std::all_of(row.begin(), row.end(), [](double w) { return w == 0.0; })) {
+        throw IoError((folder / "truth" / "w.npy").string(),
+                      "direction " + std::to_string(d) + " is zero; allowed: weights that are not");
+      }
+    }
   }
   return data;
 }
