@@ -127,6 +127,18 @@ class Learners(unittest.TestCase):
             self.assertIn("sample 7", result.stderr)
             self.assertIn(said, result.stderr)
 
+    def test_labels_that_a_link_cannot_have_are_named(self):
+        for link, label, said in [("relu", -0.5, "0 or more"), ("sign", 0.3, "-1, 1"),
+                                  ("square", -1.0, "0 or more")]:
+            self.generate("--link", link, "--dim", "20", "--alpha", "2")
+            y = numpy.load(self.path("data", "Y.npy"))
+            y[5] = label
+            numpy.save(self.path("data", "Y.npy"), y)
+            result = onset("smi", "amp", "--link", link, "--data", self.path("data"))
+            self.assertEqual(result.returncode, 4)
+            self.assertIn("sample 5", result.stderr)
+            self.assertIn(said, result.stderr)
+
     def test_layers_of_rank_two_are_refused_with_the_reason(self):
         result = self.json("smi", "amp", "--tokens", "3", "--rank", "2", "--alpha", "1", "--dim",
                            "20", code=3)

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 #include <string>
 
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
+#include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {
@@ -150,13 +152,62 @@ std::vector<double> labels_from_matrices(const std::filesystem::path& path, doub
   return rows;
 }
 
+/// What labels of a link can be, seen from many draws: one of a few values, or none below 0.
+struct LabelRange {
+  std::set<double> values;  ///< empty: more than a few
+  bool negative = false;
+};
+
+LabelRange label_range(const SequenceModel& model, std::size_t number) {
+  constexpr std::size_t draws = 4096, few = 16;
+  std::vector<double> fields(model.shape().fields());
+  std::vector<double> noise(fields.size(), 0.0);
+  std::vector<double> label(static_cast<std::size_t>(model.label_size()));
+  numerics::Stream stream(1, "smi label range");
+  LabelRange range;
+  bool many = false;
+  for (std::size_t i = 0; i < draws; ++i) {
+    stream.normal(fields);
+    model.label(fields, noise, label);
+    range.negative = range.negative || label[number] < 0.0;
+    if (!many) range.values.insert(label[number]);
+    many = many || range.values.size() > few;
+  }
+  if (many) range.values.clear();
+  return range;
+}
+
+/// Labels that no fields have would be taken for the nearest ones.
+void check_labels(const std::filesystem::path& path, const SequenceModel& model,
+                  const std::vector<double>& rows) {
+  const auto size = static_cast<std::size_t>(model.label_size());
+  for (std::size_t k = 0; k < size; ++k) {
+    const LabelRange range = label_range(model, k);
+    for (std::size_t i = k; i < rows.size(); i += size) {
+      const bool known =
+          range.values.empty() ? range.negative || rows[i] >= 0.0 : range.values.contains(rows[i]);
+      if (known) continue;
+      std::string allowed;
+      for (const double v : range.values) {
+        allowed += (allowed.empty() ? "" : ", ") + to_text(Value(v));
+      }
+      throw IoError(
+          path.string(),
+          "the label " + to_text(Value(rows[i])) + " of sample " + std::to_string(i / size) +
+              " is none of this link; allowed: " + (allowed.empty() ? "0 or more" : allowed));
+    }
+  }
+}
+
 std::vector<double> read_labels(const std::filesystem::path& folder, const NamedModel& named,
                                 std::size_t samples) {
   const auto size = static_cast<std::size_t>(named.model->label_size());
   std::vector<std::size_t> shape;
   const std::string meaning = std::to_string(samples) + " samples x " + std::to_string(size);
   if (!named.attention) {
-    return transposed(read_reals(folder / "Y.npy", {samples, size}, shape, meaning), samples);
+    const std::vector<double> rows = read_reals(folder / "Y.npy", {samples, size}, shape, meaning);
+    check_labels(folder / "Y.npy", *named.model, rows);
+    return transposed(rows, samples);
   }
   if (std::filesystem::exists(folder / "H.npy")) {
     return transposed(read_reals(folder / "H.npy", {samples, size}, shape, meaning), samples);
