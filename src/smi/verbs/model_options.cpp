@@ -176,7 +176,7 @@ std::vector<Parameter> model_parameters() {
   list.push_back(
       make_parameter("rank", ParameterKind::reals, std::vector<double>{1.0}, 1.0, max_rank,
                      "Directions of each layer: one number for all, or one each; at most two in "
-                     "the last layer, and then more than two tokens."));
+                     "the last layer."));
   list.push_back(
       make_parameter("noise", ParameterKind::real, 0.0, 0.0, max_noise,
                      "Standard deviation of Gaussian noise on the last layer's fields u."));
