@@ -285,7 +285,7 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
   AmpOptions changed = options;
   changed.damping = options.settles ? std::max(options.damping, stronger) : 0.0;
   AmpRun second = MessagePassing(model, data, truth, changed, context).run();
-  return second.status.converged() ? second : run;
+  return second.status.reason == StopReason::diverged ? run : second;
 }
 
 }  // namespace onset::aim

@@ -225,7 +225,7 @@ Verb amp_verb() {
   verb.columns = amp_columns();
   verb.primary = "mse";
   verb.default_tol = default_tolerance;
-  verb.method = 2;
+  verb.method = 3;
   verb.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                    "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                    "aim amp --data data"};

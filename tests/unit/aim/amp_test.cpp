@@ -164,6 +164,41 @@ TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
   EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
 }
 
+TEST(AimAmp, AFewSamplesInManyDimensionsDoNotExplode) {
+  // alpha d = 6: single samples stand out of the noise [aim 34]. At the full outliers the first
+  // estimate is twice too long, the more so the larger d is, and this takes 30 iterations.
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 300, 0.02);
+  AmpOptions options;
+  options.max_iterations = 12;
+  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  ASSERT_TRUE(run.status.converged());
+  const double overlap = StateEvolution(model, 1, {}).at(0.02).overlap.value;
+  EXPECT_LT(run.steps.front().self_overlap, 1.1 * overlap);
+  EXPECT_NEAR(run.steps.back().mse, 1.5 - overlap, 0.05);
+}
+
+TEST(AimAmp, ASecondAttemptThatIsNotFinishedIsGiven) {
+  // The first one is diverged by decree after a few iterations; the second, with other damping, is
+  // still above that variance at the end.
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 30, 0.13);
+  AmpOptions options;
+  options.max_iterations = 8;
+  options.tolerance = 1e-12;
+  AmpOptions free = options;
+  const AmpRun fast = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  free.damping = 0.8;
+  const AmpRun slow = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  const double between = 0.5 * (fast.steps.back().variance + slow.steps.back().variance);
+  ASSERT_LT(fast.steps.back().variance, between);
+  options.least_variance = between;
+  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  EXPECT_EQ(run.status.reason, StopReason::max_iterations);
+  EXPECT_EQ(run.estimate, slow.estimate);
+  EXPECT_EQ(run.steps.size(), 8U);
+}
+
 TEST(AimAmp, FarAbovePerfectRecoveryADivergedRunIsTriedWithoutDamping) {
   const auto model = model_of(ChannelKind::linear, 2);
   const Problem p = draw(model, 30, 1.0);  // threshold 0.125
