@@ -214,6 +214,7 @@ Cost amp_cost(const Parameters& p) {
   cost.core_seconds =
       flops * typical_iterations * static_cast<double>(p.integer("runs")) / flops_per_second;
   const double messages =
+      program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
   cost.memory_bytes =
       drawn ? std::max(messages, data_bytes(most, tokens, d, std::max(1.0, p.real("rho") * d)))

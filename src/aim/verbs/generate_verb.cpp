@@ -56,12 +56,13 @@ Cost generate_cost(const Parameters& p) {
   const auto d = static_cast<double>(p.integer("dim"));
   const auto tokens = static_cast<double>(p.integer("tokens"));
   const double samples = most_samples({alpha_of(p)}, d);
+  const double width = std::max(1.0, p.real("rho") * d);
   const double entries = samples * tokens * d;
   return {
       "Standard normal weights and tokens from counter-based streams; scores by one matrix "
       "product.",
       1e-8 * entries + entries * d * 1e-10,
-      8.0 * entries + data_bytes(samples, tokens, d, std::max(1.0, p.real("rho") * d))};
+      8.0 * std::max(entries, d * width) + data_bytes(samples, tokens, d, width)};
 }
 
 }  // namespace
