@@ -162,6 +162,12 @@ class Learners(unittest.TestCase):
             cost = one_object(done.stdout)["rows"][0]
             self.assertGreater(cost["core_seconds"], 0)
             self.assertGreater(cost["memory_bytes"], 3 * 8 * 160 * 2 * 20)
+            # One byte for each entry in the file, eight in memory.
+            head = b"{'descr': '|i1', 'fortran_order': False, 'shape': (160, 2, 20), }\n"
+            with open(os.path.join(folder, "X.npy"), "wb") as file:
+                file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"\x01" * 6400)
+            done = onset("aim", "amp", "--data", folder, "--explain", "--format", "json")
+            self.assertEqual(one_object(done.stdout)["rows"][0], cost)
 
     def test_one_run_has_no_known_error_and_more_have(self):
         for verb in [["amp", "--dim", "30", "--alpha", "0.3"],
@@ -177,9 +183,9 @@ class Learners(unittest.TestCase):
         result = one_object(done.stdout)
         row = result["rows"][0]
         self.assertGreater(row["mse"], 10 * row["variance"])
-        self.assertTrue(any("do not trust" in note for note in result["notes"]))
+        self.assertTrue(any("surer" in note for note in result["notes"]))
         done = onset("aim", "amp", "--dim", "40", "--alpha", "0.1", "--format", "json")
-        self.assertFalse(any("do not trust" in note for note in one_object(done.stdout)["notes"]))
+        self.assertFalse(any("surer" in note for note in one_object(done.stdout)["notes"]))
 
     def test_large_runs_say_their_memory_before_they_start(self):
         done = onset("aim", "amp", "--dim", "1000", "--alpha", "0.04", "--max-seconds", "0.01")

@@ -21,6 +21,7 @@ constexpr double typical_iterations = 50.0;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
+constexpr double too_small = 3.0;  ///< a variance, by this factor
 
 std::vector<Column> amp_columns() {
   return {
@@ -86,7 +87,7 @@ struct Outcome {
     mse.push_back(run.steps.back().mse);
     variance.push_back(run.steps.back().variance);
     const double error = std::isfinite(mse.back()) ? mse.back() : likely;
-    too_sure += error > 2.0 * variance.back() + finite_size ? 1 : 0;
+    too_sure += error > too_small * variance.back() + finite_size ? 1 : 0;
   }
   [[nodiscard]] static Cell mean(const std::vector<double>& values) {
     if (values.empty() || !std::isfinite(values[0])) return {};
@@ -140,8 +141,8 @@ void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& re
   if (outcome.too_sure > 0) {
     result.notes.push_back(
         "alpha = " + to_text(Value(alpha)) + ": " + std::to_string(outcome.too_sure) +
-        " run(s) took themselves to be all but perfect, with a variance far below the error that "
-        "they have (or, without a truth, may well have at this size): do not trust `variance`.");
+        " run(s) are surer of themselves than they should be: their variance is far below the "
+        "error that they have (or, without a truth, may well have at this size).");
   }
   const double per_direction = alpha * static_cast<double>(plan.dim());
   if (per_direction < few_samples) {
