@@ -67,7 +67,7 @@ class MessagePassing {
         out.status.reason = StopReason::diverged;
         break;
       }
-      if (distance_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
+      if (has_arrived(step) || step.variance < exact_variance) {
         out.status.reason = StopReason::converged;
         break;
       }
@@ -233,6 +233,13 @@ class MessagePassing {
     for (std::size_t i = 0; i < dim; ++i) matrix[i * dim + i] -= trace;
     for (double& x : matrix) x *= scale;
     return matrix;
+  }
+
+  /// The variance moves more slowly than the estimate, and has to arrive as well.
+  [[nodiscard]] bool has_arrived(const AmpStep& step) const {
+    const double asked = 0.5 * (asked_variance_[0] + asked_variance_[1]);
+    return distance_ <= options_.tolerance * step.variance &&
+           std::abs(asked - step.variance) <= 0.1 * std::sqrt(options_.tolerance) * step.variance;
   }
 
   [[nodiscard]] bool has_diverged(const AmpStep& step) const {
