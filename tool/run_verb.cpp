@@ -39,6 +39,14 @@ std::string explain(const Verb& verb, io::RunRecord record, Format format) {
   return render(record, format);
 }
 
+/// What a large run will take, before it takes it.
+void say_memory(const Verb& verb, const Parameters& parameters) {
+  constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+  const double bytes = verb.cost ? verb.cost(parameters).memory_bytes : 0.0;
+  if (bytes < gibibyte) return;
+  say(fmt::format("{} will need about {:.1f} GiB of memory", verb.full_name(), bytes / gibibyte));
+}
+
 /// verb.run() with refusals and interruptions turned into results: they have a status and a reason
 /// like any other outcome, and are printed in the format asked for.
 Result run_to_result(const Verb& verb, const Parameters& parameters, const Context& context) {
@@ -108,6 +116,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   }
   require_memory(verb, record.parameters, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
+  if (!options.quiet) say_memory(verb, record.parameters);
 
   const StopCause cause = run_and_time(verb, options, record);
 

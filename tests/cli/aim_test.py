@@ -1,6 +1,7 @@
 """The verbs of aim as the shell sees them."""
 
 import csv
+import json
 import os
 import tempfile
 import time
@@ -40,6 +41,15 @@ class Limits(unittest.TestCase):
         weak = rows("thresholds", "--rho", "0", "--channel", "hardmax")
         self.assertEqual([row["kind"] for row in weak], ["weak"])
         self.assertAlmostEqual(weak[0]["alpha"], 0.4034106, places=7)
+
+    def test_of_a_sum_of_layers_only_the_sum_becomes_known(self):
+        layers = ["--prior", "wigner", "--layers", "3", "--labels", "sum"]
+        done = onset("aim", "thresholds", *layers, "--format", "json")
+        self.assertEqual(done.returncode, 0)
+        result = one_object(done.stdout)
+        self.assertEqual(result["rows"], [])
+        self.assertTrue(any("0.25" in note and "sum" in note for note in result["notes"]))
+        self.assertAlmostEqual(rows("curve", *layers, "--alpha", "0.25")[0]["mmse"], 2 / 3, places=9)
 
     def test_spectrum_has_mass_one_and_its_columns(self):
         done = onset("aim", "spectrum", "--rho", "0.1", "--delta", "0.2", "--format", "json")
@@ -112,10 +122,75 @@ class Learners(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(onset("aim", "amp", "--data", folder).returncode, 4)
             onset("aim", "generate", "--dim", "10", "--out", folder)
+            truth = os.path.join(folder, "truth", "S.npy")
+            with open(truth, "r+b") as file:
+                file.seek(-8, os.SEEK_END)
+                file.write(b"\x00\x00\x00\x00\x00\x00\xf8\x7f")  # not a number
+            done = onset("aim", "amp", "--data", folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("truth/S.npy", done.stderr)
+            os.remove(truth)
             os.remove(os.path.join(folder, "manifest.json"))
             done = onset("aim", "amp", "--data", folder, "--tokens", "3")
             self.assertEqual(done.returncode, 2)
             self.assertIn("X.npy", done.stderr)
+
+    def test_a_manifest_is_held_to_what_the_options_allow(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("aim", "generate", "--dim", "20", "--alpha", "0.4", "--rho", "1", "--out", folder)
+            path = os.path.join(folder, "manifest.json")
+            with open(path, encoding="utf-8") as file:
+                manifest = json.load(file)
+            for name, value in [("channel", "softmin"), ("noise-kind", "foo"), ("rho", None), ("rho", -1.0),
+                                ("tokens", 2.5), ("beta", "warm"), ("dim", 1)]:
+                changed = dict(manifest, parameters=dict(manifest["parameters"], **{name: value}))
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(changed, file)
+                done = onset("aim", "amp", "--data", folder)
+                self.assertEqual(done.returncode, 2, (name, value))
+                for word in ["manifest.json", name, "allowed"]:
+                    self.assertIn(word, done.stderr)
+            whole = dict(manifest, parameters=dict(manifest["parameters"], rho=1))
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(whole, file)
+            self.assertEqual(onset("aim", "amp", "--data", folder, "--explain").returncode, 0)
+
+    def test_stored_data_have_a_cost_whatever_their_type(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("aim", "generate", "--dim", "20", "--alpha", "0.4", "--out", folder)
+            done = onset("aim", "amp", "--data", folder, "--explain", "--format", "json")
+            cost = one_object(done.stdout)["rows"][0]
+            self.assertGreater(cost["core_seconds"], 0)
+            self.assertGreater(cost["memory_bytes"], 3 * 8 * 160 * 2 * 20)
+            # One byte for each entry in the file, eight in memory.
+            head = b"{'descr': '|i1', 'fortran_order': False, 'shape': (160, 2, 20), }\n"
+            with open(os.path.join(folder, "X.npy"), "wb") as file:
+                file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"\x01" * 6400)
+            done = onset("aim", "amp", "--data", folder, "--explain", "--format", "json")
+            self.assertEqual(one_object(done.stdout)["rows"][0], cost)
+
+    def test_one_run_has_no_known_error_and_more_have(self):
+        for verb in [["amp", "--dim", "30", "--alpha", "0.3"],
+                     ["gd", "--dim", "12", "--alpha", "0.2", "--steps", "300"]]:
+            for runs, known in [("1", False), ("3", True)]:
+                for name, value in rows(*verb, "--runs", runs)[0].items():
+                    if name.endswith("_err") and not name.startswith("mse_theory"):
+                        self.assertEqual(value is not None, known, (verb, name))
+
+    def test_a_run_that_is_wrongly_sure_of_itself_is_said(self):
+        # Next to perfect recovery (0.1875) at d = 40.
+        done = onset("aim", "amp", "--dim", "40", "--alpha", "0.19", "--format", "json")
+        result = one_object(done.stdout)
+        row = result["rows"][0]
+        self.assertGreater(row["mse"], 10 * row["variance"])
+        self.assertTrue(any("surer" in note for note in result["notes"]))
+        done = onset("aim", "amp", "--dim", "40", "--alpha", "0.1", "--format", "json")
+        self.assertFalse(any("surer" in note for note in one_object(done.stdout)["notes"]))
+
+    def test_large_runs_say_their_memory_before_they_start(self):
+        done = onset("aim", "amp", "--dim", "1000", "--alpha", "0.04", "--max-seconds", "0.01")
+        self.assertIn("GiB of memory", done.stderr)
+        self.assertNotIn("GiB", onset("aim", "amp", "--dim", "20", "--alpha", "0.4").stderr)
 
     def test_probabilities_that_were_rounded_to_0_need_their_logarithms(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -149,15 +224,25 @@ class Learners(unittest.TestCase):
             self.assertLessEqual({"mse", "variance", "overlap", "self_overlap"}, set(steps[0]))
 
     def test_gd_compares_with_theory_and_hardmax_has_no_gradient(self):
-        row = rows("gd", "--dim", "16", "--alpha", "0.1", "--starts", "3", "--steps", "50")[0]
+        row = rows("gd", "--dim", "16", "--alpha", "0.1", "--starts", "3", "--steps", "300")[0]
         self.assertLess(row["mse_extrapolated"], row["mse_averaged"])
         self.assertLess(row["mse_averaged"], row["mse_single"])
         done = onset("aim", "gd", "--channel", "hardmax", "--alpha", "0.1")
         self.assertEqual(done.returncode, 3)
 
+    def test_students_that_did_not_arrive_are_unconverged(self):
+        for option, advice in [(["--rate", "100"], "--rate"), (["--steps", "1"], "--steps")]:
+            done = onset("aim", "gd", "--dim", "12", "--alpha", "0.1", "--starts", "2", *option,
+                         "--format", "json")
+            self.assertEqual(done.returncode, 3)
+            result = one_object(done.stdout)
+            self.assertEqual((result["status"], len(result["rows"])), ("unconverged", 1))
+            self.assertIn(advice, result["reason"])
+            self.assertGreater(result["rows"][0]["loss"], 0.1)
+
     def test_threads_do_not_change_a_number(self):
         for verb in [["amp", "--dim", "30", "--alpha", "0.3"],
-                     ["gd", "--dim", "12", "--alpha", "0.2", "--steps", "20"],
+                     ["gd", "--dim", "12", "--alpha", "0.2", "--steps", "300"],
                      ["curve", "--channel", "hardmax", "--tokens", "3", "--alpha", "0.1,1"]]:
             self.assertEqual(rows(*verb, "--threads", "1"), rows(*verb, "--threads", "3"))
 

@@ -67,7 +67,7 @@ class MessagePassing {
         out.status.reason = StopReason::diverged;
         break;
       }
-      if (distance_ <= options_.tolerance * step.variance || step.variance < exact_variance) {
+      if (has_arrived(step) || step.variance < exact_variance) {
         out.status.reason = StopReason::converged;
         break;
       }
@@ -235,6 +235,13 @@ class MessagePassing {
     return matrix;
   }
 
+  /// The variance moves more slowly than the estimate, and has to arrive as well.
+  [[nodiscard]] bool has_arrived(const AmpStep& step) const {
+    const double asked = 0.5 * (asked_variance_[0] + asked_variance_[1]);
+    return distance_ <= options_.tolerance * step.variance &&
+           std::abs(asked - step.variance) <= 0.1 * std::sqrt(options_.tolerance) * step.variance;
+  }
+
   [[nodiscard]] bool has_diverged(const AmpStep& step) const {
     if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
     // No estimate on the Nishimori line is longer than the truth; twice that is lost.
@@ -285,7 +292,7 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
   AmpOptions changed = options;
   changed.damping = options.settles ? std::max(options.damping, stronger) : 0.0;
   AmpRun second = MessagePassing(model, data, truth, changed, context).run();
-  return second.status.converged() ? second : run;
+  return second.status.reason == StopReason::diverged ? run : second;
 }
 
 }  // namespace onset::aim

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
+#include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
@@ -70,6 +72,28 @@ class Adam {
   double power1_ = 1.0;
   double power2_ = 1.0;
 };
+
+/// Judges a descent by its losses, from the first to the one after the last step.
+Status end_of(const std::vector<double>& losses) {
+  constexpr double small = 1e-3;    // of the first loss
+  constexpr double plateau = 1e-2;  // relative change from one window to the next
+  const double ratio = losses.back() / losses.front();
+  const std::size_t steps = losses.size() - 1;
+  Status status{StopReason::max_iterations, static_cast<int>(steps), ratio};
+  if (!(ratio < 1.0)) {
+    status.reason = StopReason::diverged;
+    return status;
+  }
+  const std::size_t window = steps / 10;
+  const std::span<const double> all(losses);
+  const double last = window > 0 ? numerics::mean(all.last(window)) : 0.0;
+  const double before =
+      window > 0 ? numerics::mean(all.subspan(losses.size() - 2 * window, window)) : 1.0;
+  if (ratio < small || std::abs(last - before) < plateau * before) {
+    status.reason = StopReason::converged;
+  }
+  return status;
+}
 
 }  // namespace
 
@@ -142,7 +166,7 @@ DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& dat
   const std::size_t size = teacher.dim * teacher.width;
   const auto starts = static_cast<std::size_t>(options.starts);
   std::vector<std::vector<double>> deviations(starts);  // S_student - S
-  std::vector<double> losses(starts);
+  std::vector<Status> ends(starts);
   Context alone = context;
   alone.threads = 1;
   numerics::parallel_for(context, starts, [&](std::size_t k) {
@@ -150,16 +174,20 @@ DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& dat
     numerics::Stream(options.seed, "aim students", options.index * starts + k).normal(weights);
     Adam adam(size, options.rate);
     std::vector<double> gradient;
+    std::vector<double> losses;
     for (int step = 0; step < options.steps; ++step) {
       alone.check();
-      losses[k] = label_loss(model, data, weights, teacher.width, gradient, alone);
+      losses.push_back(label_loss(model, data, weights, teacher.width, gradient, alone));
       adam.step(gradient, weights);
     }
+    losses.push_back(label_loss(model, data, weights, teacher.width, gradient, alone));
+    ends[k] = end_of(losses);
     deviations[k] = score_matrix(weights, teacher.dim, teacher.width, alone);
     for (std::size_t i = 0; i < deviations[k].size(); ++i) deviations[k][i] -= teacher.matrix[i];
   });
   DescentErrors errors;
-  errors.loss = losses;
+  for (const Status& end : ends) errors.loss.push_back(end.residual);
+  errors.ends = std::move(ends);
   const std::vector<double> zero(teacher.matrix.size(), 0.0);
   std::vector<double> average(zero);
   double mean = 0.0;

@@ -160,7 +160,12 @@ double Spectrum::denoiser(double x) const {
     return delta_ * root_rho_ *
            node(scaled, std::sqrt(piece->k_low * piece->k_high), piece->k_low, piece->k_high).k;
   }
-  return (scaled - 2.0 * t_ * physical_root(scaled)) / root_rho_;
+  const double continued = (scaled - 2.0 * t_ * physical_root(scaled)) / root_rho_;
+  const bool below = scaled < pieces_.front().low;
+  if (!below && scaled < pieces_.back().high) return continued;  // in the gap
+  // Beyond an edge [aim 34]: of what is too far out, S has the share 1/(1 + delta).
+  const double edge = delta_ * root_rho_ * (below ? pieces_.front().k_low : pieces_.back().k_high);
+  return edge + (continued - edge) / (1.0 + delta_);
 }
 
 Estimate Spectrum::integrate(const std::function<double(const Node&)>& f) const {

@@ -11,7 +11,8 @@ Thresholds thresholds(const AttentionIndexed& model, std::uint64_t seed, const C
   const StateEvolution evolution(model, seed, context);
   Thresholds found;
   const double perfect = evolution.perfect_recovery();
-  if (std::isfinite(perfect)) found.perfect = Estimate{perfect, 0.0};
+  const bool only_sum = model.layers > 1 && model.labels == LayerLabels::sum;
+  if (std::isfinite(perfect)) (only_sum ? found.sum : found.perfect) = Estimate{perfect, 0.0};
   if (model.prior == PriorKind::wigner) return found;
   if (model.rho == 0.0) {
     found.weak = evolution.sample_ratio(1.0);

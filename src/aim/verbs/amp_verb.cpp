@@ -4,10 +4,10 @@
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/amp_plan.hpp"
 #include "aim/verbs/run_options.hpp"
+#include "aim/verbs/run_scatter.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
@@ -18,6 +18,10 @@ constexpr double few_samples = 5.0;
 /// Measured product rate of one core, for estimates only.
 constexpr double flops_per_second = 1.5e10;
 constexpr double typical_iterations = 50.0;
+/// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
+constexpr double finite_directions = 10.0;
+constexpr double finite_error = 0.1;
+constexpr double too_small = 3.0;  ///< a variance, by this factor
 
 std::vector<Column> amp_columns() {
   return {
@@ -71,8 +75,10 @@ struct Outcome {
   std::vector<double> variance;
   std::int64_t diverged = 0;
   std::int64_t unfinished = 0;
+  std::int64_t too_sure = 0;  ///< runs whose variance is far below their error
 
-  void add(const AmpRun& run) {
+  /// `likely`: error that a run may have at this size, for when the truth is not known.
+  void add(const AmpRun& run, double likely, double finite_size) {
     if (run.status.reason == StopReason::diverged) {
       ++diverged;
       return;
@@ -80,13 +86,12 @@ struct Outcome {
     unfinished += run.status.converged() ? 0 : 1;
     mse.push_back(run.steps.back().mse);
     variance.push_back(run.steps.back().variance);
+    const double error = std::isfinite(mse.back()) ? mse.back() : likely;
+    too_sure += error > too_small * variance.back() + finite_size ? 1 : 0;
   }
-  /// One run has no scatter: the gap between its error and its own idea of it stands in.
-  [[nodiscard]] Cell mean(const std::vector<double>& values) const {
+  [[nodiscard]] static Cell mean(const std::vector<double>& values) {
     if (values.empty() || !std::isfinite(values[0])) return {};
-    if (values.size() > 1) return numerics::reduce(values);
-    return Estimate{values[0],
-                    std::isfinite(mse[0]) ? std::abs(mse[0] - variance[0]) : variance[0]};
+    return mean_of_runs(values);
   }
 };
 
@@ -94,8 +99,13 @@ struct Outcome {
 /// too early: next to perfect recovery that is no divergence, and seen by comparing with `mse`.
 double least_variance(const StateEvolution& evolution, double alpha, std::size_t dim) {
   constexpr double share = 0.3;
-  constexpr double directions = 10.0;
-  return share * evolution.at(alpha * (1.0 + directions / static_cast<double>(dim))).mmse.value;
+  return share *
+         evolution.at(alpha * (1.0 + finite_directions / static_cast<double>(dim))).mmse.value;
+}
+
+/// What state evolution says some samples earlier: errors at size d are no smaller.
+double likely_error(const StateEvolution& evolution, double alpha, std::size_t dim) {
+  return evolution.at(alpha / (1.0 + finite_directions / static_cast<double>(dim))).mmse.value;
 }
 
 AmpOptions amp_options(const Parameters& p) {
@@ -128,6 +138,12 @@ void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& re
                     std::to_string(outcome.mse.size()) + " run(s) " + where +
                     " still moved after the last iteration; more --iterations may help";
   }
+  if (outcome.too_sure > 0) {
+    result.notes.push_back(
+        "alpha = " + to_text(Value(alpha)) + ": " + std::to_string(outcome.too_sure) +
+        " run(s) are surer of themselves than they should be: their variance is far below the "
+        "error that they have (or, without a truth, may well have at this size).");
+  }
   const double per_direction = alpha * static_cast<double>(plan.dim());
   if (per_direction < few_samples) {
     result.notes.push_back("alpha = " + to_text(Value(alpha)) +
@@ -154,10 +170,11 @@ Result run_amp(const Parameters& p, const Context& context) {
       const Estimate theory = evolution.at(ratio).mmse;
       options.settles = theory.value > 0.0;
       options.least_variance = least_variance(evolution, ratio, plan.dim());
+      const double likely = likely_error(evolution, ratio, plan.dim());
       Outcome outcome;
       for (std::int64_t run = 0; run < runs; ++run) {
         const AmpRun amp = run_once(plan, options, alpha, run, context);
-        outcome.add(amp);
+        outcome.add(amp, likely, finite_error / static_cast<double>(plan.dim()));
         add_steps(alpha, run + 1, amp, trajectory);
         context.report(++done / all, "message passing");
       }
@@ -179,20 +196,30 @@ Cost amp_cost(const Parameters& p) {
       "one, the output function of every sample, and one eigendecomposition; damped, variances in "
       "proportion to the tokens' norms. Memory: tokens once, their products once, labels and "
       "messages; never d^2 per sample.";
+  StoredShape stored;
   if (p.has("data")) {
-    cost.memory_bytes = 3.0 * stored_bytes(p.text("data"));
-    return cost;
+    const auto shape = stored_shape(p.text("data"));
+    if (!shape) return cost;  // the run itself says what is wrong
+    stored = *shape;
   }
-  const auto d = static_cast<double>(p.integer("dim"));
+  const bool drawn = stored.samples == 0.0;
+  const auto d = drawn ? static_cast<double>(p.integer("dim")) : stored.dim;
   const auto tokens = static_cast<double>(p.integer("tokens"));
-  double samples = 0.0;
-  for (const double alpha : p.reals("alpha")) samples += std::max(1.0, alpha * d * d);
-  const double most = most_samples(p.reals("alpha"), d);
-  const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
+  const std::vector<double> alphas =
+      p.has("alpha") ? p.reals("alpha") : std::vector<double>{stored.samples / (d * d)};
+  double flops = 0.0;
+  for (const double alpha : alphas) {
+    flops += 4.0 * std::max(1.0, alpha * d * d) * tokens * d * d + 15.0 * d * d * d;
+  }
+  const double most = most_samples(alphas, d);
   cost.core_seconds =
       flops * typical_iterations * static_cast<double>(p.integer("runs")) / flops_per_second;
-  cost.memory_bytes =
+  const double messages =
+      program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
+  cost.memory_bytes =
+      drawn ? std::max(messages, data_bytes(most, tokens, d, std::max(1.0, p.real("rho") * d)))
+            : messages + 8.0 * stored.samples * tokens * (d + 2.0 * tokens);
   return cost;
 }
 
@@ -208,8 +235,9 @@ Verb amp_verb() {
       "algorithm and compares its error with state evolution's. alpha is n/d^2, samples over "
       "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
       "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
-      "line), eigenvalues. Errors are the scatter of the runs; with one run, the gap between mse "
-      "and variance. Runs that diverge are counted; runs that still move after --iterations make "
+      "line), eigenvalues. Errors are the scatter of the runs, with Student's factor for few of "
+      "them; of one run they are not known. Runs that diverge are counted; runs that still move "
+      "after --iterations make "
       "the result unconverged. The tolerance is not used to stop.";
   verb.parameters = problem_parameters();
   verb.read_files = settle_problem;
@@ -225,7 +253,7 @@ Verb amp_verb() {
   verb.columns = amp_columns();
   verb.primary = "mse";
   verb.default_tol = default_tolerance;
-  verb.method = 2;
+  verb.method = 3;
   verb.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                    "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                    "aim amp --data data"};

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
+#include <sstream>
 #include <utility>
 
+#include "aim/verbs/model_options.hpp"
+#include "aim/verbs/run_options.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
 #include "onset/io/run_folder.hpp"
@@ -79,6 +83,33 @@ std::vector<double> read_labels(const AttentionIndexed& model, const std::filesy
   return logs;
 }
 
+/// A parameter's value in a manifest, checked like the option.
+Value said_by_manifest(const Parameter& parameter, const std::map<std::string, Value>& all) {
+  const auto wrong = [&](const std::string& what) {
+    return InvalidArgument("--data", "manifest.json " + what + " `" + parameter.name +
+                                         "`; allowed: " + parameter.allowed());
+  };
+  const auto found = all.find(parameter.name);
+  if (found == all.end()) throw wrong("has no value of");
+  Value value = found->second;
+  if (const auto* whole = std::get_if<std::int64_t>(&value);
+      whole != nullptr && parameter.kind == ParameterKind::real) {
+    value = static_cast<double>(*whole);
+  }
+  try {
+    check_value(parameter, value);
+  } catch (const InvalidArgument&) {
+    throw wrong("has the value " + to_text(value) + " of");
+  }
+  return value;
+}
+
+void require_finite(const char* file, const std::vector<double>& values) {
+  if (std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return;
+  throw InvalidArgument("--data",
+                        std::string(file) + " has entries that are not finite; allowed: numbers");
+}
+
 }  // namespace
 
 std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Teacher teacher) {
@@ -102,10 +133,19 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   return files;
 }
 
-double stored_bytes(const std::string& folder) {
-  std::error_code none;
-  const auto size = std::filesystem::file_size(std::filesystem::path(folder) / "X.npy", none);
-  return none ? 0.0 : static_cast<double>(size);
+std::optional<StoredShape> stored_shape(const std::string& folder) {
+  constexpr std::size_t header_bytes = 256;
+  std::ifstream file(std::filesystem::path(folder) / "X.npy", std::ios::binary);
+  std::string header(header_bytes, '\0');
+  file.read(header.data(), static_cast<std::streamsize>(header_bytes));
+  const std::size_t at = header.find("'shape':");
+  const std::size_t open = header.find('(', at);
+  if (at == std::string::npos || open == std::string::npos) return std::nullopt;
+  std::istringstream axes(header.substr(open + 1));
+  StoredShape shape;
+  char comma = '\0';
+  axes >> shape.samples >> comma >> shape.tokens >> comma >> shape.dim;
+  return axes ? std::optional(shape) : std::nullopt;
 }
 
 void take_from_manifest(const std::string& folder, Parameters& parameters) {
@@ -116,16 +156,19 @@ void take_from_manifest(const std::string& folder, Parameters& parameters) {
                                         "`; allowed: a folder of `aim generate`, or one without "
                                         "manifest.json");
   }
-  for (const char* name : {"channel", "tokens", "rho", "beta", "noise", "noise-kind", "dim"}) {
-    const auto said = identity->parameters.find(name);
-    if (said == identity->parameters.end()) continue;
+  std::vector<Parameter> wanted = model_parameters();
+  wanted.push_back(dim_parameter({}));
+  for (const Parameter& parameter : wanted) {
+    const std::string& name = parameter.name;
+    // X.npy has the dimension too, and folders of one's own need not say it.
+    if (name == "dim" && !identity->parameters.contains(name)) continue;
+    const Value said = said_by_manifest(parameter, identity->parameters);
     if (!parameters.has(name)) {
-      parameters.set(name, said->second);
-    } else if (to_text(parameters.values().at(name)) != to_text(said->second)) {
-      throw InvalidArgument(std::string("--") + name,
-                            to_text(parameters.values().at(name)) +
-                                " contradicts manifest.json of the data; allowed: " +
-                                to_text(said->second) + ", or leaving it out with --data");
+      parameters.set(name, said);
+    } else if (to_text(parameters.values().at(name)) != to_text(said)) {
+      throw InvalidArgument("--" + name, to_text(parameters.values().at(name)) +
+                                             " contradicts manifest.json of the data; allowed: " +
+                                             to_text(said) + ", or leaving it out with --data");
     }
   }
 }
@@ -149,15 +192,13 @@ StoredData read_data(const AttentionIndexed& model, const std::string& folder) {
   }
   stored.data.inputs = numbers(std::move(x));
   stored.data.labels = read_labels(model, path, stored.data.samples);
-  if (!std::all_of(stored.data.inputs.begin(), stored.data.inputs.end(),
-                   [](double value) { return std::isfinite(value); })) {
-    throw InvalidArgument("--data", "X.npy has entries that are not finite; allowed: numbers");
-  }
+  require_finite("X.npy", stored.data.inputs);
   const auto truth = path / "truth" / "S.npy";
   if (std::filesystem::exists(truth)) {
     Array s = io::read_npy(truth);
     require_shape("truth/S.npy", s, {stored.data.dim, stored.data.dim});
     stored.truth = numbers(std::move(s));
+    require_finite("truth/S.npy", stored.truth);
   }
   return stored;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,13 @@ namespace onset::aim {
 [[nodiscard]] std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data,
                                                Teacher teacher);
 
-/// Size of the folder's X.npy; 0 when there is none.
-[[nodiscard]] double stored_bytes(const std::string& folder);
+/// What X.npy holds, from its header alone; nothing when there is no such file of three axes.
+struct StoredShape {
+  double samples = 0.0;
+  double tokens = 0.0;
+  double dim = 0.0;
+};
+[[nodiscard]] std::optional<StoredShape> stored_shape(const std::string& folder);
 
 /// A data set and, where the folder has it, the truth (else empty).
 struct StoredData {
@@ -25,7 +31,8 @@ struct StoredData {
 };
 
 /// Gives parameters without a value the one that the folder's manifest has (channel, tokens, rho,
-/// beta, noise, noise-kind, and dim). Throws InvalidArgument naming one that contradicts it.
+/// beta, noise, noise-kind, and dim), held to what the options allow. Throws InvalidArgument naming
+/// one that contradicts it or is missing or wrong there.
 void take_from_manifest(const std::string& folder, Parameters& parameters);
 
 /// Reads what data_files() describes. Throws IoError for files that cannot be read and

@@ -5,6 +5,7 @@
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_options.hpp"
 #include "aim/verbs/run_options.hpp"
+#include "aim/verbs/run_scatter.hpp"
 #include "onset/aim/learners/gradient_descent.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/core/error.hpp"
@@ -21,26 +22,51 @@ std::vector<Column> gd_columns() {
           {"mse_single", "||S_student - S||_F^2/d of one student", "", true},
           {"mse_averaged", "of the mean of the students' matrices, all on the same data", "", true},
           {"mse_extrapolated", "of the mean of infinitely many", "", true},
-          {"mse_theory", "least possible error, from state evolution", "", true}};
+          {"mse_theory", "least possible error, from state evolution", "", true},
+          {"loss", "training loss of a student at its end, over the one at its start", "", true}};
 }
 
-/// Scatter over data sets; with one data set, of the students (the averages then share their data
-/// and get the same relative error).
+/// One number for each data set: students on the same data share most of their error, so that their
+/// scatter says little about it.
 struct Samples {
   std::vector<double> single;
   std::vector<double> averaged;
   std::vector<double> extrapolated;
-  Estimate students;
+  std::vector<double> loss;
+  std::int64_t students = 0;
+  std::int64_t diverged = 0;
+  std::int64_t unfinished = 0;
 
   void add(const DescentErrors& errors) {
-    students = numerics::reduce(errors.single);
-    single.push_back(students.value);
+    single.push_back(numerics::mean(errors.single));
     averaged.push_back(errors.averaged);
     extrapolated.push_back(errors.extrapolated);
+    loss.push_back(numerics::mean(errors.loss));
+    for (const Status& end : errors.ends) {
+      ++students;
+      diverged += end.reason == StopReason::diverged ? 1 : 0;
+      unfinished += end.reason == StopReason::max_iterations ? 1 : 0;
+    }
   }
-  [[nodiscard]] Estimate estimate(const std::vector<double>& values) const {
-    if (values.size() > 1) return numerics::reduce(values);
-    return {values[0], std::abs(values[0]) * students.error / students.value};
+
+  /// A few students that are slower than the rest change no mean and are only said.
+  void judge(double alpha, Result& result) const {
+    const auto some = [&](std::int64_t count) {
+      return std::to_string(count) + " of " + std::to_string(students) +
+             " students at alpha = " + to_text(Value(alpha)) + " ";
+    };
+    const std::string slow =
+        some(unfinished) + "still descended after the last step; more --steps may help";
+    if (diverged > 0) {
+      result.status = ResultStatus::unconverged;
+      result.reason = some(diverged) +
+                      "ended at a training loss above the first one; a smaller --rate may help";
+    } else if (unfinished > students / 10) {
+      result.status = ResultStatus::unconverged;
+      result.reason = slow;
+    } else if (unfinished > 0) {
+      result.notes.push_back(slow + ".");
+    }
   }
 };
 
@@ -77,9 +103,10 @@ Result run_gd(const Parameters& p, const Context& context) {
         samples.add(gradient_descent(model, data, teacher, options, context));
         context.report(++done / static_cast<double>(alphas.size() * runs), "gradient descent");
       }
-      result.table.add_row({alpha, samples.estimate(samples.single),
-                            samples.estimate(samples.averaged),
-                            samples.estimate(samples.extrapolated), theory});
+      result.table.add_row({alpha, mean_of_runs(samples.single), mean_of_runs(samples.averaged),
+                            mean_of_runs(samples.extrapolated), theory,
+                            mean_of_runs(samples.loss)});
+      samples.judge(alpha, result);
     }
   } catch (const Interrupted&) {  // the rows finished so far are worth keeping
     result.status = ResultStatus::interrupted;
@@ -102,8 +129,8 @@ Cost gd_cost(const Parameters& p) {
       "the same data; the error of infinitely many averaged students from products of errors "
       "of different ones.",
       4.0 * samples * tokens * d * width * repeats / flops_per_second,
-      8.0 * (2.0 * most * tokens * d + 2.0 * starts * most * tokens * width +
-             starts * d * (d + 4.0 * width))};
+      data_bytes(most, tokens, d, width) +
+          8.0 * starts * (2.0 * most * tokens * width + d * (d + 4.0 * width))};
 }
 
 }  // namespace
@@ -117,8 +144,10 @@ Verb gd_verb() {
       "Full-batch Adam on the squared error of the labels, from standard normal weights; the mean "
       "of many students' matrices, trained on the same n = alpha d^2 samples (alpha = n/d^2, "
       "samples over dimension squared), is compared with the Bayes-optimal error. Errors are the "
-      "scatter of the data sets of --runs; with one, of the students. The tolerance is not used to "
-      "stop.";
+      "scatter of the data sets of --runs, with Student's factor for few of them; with one they "
+      "are not known. Where more than a tenth of the students have a training loss that neither "
+      "fell below 1e-3 of the first one nor settled, or one diverged, the result is "
+      "unconverged. The tolerance is not used to stop.";
   verb.parameters = model_parameters();
   verb.parameters.push_back(dim_parameter(std::int64_t{100}));
   Parameter alpha = alpha_parameter();
@@ -127,7 +156,7 @@ Verb gd_verb() {
   verb.parameters.push_back(alpha);
   verb.parameters.push_back(make_parameter("starts", ParameterKind::integer, std::int64_t{8}, 2,
                                            10000, "Students on each data set."));
-  verb.parameters.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{2}, 1,
+  verb.parameters.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{4}, 1,
                                            10000, "Teachers and data sets for each alpha."));
   verb.parameters.push_back(make_parameter("steps", ParameterKind::integer, std::int64_t{1000}, 1,
                                            1000000, "Steps of Adam."));
@@ -137,9 +166,9 @@ Verb gd_verb() {
   verb.columns = gd_columns();
   verb.primary = "mse_averaged";
   verb.default_tol = default_tolerance;
-  verb.method = 2;
+  verb.method = 3;
   verb.examples = {"aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
-                   "aim gd --dim 200 --alpha 0.1 --starts 32 --runs 1"};
+                   "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4"};
   verb.cost = gd_cost;
   verb.run = run_gd;
   return verb;

@@ -54,12 +54,15 @@ Result run_generate(const Parameters& p, const Context& context) {
 
 Cost generate_cost(const Parameters& p) {
   const auto d = static_cast<double>(p.integer("dim"));
-  const double entries =
-      most_samples({alpha_of(p)}, d) * static_cast<double>(p.integer("tokens")) * d;
+  const auto tokens = static_cast<double>(p.integer("tokens"));
+  const double samples = most_samples({alpha_of(p)}, d);
+  const double width = std::max(1.0, p.real("rho") * d);
+  const double entries = samples * tokens * d;
   return {
       "Standard normal weights and tokens from counter-based streams; scores by one matrix "
       "product.",
-      1e-8 * entries + entries * d * 1e-10, 3.0 * 8.0 * entries + 24.0 * d * d};
+      1e-8 * entries + entries * d * 1e-10,
+      8.0 * std::max(entries, d * width) + data_bytes(samples, tokens, d, width)};
 }
 
 }  // namespace

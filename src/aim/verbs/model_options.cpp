@@ -83,7 +83,7 @@ std::vector<Parameter> limit_parameters() {
   list.push_back(make_word("labels", {"deep", "separate", "sum"},
                            "With several layers: one label of a deep network (refused: no closed "
                            "form), one for each layer, or one of the sum of their scores (needs "
-                           "--prior wigner)."));
+                           "--prior wigner). With one layer all three are the same."));
   list.push_back(make_word("output", {"exact", "density"},
                            "Hardmax of two tokens: the Bayes-optimal output function, or the one "
                            "behind the published curves, for comparison."));

@@ -57,6 +57,17 @@ inline void add_sizes(double asked_rho, const AttentionIndexed& used, std::size_
   }
 }
 
+/// The command and its libraries, measured.
+inline constexpr double program_bytes = 16e6;
+
+/// Memory while a data set is drawn: tokens, their products, scores twice (noise), labels twice
+/// (probabilities and logarithms), W and S.
+[[nodiscard]] inline double data_bytes(double samples, double tokens, double dim, double width) {
+  return program_bytes +
+         8.0 * (2.0 * samples * tokens * dim + samples * tokens * (3.0 * tokens + 1.0) +
+                dim * width + 2.0 * dim * dim);
+}
+
 /// The largest number of samples of a grid of alphas.
 [[nodiscard]] inline double most_samples(const std::vector<double>& alphas, double dim) {
   double most = 1.0;

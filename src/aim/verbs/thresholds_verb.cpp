@@ -24,7 +24,13 @@ std::vector<Column> threshold_columns() {
 
 /// Why there is no row, for people.
 void add_notes(const AttentionIndexed& model, const Thresholds& found, Result& result) {
-  if (!found.perfect && model.channel == ChannelKind::hardmax) {
+  if (found.sum) {
+    result.notes.push_back(
+        "No perfect recovery of the layers: labels show only their sum, which "
+        "is known exactly from alpha = " +
+        to_text(Value(found.sum->value)) + " on; 1 - 1/" + std::to_string(model.layers) +
+        " of each layer's variance is left.");
+  } else if (!found.perfect && model.channel == ChannelKind::hardmax) {
     result.notes.push_back(std::string("No perfect recovery: with hardmax labels the error falls "
                                        "like alpha^-") +
                            (model.published.density ? "1, with this output function," : "2") +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <vector>
 
@@ -98,6 +99,8 @@ class PlainMessagePassing {
       r[i] = anchor_[i] + 2.0 / (static_cast<double>(d_) * q_hat) * r[i];
     }
     denoise(r, q_hat);
+    if (model_.channel == ChannelKind::hardmax) set_length();
+    v_ = 0.75 * v_ + 0.25 * asked_;
     return s_;
   }
 
@@ -113,7 +116,15 @@ class PlainMessagePassing {
         s_[i] += xi * r[k * d_ + i / d_] * r[k * d_ + i % d_];
       }
     }
-    v_ = 0.75 * v_ + 0.25 * spectrum.mmse().value;
+    asked_ = spectrum.mmse().value;
+  }
+
+  /// ||S_hat||^2 / d = Q_0 + 1/d - V.
+  void set_length() {
+    double now = 0.0;
+    for (const double x : s_) now += x * x / static_cast<double>(d_);
+    const double wanted = 1.0 + model_.rho + 1.0 / static_cast<double>(d_) - asked_;
+    for (double& x : s_) x *= std::sqrt(wanted / now);
   }
 
   const AttentionIndexed& model_;
@@ -123,11 +134,15 @@ class PlainMessagePassing {
   std::vector<std::vector<double>> z_;
   std::vector<double> relative_, omega_, g_, s_, anchor_;
   double v_ = 1.0;
+  double asked_ = 1.0;
 };
 
 TEST(AimAmp, IsTheAlgorithmWrittenOutWithAMatrixForEveryScore) {
-  for (const auto channel : {ChannelKind::softmax, ChannelKind::linear}) {
-    const auto model = model_of(channel, 3);
+  auto noisy = model_of(ChannelKind::linear, 2);
+  noisy.noise = 0.3;
+  noisy.noise_kind = NoiseKind::equal;
+  for (const auto& model : {model_of(ChannelKind::softmax, 3), model_of(ChannelKind::linear, 3),
+                            model_of(ChannelKind::hardmax, 2), noisy}) {
     const Problem p = draw(model, 10, 0.3);
     PlainMessagePassing plain(model, p.data);
     AmpOptions options;
@@ -162,6 +177,41 @@ TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
   EXPECT_TRUE(one.status.converged());
   EXPECT_TRUE(other.status.converged());
   EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
+}
+
+TEST(AimAmp, AFewSamplesInManyDimensionsDoNotExplode) {
+  // alpha d = 6: single samples stand out of the noise [aim 34]. At the full outliers the first
+  // estimate is half again too long, the more so the larger d is.
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 200, 0.03);
+  AmpOptions options;
+  options.max_iterations = 40;
+  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  ASSERT_TRUE(run.status.converged());
+  const double overlap = StateEvolution(model, 1, {}).at(0.03).overlap.value;
+  EXPECT_LT(run.steps.front().self_overlap, 1.1 * overlap);
+  EXPECT_NEAR(run.steps.back().mse, 1.5 - overlap, 0.05);
+}
+
+TEST(AimAmp, ASecondAttemptThatIsNotFinishedIsGiven) {
+  // The first one is diverged by decree after a few iterations; the second, with other damping, is
+  // still above that variance at the end.
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 30, 0.13);
+  AmpOptions options;
+  options.max_iterations = 8;
+  options.tolerance = 1e-12;
+  AmpOptions free = options;
+  const AmpRun fast = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  free.damping = 0.8;
+  const AmpRun slow = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  const double between = 0.5 * (fast.steps.back().variance + slow.steps.back().variance);
+  ASSERT_LT(fast.steps.back().variance, between);
+  options.least_variance = between;
+  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  EXPECT_EQ(run.status.reason, StopReason::max_iterations);
+  EXPECT_EQ(run.estimate, slow.estimate);
+  EXPECT_EQ(run.steps.size(), 8U);
 }
 
 TEST(AimAmp, FarAbovePerfectRecoveryADivergedRunIsTriedWithoutDamping) {
@@ -200,34 +250,56 @@ TEST(AimAmp, CollapseIsReportedAsDivergence) {
   EXPECT_FALSE(run.steps.empty());
 }
 
-/// Small sizes deviate systematically by some percent: 10 % are allowed, and five standard errors
-/// (a false alarm in two million runs).
+/// Error of an AMP run over theory's, and the same of its gap to the algorithm's own variance.
+struct RelativeErrors {
+  std::vector<double> mse;
+  std::vector<double> gap;
+};
+
+RelativeErrors relative_errors(const AttentionIndexed& model, double alpha, std::uint64_t runs) {
+  const double theory = StateEvolution(model, 1, {}).at(alpha).mmse.value;
+  AmpOptions options;
+  options.least_variance = 0.3 * theory;
+  RelativeErrors out;
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    const Problem p = draw(model, 100, alpha, run);
+    const AmpRun amp = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+    EXPECT_NE(amp.status.reason, StopReason::diverged);
+    out.mse.push_back(amp.steps.back().mse / theory);
+    out.gap.push_back((amp.steps.back().mse - amp.steps.back().variance) / theory);
+  }
+  return out;
+}
+
+/// Standard error of a group's mean, from the scatter within all groups together.
+double pooled_error(const std::vector<std::vector<double>>& groups) {
+  double sum = 0.0;
+  for (const auto& group : groups) sum += std::pow(numerics::reduce(group).error, 2);
+  return std::sqrt(sum / static_cast<double>(groups.size()));
+}
+
+/// Small sizes deviate systematically by some percent: 10 % are allowed, and as many standard
+/// errors as Student's law exceeds once in a million (6.9 at 20 degrees of freedom: four cases of
+/// six runs). Relative scatter is much the same in all cases, so that it is pooled.
 TEST(LongAimAmp, AgreesWithStateEvolution) {
-  struct Case {
-    ChannelKind channel;
-    int tokens;
-    double alpha;
+  const auto runs = static_cast<std::uint64_t>(std::max(4, testing::scaled(6)));
+  std::vector<std::vector<double>> errors;
+  std::vector<std::vector<double>> gaps;
+  const auto add = [&](ChannelKind channel, int tokens, double alpha) {
+    const RelativeErrors found = relative_errors(model_of(channel, tokens), alpha, runs);
+    errors.push_back(found.mse);
+    gaps.push_back(found.gap);
   };
-  for (const Case& c : {Case{ChannelKind::softmax, 2, 0.12}, Case{ChannelKind::softmax, 3, 0.05},
-                        Case{ChannelKind::hardmax, 2, 0.4}, Case{ChannelKind::linear, 2, 0.08}}) {
-    const auto model = model_of(c.channel, c.tokens);
-    const double theory = StateEvolution(model, 1, {}).at(c.alpha).mmse.value;
-    AmpOptions options;
-    options.least_variance = 0.3 * theory;
-    std::vector<double> errors;
-    std::vector<double> gaps;
-    const auto runs = static_cast<std::uint64_t>(std::max(2, testing::scaled(6)));
-    for (std::uint64_t run = 0; run < runs; ++run) {
-      const Problem p = draw(model, 100, c.alpha, run);
-      const AmpRun amp = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
-      EXPECT_NE(amp.status.reason, StopReason::diverged);
-      errors.push_back(amp.steps.back().mse);
-      gaps.push_back(amp.steps.back().mse - amp.steps.back().variance);
-    }
-    const Estimate mse = numerics::reduce(errors);
-    EXPECT_NEAR(mse.value, theory, 0.1 * theory + 5.0 * mse.error) << c.tokens;
-    const Estimate gap = numerics::reduce(gaps);  // Nishimori
-    EXPECT_NEAR(gap.value, 0.0, 0.1 * theory + 5.0 * gap.error) << c.tokens;
+  add(ChannelKind::softmax, 2, 0.12);
+  add(ChannelKind::softmax, 3, 0.05);
+  add(ChannelKind::hardmax, 2, 0.4);
+  add(ChannelKind::linear, 2, 0.08);
+  const boost::math::students_t law(static_cast<double>(errors.size() * (runs - 1)));
+  const double factor = boost::math::quantile(complement(law, 0.5e-6));
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    EXPECT_NEAR(numerics::mean(errors[i]), 1.0, 0.1 + factor * pooled_error(errors)) << i;
+    // Nishimori
+    EXPECT_NEAR(numerics::mean(gaps[i]), 0.0, 0.1 + factor * pooled_error(gaps)) << i;
   }
 }
 

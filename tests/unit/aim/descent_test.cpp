@@ -44,6 +44,37 @@ TEST(AimDescent, TheTeacherHasNoLoss) {
               1e-20);
 }
 
+TEST(AimDescent, SaysWhichStudentsDidNotArrive) {
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 16, 0.1);
+  DescentOptions options;
+  options.starts = 2;
+  const auto ends = [&](int steps, double rate) {
+    options.steps = steps;
+    options.rate = rate;
+    return gradient_descent(model, p.data, p.teacher, options, {});
+  };
+  for (const Status& end : ends(1, 0.1).ends) EXPECT_EQ(end.reason, StopReason::max_iterations);
+  for (const Status& end : ends(300, 100.0).ends) EXPECT_EQ(end.reason, StopReason::diverged);
+  const DescentErrors good = ends(300, 0.1);
+  for (const Status& end : good.ends) EXPECT_TRUE(end.converged());
+  for (const double loss : good.loss) EXPECT_LT(loss, 1e-3);
+}
+
+TEST(AimDescent, APlateauAboveZeroIsAnEnd) {
+  auto model = model_of(ChannelKind::linear, 2);
+  model.noise = 0.5;
+  const Problem p = draw(model, 16, 0.5);  // more labels than unknowns: noise cannot be fitted
+  DescentOptions options;
+  options.starts = 2;
+  options.steps = 300;
+  const DescentErrors e = gradient_descent(model, p.data, p.teacher, options, {});
+  for (const Status& end : e.ends) {
+    EXPECT_TRUE(end.converged());
+    EXPECT_GT(end.residual, 0.05);
+  }
+}
+
 TEST(AimDescent, AveragesAreBetterAndTheirLimitIsBetterStill) {
   const auto model = model_of(ChannelKind::softmax, 2);
   const Problem p = draw(model, 24, 0.1);

@@ -138,6 +138,18 @@ TEST(AimSpectrum, DenoiserIsContinuousAndRisesEverywhere) {
   }
 }
 
+TEST(AimSpectrum, BeyondTheEdgesTheDenoiserTrustsWhatIsNotNoise) {
+  // [aim 34]: hardly any of an outlier of wide noise, nearly all of one without noise.
+  const Spectrum wide(0.5, 100.0);
+  const double edge = wide.bands().back().high;
+  EXPECT_NEAR(wide.denoiser(edge + 1e-9), wide.denoiser(edge), 1e-4);
+  EXPECT_LT(wide.denoiser(1.3 * edge) - wide.denoiser(edge), 0.01 * edge);
+  EXPECT_GT(wide.denoiser(-1.3 * edge), wide.denoiser(wide.bands().front().low) - 0.01 * edge);
+  const Spectrum narrow(0.5, 1e-6);
+  const double top = narrow.bands().back().high;
+  EXPECT_NEAR(narrow.denoiser(top + 0.1), top + 0.1, 1e-5);
+}
+
 TEST(AimSpectrum, RefusesNumbersOutOfRange) {
   EXPECT_THROW(Spectrum(0.0, 1.0), InvalidArgument);
   EXPECT_THROW(Spectrum(1e-300, 1.0), InvalidArgument);

@@ -14,7 +14,8 @@ namespace onset::aim {
 struct AmpOptions {
   int max_iterations = 500;
   /// On the step ||S_hat' - S_hat||_F^2 / d, and on the drift of two steps as it would be without
-  /// damping; in units of the variance.
+  /// damping; in units of the variance. The variance itself is to be within a tenth of its square
+  /// root.
   double tolerance = 1e-4;
   /// Share of the old estimate and omega that is kept, and half of the rest of the old variance.
   /// Rank-one token matrices at finite size make the undamped algorithm unstable. Where it

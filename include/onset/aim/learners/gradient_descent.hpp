@@ -6,6 +6,7 @@
 #include "onset/aim/model/attention_indexed.hpp"
 #include "onset/aim/model/data.hpp"
 #include "onset/core/context.hpp"
+#include "onset/core/status.hpp"
 
 namespace onset::aim {
 
@@ -32,7 +33,11 @@ struct DescentErrors {
   double averaged = 0.0;       ///< of the mean of the students' matrices
   /// Of the mean of infinitely many: products of errors of different starts [aim 32].
   double extrapolated = 0.0;
-  std::vector<double> loss;  ///< where each start ended
+  std::vector<double> loss;  ///< where each start ended, over where it began
+  /// How each start ended: converged with a loss below 1e-3 of the first one or at a plateau (its
+  /// mean over the last tenth of the steps within 1 % of the tenth before); diverged at a loss
+  /// above the first one.
+  std::vector<Status> ends;
 };
 
 /// Work: 4 n T d r flops for each step and start; starts run in parallel.

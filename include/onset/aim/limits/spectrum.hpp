@@ -36,7 +36,7 @@ class Spectrum {
   /// a difference, the error is that of rounding in the difference.
   [[nodiscard]] Estimate density(double x) const;
   /// The best estimate of an eigenvalue of S given the noisy one x [aim 12]. Continued to where
-  /// there are no eigenvalues, since matrices of finite size have some there.
+  /// there are no eigenvalues, since matrices of finite size have some there [aim 34].
   [[nodiscard]] double denoiser(double x) const;
   /// Mean of f(eigenvalue, denoised eigenvalue) over the spectrum. Error: twice the difference of
   /// two rules, with a floor of rounding.

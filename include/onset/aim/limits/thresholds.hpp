@@ -15,6 +15,9 @@ struct Thresholds {
   std::optional<Estimate> weak;
   /// S is known exactly [aim 27]: noiseless softmax and linear labels only.
   std::optional<Estimate> perfect;
+  /// In the place of it with one label of the sum of several layers: their sum is known exactly,
+  /// each of them never [aim 29].
+  std::optional<Estimate> sum;
   /// The spectrum that the denoiser sees splits in two, for rho < 1: from here on the directions of
   /// W stand apart from the others [aim 10].
   std::optional<Estimate> two_bands;
