@@ -87,8 +87,8 @@ std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint
   require_square_integrable(model);
   if (model.loss != Loss::frobenius) {
     if (model.student.kind == StudentKind::tied) {
-      return std::make_unique<SeriesLandscape>(activation_series(model, 64, true),
-                                               activation_series(model, 48, false),
+      return std::make_unique<SeriesLandscape>(activation_series(model, 64, true, context),
+                                               activation_series(model, 48, false, context),
                                                scale_of(model.loss));
     }
     if (model.tokens() <= grid_tokens) return by_series(model, context);

@@ -74,7 +74,7 @@ OriginExpansion expand_at_origin(const SequenceModel& model, const Spectrum& spe
   if (model.student.kind != StudentKind::sequence) {
     origin = activation_origin(model, spectrum, seed, context);
   } else if (spectrum.exact && model.tokens() <= 3) {
-    origin = quadrature_origin(model, spectrum);
+    origin = quadrature_origin(model, spectrum, context);
   } else {
     origin = sampled_origin(model, spectrum, seed, context);
   }

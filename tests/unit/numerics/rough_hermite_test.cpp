@@ -25,7 +25,7 @@ HermiteBracket project(const std::string& text, std::vector<std::string> names,
                                [&](std::size_t count, const double* x, double* out) {
                                  expression.switch_values(count, x, out);
                                }};
-  return rough_hermite_series(f, switches, degree, 1.0);
+  return rough_hermite_series(f, switches, degree, 1.0, Context{});
 }
 
 double density(double x) {
