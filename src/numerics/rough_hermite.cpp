@@ -150,6 +150,39 @@ Layout plane_layout(std::size_t outputs, std::size_t degree) {
   return Layout(std::move(orders));
 }
 
+/// h_k at the points of a panel, all of them at once: their roots and quotients are what costs.
+class HermiteRows {
+ public:
+  explicit HermiteRows(std::size_t orders) : rows_(std::max<std::size_t>(orders, 2)) {
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      root_.push_back(std::sqrt(static_cast<double>(k)));
+      inverse_.push_back(k > 0 ? 1.0 / root_[k] : 0.0);
+    }
+  }
+
+  void at(const Points& x) {
+    rows_[0].fill(1.0);
+    rows_[1] = x;
+    for (std::size_t k = 2; k < rows_.size(); ++k) {
+      for (std::size_t i = 0; i < order; ++i) {
+        rows_[k][i] = (x[i] * rows_[k - 1][i] - root_[k - 1] * rows_[k - 2][i]) * inverse_[k];
+      }
+    }
+    largest_.fill(0.0);
+    for (const Points& row : rows_) {
+      for (std::size_t i = 0; i < order; ++i) largest_[i] = std::max(largest_[i], std::abs(row[i]));
+    }
+  }
+  [[nodiscard]] const Points& operator[](std::size_t k) const { return rows_[k]; }
+  [[nodiscard]] const Points& largest() const { return largest_; }
+
+ private:
+  std::vector<Points> rows_;
+  std::vector<double> root_;
+  std::vector<double> inverse_;
+  Points largest_{};
+};
+
 struct Effort {
   double error;
   int halvings;
@@ -164,7 +197,7 @@ class Line {
         layout_(layout),
         effort_(effort),
         values_(layout.components() * order),
-        h_(layout.most_orders()) {}
+        hermite_(layout.most_orders()) {}
 
   void add(double low, double high, Moments& total) {
     int left = effort_.halvings;
@@ -185,23 +218,27 @@ class Line {
       points[2 * i + 1] = 0.5 * (low + high) + half * Gauss::abscissa()[i];
     }
     f_(order, points.data(), values_.data());
+    hermite_.at(points);
     Panel panel{std::vector<double>(layout_.size(), 0.0), 0.0};
+    Points weights;
     for (std::size_t i = 0; i < order; ++i) {
-      hermite_polynomials(points[i], h_);
-      double largest_h = 0.0;
-      for (const double h : h_) largest_h = std::max(largest_h, std::abs(h));
-      const double weight = half * Gauss::weights()[i / 2] *
-                            std::exp(-0.5 * points[i] * points[i]) /
-                            std::sqrt(2.0 * std::numbers::pi);
-      double largest = 0.0;
-      for (std::size_t c = 0; c < layout_.components(); ++c) {
-        const double value = weight * values_[c * order + i];
-        largest = std::max(largest, std::abs(value));
-        double* row = panel.sums.data() + layout_.first(c);
-        for (std::size_t k = 0; k < layout_.orders(c); ++k) row[k] += value * h_[k];
-      }
-      panel.size += largest * largest_h;
+      weights[i] = half * Gauss::weights()[i / 2] * std::exp(-0.5 * points[i] * points[i]) /
+                   std::sqrt(2.0 * std::numbers::pi);
     }
+    Points largest{};
+    for (std::size_t c = 0; c < layout_.components(); ++c) {
+      Points terms;
+      for (std::size_t i = 0; i < order; ++i) {
+        terms[i] = weights[i] * values_[c * order + i];
+        largest[i] = std::max(largest[i], std::abs(terms[i]));
+      }
+      double* row = panel.sums.data() + layout_.first(c);
+      for (std::size_t k = 0; k < layout_.orders(c); ++k) {
+        const Points& h = hermite_[k];
+        for (std::size_t i = 0; i < order; ++i) row[k] += terms[i] * h[i];
+      }
+    }
+    for (std::size_t i = 0; i < order; ++i) panel.size += largest[i] * hermite_.largest()[i];
     return panel;
   }
 
@@ -228,7 +265,7 @@ class Line {
   const Layout& layout_;
   Effort effort_;
   std::vector<double> values_;
-  std::vector<double> h_;
+  HermiteRows hermite_;
 };
 
 Moments zeros(const Layout& layout) {

@@ -40,6 +40,8 @@ class CrossSeries {
   /// Bound on what the series leaves out of X: |m|^(degree + 1) times this.
   [[nodiscard]] double tail() const { return tail_; }
   [[nodiscard]] std::size_t degree() const { return degree_; }
+  /// Whether it depends on e at all.
+  [[nodiscard]] bool positional() const { return nodes_ > 1; }
 
  private:
   friend CrossSeries cross_series(const Link&, const Link&, const std::vector<double>&, bool,
