@@ -58,6 +58,8 @@ constexpr double coarse_step = 0.2;
 /// The finer rule is wider, so that a second moment that does not exist shows.
 constexpr double fine_width = 10.0;
 constexpr double coarse_width = 9.0;
+/// Of a second moment that exists, from a rule to a finer and wider one.
+constexpr double largest_change = 0.1;
 /// Coefficients that differ by more than this part of sqrt(E f^2) are not those of a smooth
 /// function, whose finer rule is far better than that.
 constexpr double smooth = 1e-6;
@@ -81,6 +83,30 @@ std::pair<numerics::HermiteProjection, numerics::HermiteProjection> by_two_rules
                                    numerics::normal_trapezoid(coarse_step, coarse_width), degree),
           numerics::hermite_series(group.function,
                                    numerics::normal_trapezoid(fine_step, fine_width), degree)};
+}
+
+/// Whether E f^2 of a function of one token converges slowly because of a pole at a switch, such as
+/// that of log(abs(z1)), and not because of its tails, which the width of a rule shows.
+bool has_pole(const TargetGroup& group, double coarse, double fine) {
+  constexpr double slow = 0.5;
+  constexpr double same = 1e-9;
+  if (group.tokens.size() != 1 || group.switches.outputs == 0) return false;
+  const double change = std::abs(fine - coarse);
+  if (!(change > largest_change * fine && change < slow * fine)) return false;
+  const auto rule = numerics::normal_trapezoid(fine_step, coarse_width);
+  const double narrower = numerics::hermite_series(group.function, rule, 0).square;
+  return std::abs(fine - narrower) < same * fine;
+}
+
+/// Panels that shrink towards the pole; a square that cannot be integrated does not settle on them.
+numerics::HermiteBracket project_pole(const TargetGroup& group, std::size_t degree, double square,
+                                      const Context& context) {
+  constexpr double settled = 1e-6;
+  auto bracket = numerics::rough_hermite_series(group.function, group.switches, degree,
+                                                std::sqrt(square), context);
+  const double change = std::abs(bracket.fine.square - bracket.coarse.square);
+  if (!(change <= settled * bracket.fine.square)) require_finite(INFINITY, INFINITY);
+  return bracket;
 }
 
 numerics::HermiteBracket project_polynomial(const TargetGroup& group, std::size_t degree) {
@@ -202,7 +228,8 @@ int exact_nodes(const TargetGroup& group, std::size_t degree) {
 }
 
 void require_finite(double square, double wider) {
-  if (std::isfinite(square) && std::isfinite(wider) && std::abs(wider - square) <= 0.1 * wider) {
+  if (std::isfinite(square) && std::isfinite(wider) &&
+      std::abs(wider - square) <= largest_change * wider) {
     return;
   }
   throw Refused(
@@ -221,6 +248,9 @@ std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group
   context.check();
   auto [coarse, fine] = by_two_rules(group, degree);
   context.check();
+  if (has_pole(group, coarse.square, fine.square)) {
+    return project_pole(group, degree, fine.square, context);
+  }
   require_finite(coarse.square, fine.square);
   const double scale = std::sqrt(fine.square);
   if (scale == 0.0 || (group.switches.outputs == 0 &&
@@ -241,6 +271,10 @@ void require_square_integrable(const SequenceModel& model) {
   for (const TargetGroup& group : groups) {
     if (group.polynomial_degree >= 0 || group.tokens.size() > 2) continue;
     const auto [coarse, fine] = by_two_rules(group, 0);
+    if (has_pole(group, coarse.square, fine.square)) {
+      (void)project_pole(group, 0, fine.square, {});
+      continue;
+    }
     require_finite(coarse.square, fine.square);
   }
 }

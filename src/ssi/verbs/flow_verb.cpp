@@ -69,7 +69,12 @@ double start_overlap(const Parameters& p, const std::string& name) {
   return none ? 0.0 : 1.0 / std::sqrt(p.real("dim"));
 }
 
-void require_ode_start(const Parameters& p) {
+void require_ode_start(const Parameters& p, const SequenceModel& model) {
+  if (p.has("e0") && !model.positional) {
+    throw InvalidArgument("--e0",
+                          "has a meaning only with a positional encoding; allowed: with "
+                          "--positional, or leaving it out");
+  }
   for (const char* name : {"m0", "e0"}) {
     if (!p.has(name) || p.text("method") == "ode") continue;
     throw InvalidArgument(std::string("--") + name,
@@ -152,7 +157,7 @@ void run_sde(const FlowField& field, SgdOptions options, const Parameters& p,
 Result run_flow(const Parameters& p, const Context& context) {
   SequenceModel model = read_model_or_mixture(p);
   const SgdOptions options = read_sgd(p);
-  require_ode_start(p);
+  require_ode_start(p, model);
   Result result;
   result.table = Table(flow_columns());
   const double stretch = make_tied(p, model);

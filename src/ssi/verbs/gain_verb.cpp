@@ -66,6 +66,7 @@ GainOptions read_gain(const Parameters& p) {
 
 void add_exponent(const std::vector<double>& tokens, const std::vector<Estimate>& gains,
                   const std::string& name, Result& result) {
+  if (result.status == ResultStatus::refused) return;
   result.summary.emplace_back(name, power_law(tokens, gains).value_or(no_estimate));
 }
 
