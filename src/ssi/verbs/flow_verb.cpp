@@ -181,7 +181,7 @@ Cost flow_cost(const Parameters& p) {
       "Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses "
       "the "
       "slope of the risk from Hermite series. The ODE by Dormand and Prince, errors from two rules "
-      "or 16 replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
+      "or replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
   const double nodes = model.positional ? 128.0 : 24.0;
   cost.core_seconds = 1.0 + nodes * 0.02 * static_cast<double>(model.tokens());
   if (p.text("method") == "sde") {
@@ -235,7 +235,7 @@ Verb flow_verb() {
   verb.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                    "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                    "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = flow_cost;
   verb.run = run_flow;
   return verb;

@@ -119,7 +119,7 @@ Verb sie_verb() {
   verb.examples = {"ssi sie --target 'He2(z1)+He2(z2)' --tokens 2 --positional",
                    "ssi sie --target '4/3+He4(z1)+2*He4(z2)' --reduction trace-sqrt --positional",
                    "ssi sie --target 'z1^2-z2^2' --student tied"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = sie_cost;
   verb.run = run_sie;
   return verb;
