@@ -1,6 +1,7 @@
 """The ssi verbs as a shell sees them: columns, messages, exit codes, the same bits for any threads."""
 
 import json
+import math
 import tempfile
 import unittest
 from pathlib import Path
@@ -42,6 +43,34 @@ class Sie(unittest.TestCase):
         self.assertEqual((result["rows"][0]["sie"], result["rows"][0]["s_eff"]), (2, None))
         self.assertIn("never learned by this student", result["summary"]["meaning"])
 
+    def test_a_student_that_jumps_is_not_learned_by_its_risk(self):
+        for student in [["--student", "sign(z1)"], ["--student", "tied", "--activation", "step"]]:
+            result = run("ssi", "sie", "--target", "tanh(z1)", *student)
+            self.assertEqual((result["summary"]["samples"], result["status"]), ("never", "ok"))
+            self.assertIn("never learned by this student: it jumps", result["summary"]["meaning"])
+        done = onset("ssi", "sie", "--target", "tanh(z1)", "--student", "sign(z1)+z2", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        result = one_object(done.stdout)
+        self.assertEqual((result["summary"]["samples"], result["status"]), ("unknown", "unconverged"))
+        self.assertIn("the student jumps", result["reason"])
+
+    def test_names_that_are_nearly_right(self):
+        for arguments, words in [
+                (["z1", "--student", "teid"], ["--student: no student 'teid'; allowed: attention, tied, untied",
+                                               "did you mean 'tied'?"]),
+                (["sofmax"], ["no target 'sofmax'", "did you mean 'softmax'?"]),
+                (["H2sm"], ["did you mean 'H2sum'?"]),
+                (["softmax+z1"], ["the named target 'softmax' stands alone at column 1"]),
+                (["z1+H2sum"], ["'H2sum' stands alone; in an expression write sum(h2(z)) at column 4"]),
+                (["z3"], ["variables are z1 to z2"]),
+                (["foo(z1)"], ["no function 'foo'; functions are", "softplus"]),
+                (["é(z1)"], ["not 'é' at column 1"]),
+                (["z1+é"], ["not 'é' at column 4", "\n  z1+é\n     ^"])]:
+            done = onset("ssi", "sie", "--target", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            for word in words:
+                self.assertIn(word, done.stderr)
+
     def test_a_constant_and_an_infinite_target(self):
         self.assertEqual(run("ssi", "sie", "--target", "3")["rows"][0]["verdict"], "absent")
         self.assertEqual(onset("ssi", "sie", "--target", "exp(z1^2)").returncode, 3)
@@ -63,6 +92,7 @@ class Sie(unittest.TestCase):
         for arguments, option in [
                 (["--student", "tied", "--reduction", "trace"], "--reduction"),
                 (["--activation", "tanh"], "--activation"),
+                (["--activation", "relu"], "--activation"),
                 (["--student", "tied", "--positional"], "--positional"),
                 (["--left", "1,0"], "--left"),
                 (["--reduction", "projection", "--left", "1,0,0"], "--left"),
@@ -101,6 +131,23 @@ class Limits(unittest.TestCase):
         self.assertEqual(columns(result), ["time", "e", "m"])
         self.assertAlmostEqual(result["summary"]["largest_rate"], 0.2257, delta=0.01)
         self.assertGreater(result["summary"]["escape_steps"], 0)
+
+    def test_kinks_that_couple_tokens_end_in_time(self):
+        twins = ["ssi", "loss", "--target", "He3(z1)*relu(z2)", "--student", "He3(z1)*relu(z2)", "--points", "5"]
+        rows = run(*twins)["rows"]
+        m = 0.5
+        k = (math.sqrt(1 - m * m) + m * (math.pi - math.acos(m))) / (2 * math.pi)
+        self.assertAlmostEqual(rows[3]["risk"], 3 - 6 * m**3 * k, places=9)
+        done = onset(*twins, "--max-seconds", "0.2", "--threads", "1", "--format", "json")
+        self.assertEqual((done.returncode, one_object(done.stdout)["status"]), (3, "interrupted"))
+
+    def test_a_start_that_has_no_meaning_is_named(self):
+        done = onset("ssi", "flow", "--target", "H2sum", "--student", "tied", "--m0", "0.5", "--e0", "0.5")
+        self.assertEqual((done.returncode, "--e0" in done.stderr), (2, True))
+
+    def test_the_tolerance_of_a_refused_risk_is_that_of_a_series(self):
+        done = onset("ssi", "loss", "--target", "H2sum", "--student", "untied", "--tokens", "4", "--format", "json")
+        self.assertEqual(one_object(done.stdout)["parameters"]["tol"], 0.001)
 
     def test_an_untied_landscape_is_refused(self):
         done = onset("ssi", "loss", "--target", "H2sum", "--student", "untied", "--format", "json")
@@ -148,6 +195,11 @@ class Learners(unittest.TestCase):
 
 
 class Edges(unittest.TestCase):
+    def test_a_refused_gain_has_no_exponents(self):
+        done = onset("ssi", "gain", "--activation", "sign", "--runs", "4", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        self.assertNotIn("exponent", one_object(done.stdout)["summary"])
+
     def test_numbers_that_are_not_whole_are_usage_errors(self):
         for arguments, option in [
                 (["flow", "--a", "1", "--omega", "0.6", "--dim", "1000.5"], "--dim"),

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "onset/core/context.hpp"
 #include "onset/numerics/hermite.hpp"
 
 namespace onset::numerics {
@@ -14,11 +15,11 @@ struct HermiteBracket {
 
 /// hermite_series() for functions of one or two variables with kinks and jumps, which lie where one
 /// of the outputs of `switches` changes sign (see Expression::switch_values): every line is cut
-/// there, and panels are halved until both halves agree with the whole. Some 10^3 evaluations for
-/// one variable, 10^6 for two. `scale` is the size of the function, sqrt(E f^2) or so. Throws
-/// InvalidArgument for three or more variables.
+/// there, and panels are halved until both halves agree with the whole, to rounding, or a limit of
+/// halvings is reached. Some 10^3 evaluations for one variable, 10^6 for two. `scale` is the size
+/// of the function, sqrt(E f^2) or so. Throws InvalidArgument for three or more variables.
 [[nodiscard]] HermiteBracket rough_hermite_series(const BatchFunction& f,
                                                   const BatchFunction& switches, std::size_t degree,
-                                                  double scale);
+                                                  double scale, const Context& context);
 
 }  // namespace onset::numerics

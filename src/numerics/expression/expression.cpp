@@ -9,8 +9,11 @@ namespace onset::numerics {
 namespace {
 
 std::string with_caret(std::string_view text, std::size_t position, const std::string& message) {
-  return message + " at column " + std::to_string(position + 1) + "\n  " + std::string(text) +
-         "\n  " + std::string(position, ' ') + "^";
+  const std::string_view before = text.substr(0, position);
+  const auto column = static_cast<std::size_t>(std::count_if(
+      before.begin(), before.end(), [](char byte) { return !is_continuation(byte); }));
+  return message + " at column " + std::to_string(column + 1) + "\n  " + std::string(text) +
+         "\n  " + std::string(column, ' ') + "^";
 }
 
 /// Values of a node are at slots[n] * count; an expression's own workspace, kept by each thread.

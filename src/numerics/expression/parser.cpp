@@ -21,7 +21,7 @@ class Parser {
     const std::size_t root = sum();
     skip_space();
     if (place_ < text_.size()) {
-      fail(place_, std::string("unexpected '") + text_[place_] + "'");
+      fail(place_, "unexpected '" + character(place_) + "'");
     }
     return root;
   }
@@ -29,6 +29,19 @@ class Parser {
  private:
   [[noreturn]] void fail(std::size_t place, const std::string& message) const {
     throw SyntaxError(text_, place, message);
+  }
+
+  /// The whole of a character that is more than one byte.
+  [[nodiscard]] std::string character(std::size_t place) const {
+    std::size_t end = place + 1;
+    while (end < text_.size() && is_continuation(text_[end])) ++end;
+    return std::string(text_.substr(place, end - place));
+  }
+
+  [[nodiscard]] static std::string function_list() {
+    std::string list = "; functions are";
+    for (const std::string& name : function_names()) list += " " + name;
+    return list + " (He and h of any order)";
   }
 
   void skip_space() {
@@ -108,7 +121,7 @@ class Parser {
       expect(')', "to close this parenthesis");
       return inner;
     }
-    fail(place_, std::string("expected a number, a variable or a function, not '") + c + "'");
+    fail(place_, "expected a number, a variable or a function, not '" + character(place_) + "'");
   }
 
   std::size_t number() {
@@ -178,7 +191,8 @@ class Parser {
     const auto hermite = hermite_order(word, start);
     const auto operation = unary_operation(word);
     if (!hermite && !operation) {
-      fail(start, "no function '" + word + "'" + suggestion(word, function_names()));
+      fail(start,
+           "no function '" + word + "'" + suggestion(word, function_names()) + function_list());
     }
     expect(')', "after the argument of " + word);
     if (operation) return tape_.add(*operation, {first});

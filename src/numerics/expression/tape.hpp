@@ -73,6 +73,11 @@ inline constexpr std::size_t max_hermite_order = 64;
 [[nodiscard]] std::optional<Operation> unary_operation(std::string_view name);
 [[nodiscard]] std::vector<std::string> function_names();
 
+/// Whether a byte continues a character of UTF-8.
+[[nodiscard]] inline bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 /// Reads the text onto the tape and returns the root. Throws SyntaxError.
 [[nodiscard]] std::size_t parse_expression(std::string_view text, const ExpressionNames& names,
                                            Expression::Tape& tape);

@@ -72,8 +72,9 @@ CrossSeries cross_series(const Link& target, const Link& student, const std::vec
   const std::size_t degree = accuracy.degree;
   const std::size_t nodes = positional ? accuracy.nodes : 1;
   const auto rule = numerics::normal_trapezoid(accuracy.step, accuracy.width);
+  const LinkProjection how{rule, degree, accuracy.fine};
   CrossSeries series(degree, nodes);
-  const auto g = project_link(target, rule, degree, accuracy.fine);
+  const auto g = project_link(target, how, context);
   series.target_square_ = g.square;
   const auto points = positional ? numerics::chebyshev_points(nodes) : std::vector<double>{0.0};
   std::vector<double> values((degree + 2) * nodes);  // c_s and F at every point
@@ -81,7 +82,7 @@ CrossSeries cross_series(const Link& target, const Link& student, const std::vec
   numerics::parallel_for(context, nodes, [&](std::size_t i) {
     std::vector<double> shift = signs;
     for (double& x : shift) x *= points[i];
-    const auto f = numerics::hermite_series(function_of(student), rule, degree, shift);
+    const auto f = project_shifted(student, how, shift, context);
     for (std::size_t s = 0; s <= degree; ++s) values[s * nodes + i] = g.series.product(f.series, s);
     values[(degree + 1) * nodes + i] = f.square;
     rests[i] = f.rest();
@@ -97,15 +98,16 @@ CrossSeries cross_series(const Link& target, const Link& student, const std::vec
   return series;
 }
 
-CrossSeries activation_series(const SequenceModel& model, std::size_t degree, bool fine) {
-  const auto sigma = project_exactly(activation_group(*model.student.activation), degree);
+CrossSeries activation_series(const SequenceModel& model, std::size_t degree, bool fine,
+                              const Context& context) {
+  const auto sigma = project_exactly(activation_group(*model.student.activation), degree, context);
   const auto& f = fine ? sigma->fine : sigma->coarse;
   HermiteCoefficients g;
   g.tokens = model.tokens();
   g.outputs = 1;
   double rest = 0.0;
   for (const TargetGroup& group : target_groups(*model.target)) {
-    const auto bracket = project_exactly(group, degree);
+    const auto bracket = project_exactly(group, degree, context);
     if (!bracket) {
       throw Refused(
           "the risk of a tied student is computed for targets that are sums of functions "

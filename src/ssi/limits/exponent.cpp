@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ssi/model/parity.hpp"
+
 namespace onset::ssi {
 namespace {
 
@@ -45,6 +47,22 @@ std::string sample_complexity(std::size_t order) {
   return "d^" + std::to_string(order - 1);
 }
 
+/// SGD follows derivatives, which miss jumps: what the risk does decides nothing.
+void explain_jump(const SequenceModel& model, Exponents& x) {
+  if (is_flat(*model.student.link)) {
+    x.samples = "never";
+    x.meaning =
+        "The target is never learned by this student: it jumps and is flat elsewhere, so that SGD, "
+        "which follows its derivatives, never moves.";
+    return;
+  }
+  x.samples = "unknown";
+  x.resolved = false;
+  x.meaning =
+      "Not decided: the student jumps, and SGD follows its derivatives, which miss the jumps, and "
+      "not the slope of the risk.";
+}
+
 void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
   const std::string cut = std::to_string(x.origin.degree);
   if (x.verdict == Presence::absent) {
@@ -55,6 +73,10 @@ void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
             ? "Nothing to learn: the target is constant."
             : "Out of reach: the target has no component up to degree " + cut +
                   ", so that more than d^" + cut + " samples would be needed.";
+    return;
+  }
+  if (model.student_jumps()) {
+    explain_jump(model, x);
     return;
   }
   if (!x.resolved) {

@@ -26,6 +26,7 @@ class FlowField::Moments {
         positional_(model.positional),
         nodes_(model.positional),
         tables_(gradient_moments(model, rate, nodes_, seed, context)) {
+    require_moments();
     if (tables_.product_rules) {
       best_ = tables_.values[0];
     } else {
@@ -92,6 +93,15 @@ class FlowField::Moments {
   }
 
  private:
+  void require_moments() const {
+    for (const auto& table : tables_.values) {
+      for (const double x : table) {
+        if (std::isfinite(x)) continue;
+        throw Refused("the gradient has no finite moments by the rules at hand (ssi sgd runs it)");
+      }
+    }
+  }
+
   using Row = std::array<double, moment_rows>;
   /// The coarser product rule leaves the rim as it is, so that the difference shows the mending
   /// too.
@@ -162,9 +172,7 @@ FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed
         "the flow of an untied student has one overlap per token; its norm follows the tied flow "
         "L times slower where the target treats tokens alike (see ssi gain)");
   }
-  const auto* student =
-      model.student.activation ? model.student.activation.get() : model.student.link->expression();
-  if (student != nullptr && student->jumps()) {
+  if (model.student_jumps()) {
     throw Refused(
         "the student jumps: SGD follows its derivatives, which miss the jumps, and not the slope "
         "of "

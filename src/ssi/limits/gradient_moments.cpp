@@ -13,6 +13,9 @@ namespace onset::ssi {
 namespace {
 
 constexpr std::size_t sobol_points = 1024;
+/// In few dimensions a replicate's error comes from its outermost points, and is skewed: 16 of them
+/// would tell too little of its scatter.
+constexpr int replicates_of_one_token = 64;
 constexpr int sign_choices = 4;
 constexpr std::size_t product_tokens = 2;
 constexpr std::size_t batch = 512;
@@ -178,6 +181,7 @@ MomentTables by_sobol(const SequenceModel& model, double rate, const OverlapNode
   options.outputs = static_cast<int>(moment_rows);
   options.points = sobol_points;
   options.seed = seed;
+  if (model.tokens() == 1) options.replicates = replicates_of_one_token;
   const std::size_t count = nodes.nodes().size();
   MomentTables tables;
   tables.values.assign(static_cast<std::size_t>(options.replicates),

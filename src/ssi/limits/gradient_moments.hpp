@@ -28,7 +28,7 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
                           const double* zeta, std::span<double> out);
 
 /// The moments at every node, one table per rule: two product rules (the finer first) for up to two
-/// tokens, else 16 replicates of scrambled Sobol points.
+/// tokens, else replicates of scrambled Sobol points: 16, or 64 for one token.
 struct MomentTables {
   /// values[rule][row * nodes + node]
   std::vector<std::vector<double>> values;

@@ -58,6 +58,8 @@ constexpr double coarse_step = 0.2;
 /// The finer rule is wider, so that a second moment that does not exist shows.
 constexpr double fine_width = 10.0;
 constexpr double coarse_width = 9.0;
+/// Of a second moment that exists, from a rule to a finer and wider one.
+constexpr double largest_change = 0.1;
 /// Coefficients that differ by more than this part of sqrt(E f^2) are not those of a smooth
 /// function, whose finer rule is far better than that.
 constexpr double smooth = 1e-6;
@@ -83,11 +85,89 @@ std::pair<numerics::HermiteProjection, numerics::HermiteProjection> by_two_rules
                                    numerics::normal_trapezoid(fine_step, fine_width), degree)};
 }
 
+/// Whether E f^2 of a function of one token converges slowly because of a pole at a switch, such as
+/// that of log(abs(z1)), and not because of its tails, which the width of a rule shows.
+bool has_pole(const TargetGroup& group, double coarse, double fine) {
+  constexpr double slow = 0.5;
+  constexpr double same = 1e-9;
+  if (group.tokens.size() != 1 || group.switches.outputs == 0) return false;
+  const double change = std::abs(fine - coarse);
+  if (!(change > largest_change * fine && change < slow * fine)) return false;
+  const auto rule = numerics::normal_trapezoid(fine_step, coarse_width);
+  const double narrower = numerics::hermite_series(group.function, rule, 0).square;
+  return std::abs(fine - narrower) < same * fine;
+}
+
+/// Panels that shrink towards the pole; a square that cannot be integrated does not settle on them.
+numerics::HermiteBracket project_pole(const TargetGroup& group, std::size_t degree, double square,
+                                      const Context& context) {
+  constexpr double settled = 1e-6;
+  auto bracket = numerics::rough_hermite_series(group.function, group.switches, degree,
+                                                std::sqrt(square), context);
+  const double change = std::abs(bracket.fine.square - bracket.coarse.square);
+  if (!(change <= settled * bracket.fine.square)) require_finite(INFINITY, INFINITY);
+  return bracket;
+}
+
 numerics::HermiteBracket project_polynomial(const TargetGroup& group, std::size_t degree) {
   const auto rule = numerics::gauss_hermite(exact_nodes(group, degree));
   const auto exact = numerics::hermite_series(group.function, rule, degree);
   return {exact, exact};
 }
+
+/// The group with its tokens moved by `shift`, which has one number per token of the link.
+TargetGroup shifted(const TargetGroup& group, const std::vector<double>& shift) {
+  std::vector<double> own;
+  for (const std::size_t token : group.tokens) own.push_back(shift[token]);
+  const auto move = [own](const numerics::BatchFunction& f) {
+    return numerics::BatchFunction{f.dimensions, f.outputs,
+                                   [own, f](std::size_t count, const double* x, double* out) {
+                                     std::vector<double> moved(x, x + own.size() * count);
+                                     for (std::size_t i = 0; i < moved.size(); ++i)
+                                       moved[i] += own[i / count];
+                                     f.evaluate(count, moved.data(), out);
+                                   }};
+  };
+  TargetGroup moved = group;
+  moved.function = move(group.function);
+  moved.switches = move(group.switches);
+  return moved;
+}
+
+/// Adds up the projections of the groups of a link.
+class LinkSum {
+ public:
+  LinkSum(const Link& link, std::size_t degree)
+      : tokens_(link.tokens()), whole_{{link.tokens(), link.outputs(), degree}, 0.0} {}
+
+  void add(const TargetGroup& group, const numerics::HermiteProjection& part) {
+    rest_ += part.rest();
+    for (std::size_t s = 0; s <= part.series.degree(); ++s) {
+      part.series.for_each(s, [&](std::size_t place, std::span<const std::size_t> k) {
+        std::vector<std::size_t> index(tokens_, 0);
+        for (std::size_t i = 0; i < k.size(); ++i) index[group.tokens[i]] = k[i];
+        const std::size_t into = whole_.series.place(index);
+        for (std::size_t o = 0; o < part.series.outputs(); ++o) {
+          whole_.series.at(o, into) += part.series.at(o, place);
+        }
+      });
+    }
+  }
+
+  [[nodiscard]] numerics::HermiteProjection projection() const {
+    numerics::HermiteProjection result = whole_;
+    result.square = rest_;
+    for (std::size_t s = 0; s <= whole_.series.degree(); ++s) {
+      result.square += whole_.series.weight(s);
+    }
+    return result;
+  }
+
+ private:
+  std::size_t tokens_;
+  numerics::HermiteProjection whole_;
+  double rest_ = 0.0;
+};
 
 }  // namespace
 
@@ -148,7 +228,8 @@ int exact_nodes(const TargetGroup& group, std::size_t degree) {
 }
 
 void require_finite(double square, double wider) {
-  if (std::isfinite(square) && std::isfinite(wider) && std::abs(wider - square) <= 0.1 * wider) {
+  if (std::isfinite(square) && std::isfinite(wider) &&
+      std::abs(wider - square) <= largest_change * wider) {
     return;
   }
   throw Refused(
@@ -158,19 +239,25 @@ void require_finite(double square, double wider) {
 }
 
 std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group,
-                                                        std::size_t degree) {
+                                                        std::size_t degree,
+                                                        const Context& context) {
   if (group.tokens.size() > 2) return std::nullopt;
   if (group.polynomial_degree >= 0 && group.polynomial_degree <= 64) {
     return project_polynomial(group, degree);
   }
+  context.check();
   auto [coarse, fine] = by_two_rules(group, degree);
+  context.check();
+  if (has_pole(group, coarse.square, fine.square)) {
+    return project_pole(group, degree, fine.square, context);
+  }
   require_finite(coarse.square, fine.square);
   const double scale = std::sqrt(fine.square);
   if (scale == 0.0 || (group.switches.outputs == 0 &&
                        largest_difference(fine.series, coarse.series) <= smooth * scale)) {
     return numerics::HermiteBracket{std::move(fine), std::move(coarse)};
   }
-  return numerics::rough_hermite_series(group.function, group.switches, degree, scale);
+  return numerics::rough_hermite_series(group.function, group.switches, degree, scale, context);
 }
 
 void require_square_integrable(const SequenceModel& model) {
@@ -184,6 +271,10 @@ void require_square_integrable(const SequenceModel& model) {
   for (const TargetGroup& group : groups) {
     if (group.polynomial_degree >= 0 || group.tokens.size() > 2) continue;
     const auto [coarse, fine] = by_two_rules(group, 0);
+    if (has_pole(group, coarse.square, fine.square)) {
+      (void)project_pole(group, 0, fine.square, {});
+      continue;
+    }
     require_finite(coarse.square, fine.square);
   }
 }
@@ -201,30 +292,34 @@ void add_projection(const TargetGroup& group, const numerics::HermiteProjection&
   }
 }
 
-numerics::HermiteProjection project_link(const Link& link, const numerics::Rule& rule,
-                                         std::size_t degree, bool fine) {
-  numerics::HermiteProjection whole{numerics::HermiteSeries(link.tokens(), link.outputs(), degree),
-                                    0.0};
-  double rest = 0.0;
+numerics::HermiteProjection project_link(const Link& link, const LinkProjection& how,
+                                         const Context& context) {
+  LinkSum whole(link, how.degree);
   for (const TargetGroup& group : target_groups(link)) {
-    const auto bracket = project_exactly(group, degree);
-    const auto part = bracket ? (fine ? bracket->fine : bracket->coarse)
-                              : numerics::hermite_series(group.function, rule, degree);
-    rest += part.rest();
-    for (std::size_t s = 0; s <= degree; ++s) {
-      part.series.for_each(s, [&](std::size_t place, std::span<const std::size_t> k) {
-        std::vector<std::size_t> index(link.tokens(), 0);
-        for (std::size_t i = 0; i < k.size(); ++i) index[group.tokens[i]] = k[i];
-        const std::size_t into = whole.series.place(index);
-        for (std::size_t o = 0; o < link.outputs(); ++o) {
-          whole.series.at(o, into) += part.series.at(o, place);
-        }
-      });
-    }
+    const auto bracket = project_exactly(group, how.degree, context);
+    whole.add(group, bracket ? (how.fine ? bracket->fine : bracket->coarse)
+                             : numerics::hermite_series(group.function, how.rule, how.degree));
   }
-  whole.square = rest;
-  for (std::size_t s = 0; s <= degree; ++s) whole.square += whole.series.weight(s);
-  return whole;
+  return whole.projection();
+}
+
+numerics::HermiteProjection project_shifted(const Link& student, const LinkProjection& how,
+                                            const std::vector<double>& shift,
+                                            const Context& context) {
+  const Expression* expression = student.expression();
+  if (expression == nullptr || expression->switches() == 0) {
+    return numerics::hermite_series(function_of(student), how.rule, how.degree, shift);
+  }
+  const bool still = std::all_of(shift.begin(), shift.end(), [](double x) { return x == 0.0; });
+  LinkSum whole(student, how.degree);
+  for (const TargetGroup& group : target_groups(student)) {
+    const TargetGroup moved = still ? group : shifted(group, shift);
+    const bool cut = moved.tokens.size() == 1 || (still && moved.tokens.size() == 2);
+    const auto bracket = cut ? project_exactly(moved, how.degree, context) : std::nullopt;
+    whole.add(moved, bracket ? (how.fine ? bracket->fine : bracket->coarse)
+                             : numerics::hermite_series(moved.function, how.rule, how.degree));
+  }
+  return whole.projection();
 }
 
 }  // namespace onset::ssi

@@ -35,16 +35,30 @@ void require_square_integrable(const SequenceModel& model);
 /// Exact to rounding for polynomials, smooth functions and functions with kinks and jumps, of at
 /// most two variables; nothing for more. Throws Refused when E f^2 is not finite.
 [[nodiscard]] std::optional<numerics::HermiteBracket> project_exactly(const TargetGroup& group,
-                                                                      std::size_t degree);
+                                                                      std::size_t degree,
+                                                                      const Context& context);
 
 /// Adds the coefficients of a group to those of the whole target.
 void add_projection(const TargetGroup& group, const numerics::HermiteProjection& projection,
                     HermiteCoefficients& into);
 
-/// The whole of a target or student of up to three tokens, group by group; those of three tokens by
-/// `rule`. `fine` chooses between the two projections of a bracket.
-[[nodiscard]] numerics::HermiteProjection project_link(const Link& link, const numerics::Rule& rule,
-                                                       std::size_t degree, bool fine);
+/// How a link is projected: `rule` serves what project_exactly() does not, `fine` chooses between
+/// its two projections.
+struct LinkProjection {
+  const numerics::Rule& rule;
+  std::size_t degree = 0;
+  bool fine = true;
+};
+/// The whole of a target or student of up to three tokens, group by group.
+[[nodiscard]] numerics::HermiteProjection project_link(const Link& link, const LinkProjection& how,
+                                                       const Context& context);
+
+/// f(z + shift) of a student. Kinks and jumps are cut at, unless groups of two tokens would have to
+/// be for many a shift; what is smooth is left to the rule.
+[[nodiscard]] numerics::HermiteProjection project_shifted(const Link& student,
+                                                          const LinkProjection& how,
+                                                          const std::vector<double>& shift,
+                                                          const Context& context);
 
 /// The directional test of [ssi 10], for targets of many tokens.
 [[nodiscard]] Spectrum directional_spectrum(const Link& target, std::size_t degree,

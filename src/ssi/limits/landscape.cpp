@@ -14,6 +14,8 @@ constexpr std::size_t grid_tokens = 3;
 /// At a student's kink rules are of second order: with steps h < H the finer one errs by
 /// h^2/(H^2 - h^2) of their difference, up to 2.8 for those below.
 constexpr double safety = 3.0;
+/// Of the terms that the risk is a sum of.
+constexpr double rounding = 1e-15;
 
 double scale_of(Loss loss) {
   return loss == Loss::squared ? 2.0 : 1.0;
@@ -33,12 +35,20 @@ class SeriesLandscape final : public Landscape {
     const Jet y = risk(coarse_, e, m);
     const double order = static_cast<double>(fine_.degree()) + 1.0;
     const double tail = scale_ * fine_.tail() * std::pow(std::abs(m), order);
-    return {{x.value, safety * std::abs(x.value - y.value) + tail},
-            {x.e, safety * std::abs(x.e - y.e) + tail},
-            {x.m, safety * std::abs(x.m - y.m) + order * tail}};
+    const double floor = rounding * scale_ * (fine_.target_square() + fine_.square(e).value);
+    RiskPoint point{above(floor, x.value, safety * std::abs(x.value - y.value) + tail),
+                    above(floor, x.e, safety * std::abs(x.e - y.e) + tail),
+                    above(floor, x.m, safety * std::abs(x.m - y.m) + order * tail)};
+    if (!fine_.positional()) point.slope_e = {};
+    return point;
   }
 
  private:
+  /// What is below rounding is 0, and no error is below it.
+  [[nodiscard]] static Estimate above(double floor, double value, double error) {
+    return {std::abs(value) <= floor ? 0.0 : value, std::hypot(error, floor)};
+  }
+
   [[nodiscard]] Jet risk(const CrossSeries& series, double e, double m) const {
     const Jet x = series.cross(e, m);
     const Jet f = series.square(e);
@@ -87,8 +97,8 @@ std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint
   require_square_integrable(model);
   if (model.loss != Loss::frobenius) {
     if (model.student.kind == StudentKind::tied) {
-      return std::make_unique<SeriesLandscape>(activation_series(model, 64, true),
-                                               activation_series(model, 48, false),
+      return std::make_unique<SeriesLandscape>(activation_series(model, 64, true, context),
+                                               activation_series(model, 48, false, context),
                                                scale_of(model.loss));
     }
     if (model.tokens() <= grid_tokens) return by_series(model, context);

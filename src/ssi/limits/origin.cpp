@@ -10,6 +10,8 @@ namespace {
 
 /// Below this, relative to the scale of the risk, a deterministic coefficient is rounding.
 constexpr double rounding = 1e-11;
+/// Below this it is printed as 0.
+constexpr double smallest = 1e-15;
 /// Standard errors (or bounds) that a coefficient must exceed to count.
 constexpr double sure = 6.0;
 
@@ -32,6 +34,18 @@ void judge_all(const Spectrum& spectrum, OriginExpansion& origin) {
     const Presence own = judge(origin.visible[s], scale);
     origin.presence[s] = target == Presence::unresolved ? Presence::unresolved : own;
   }
+}
+
+/// What is below rounding is 0, with an error of its size.
+void drop_rounding(double floor, OriginExpansion& origin) {
+  const auto drop = [floor](Estimate& x) {
+    if (x.value != 0.0 && std::abs(x.value) <= floor) x = {0.0, std::hypot(x.error, floor)};
+    if (x.value == 0.0) x.value = 0.0;  // no sign
+  };
+  for (auto& row : origin.taylor) {
+    for (Estimate& x : row) drop(x);
+  }
+  for (Estimate& x : origin.visible) drop(x);
 }
 
 /// An even target leaves even powers of m only; an even student even orders j + s only.
@@ -74,11 +88,12 @@ OriginExpansion expand_at_origin(const SequenceModel& model, const Spectrum& spe
   if (model.student.kind != StudentKind::sequence) {
     origin = activation_origin(model, spectrum, seed, context);
   } else if (spectrum.exact && model.tokens() <= 3) {
-    origin = quadrature_origin(model, spectrum);
+    origin = quadrature_origin(model, spectrum, context);
   } else {
     origin = sampled_origin(model, spectrum, seed, context);
   }
   use_parity(model, origin);
+  drop_rounding(smallest * std::sqrt(spectrum.square), origin);
   judge_all(spectrum, origin);
   return origin;
 }

@@ -12,8 +12,8 @@ namespace {
 
 /// sigma_s = E[sigma h_s], s = 0, .., degree, by a finer and a coarser rule.
 std::pair<std::vector<double>, std::vector<double>> activation_coefficients(
-    const numerics::Expression& activation, std::size_t degree) {
-  const auto bracket = project_exactly(activation_group(activation), degree);
+    const numerics::Expression& activation, std::size_t degree, const Context& context) {
+  const auto bracket = project_exactly(activation_group(activation), degree, context);
   std::pair<std::vector<double>, std::vector<double>> sigma;
   for (std::size_t s = 0; s <= degree; ++s) {
     sigma.first.push_back(bracket->fine.series.at(0, s));
@@ -110,7 +110,7 @@ OriginExpansion activation_origin(const SequenceModel& model, const Spectrum& sp
                                   std::uint64_t seed, const Context& context) {
   const std::size_t degree = spectrum.degrees.size() - 1;
   const bool untied = model.student.kind == StudentKind::untied;
-  const auto [fine, coarse] = activation_coefficients(*model.student.activation, degree);
+  const auto [fine, coarse] = activation_coefficients(*model.student.activation, degree, context);
   std::vector<Estimate> sampled;
   if (!spectrum.exact) sampled = sampled_along_mean(*model.target, degree, seed, context);
   OriginExpansion origin = blank_origin(degree, false);

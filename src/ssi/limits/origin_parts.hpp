@@ -7,7 +7,7 @@ namespace onset::ssi {
 
 /// Products of Hermite coefficients, for students of at most three tokens.
 [[nodiscard]] OriginExpansion quadrature_origin(const SequenceModel& model,
-                                                const Spectrum& spectrum);
+                                                const Spectrum& spectrum, const Context& context);
 /// Students sigma(u): everything happens along one direction. [ssi 13]
 [[nodiscard]] OriginExpansion activation_origin(const SequenceModel& model,
                                                 const Spectrum& spectrum, std::uint64_t seed,

@@ -61,7 +61,8 @@ std::vector<std::vector<double>> taylor_by(const SequenceModel& model,
 }
 
 /// Finer and coarser series of the student; kinks and jumps of up to two tokens cost nothing.
-std::pair<StudentSeries, StudentSeries> student_series(const Link& link, std::size_t degree) {
+std::pair<StudentSeries, StudentSeries> student_series(const Link& link, std::size_t degree,
+                                                       const Context& context) {
   TargetGroup square;
   for (std::size_t i = 0; i < link.tokens(); ++i) square.tokens.push_back(i);
   square.function = squared_norm(link);
@@ -74,20 +75,22 @@ std::pair<StudentSeries, StudentSeries> student_series(const Link& link, std::si
   }
   const auto fine = numerics::normal_trapezoid(0.22, 9.5);
   const auto coarse = numerics::normal_trapezoid(0.3, 9.0);
-  const auto exact = project_exactly(square, degree);
+  const auto exact = project_exactly(square, degree, context);
   const auto by = [&](const numerics::Rule& rule) {
     return numerics::hermite_series(square.function, rule, degree).series;
   };
-  return {{project_link(link, fine, degree, true).series, exact ? exact->fine.series : by(fine)},
-          {project_link(link, coarse, degree, false).series,
+  return {{project_link(link, {fine, degree, true}, context).series,
+           exact ? exact->fine.series : by(fine)},
+          {project_link(link, {coarse, degree, false}, context).series,
            exact ? exact->coarse.series : by(coarse)}};
 }
 
 }  // namespace
 
-OriginExpansion quadrature_origin(const SequenceModel& model, const Spectrum& spectrum) {
+OriginExpansion quadrature_origin(const SequenceModel& model, const Spectrum& spectrum,
+                                  const Context& context) {
   const std::size_t degree = spectrum.degrees.size() - 1;
-  auto [by_fine, by_coarse] = student_series(*model.student.link, degree);
+  auto [by_fine, by_coarse] = student_series(*model.student.link, degree, context);
   const auto fine = taylor_by(model, spectrum.coefficients, std::move(by_fine), degree);
   const auto coarse = taylor_by(model, spectrum.coarse, std::move(by_coarse), degree);
   OriginExpansion origin = blank_origin(degree, model.positional);

@@ -202,7 +202,7 @@ Spectrum target_spectrum(const Link& target, const SpectrumOptions& options,
   const std::size_t degree = options.degree > 0 ? options.degree : (target.tokens() <= 3 ? 8 : 6);
   std::vector<Projected> groups;
   for (TargetGroup& group : target_groups(target)) {
-    auto exact = project_exactly(group, degree);
+    auto exact = project_exactly(group, degree, context);
     groups.push_back({std::move(group), std::move(exact)});
   }
   if (auto first = project(target, groups, degree, 0)) {

@@ -47,6 +47,11 @@ std::vector<double> SequenceModel::signs() const {
   return signs;
 }
 
+bool SequenceModel::student_jumps() const {
+  const auto* own = student.activation ? student.activation.get() : student.link->expression();
+  return own != nullptr && own->jumps();
+}
+
 void SequenceModel::validate() const {
   if (student.link->tokens() != target->tokens()) {
     throw InvalidArgument("student", "has " + std::to_string(student.link->tokens()) +

@@ -1,6 +1,8 @@
 #include "ssi/model/parity.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "onset/numerics/random.hpp"
 
@@ -19,6 +21,18 @@ bool is_even(const Link& link) {
     if (!(std::abs(plus[i] - minus[i]) <= 1e-13 * (1.0 + std::abs(plus[i])))) return false;
   }
   return true;
+}
+
+bool is_flat(const Link& link) {
+  constexpr std::size_t count = 64;
+  std::vector<double> z(link.tokens() * count);
+  numerics::Stream(1, "ssi flatness").normal(z);
+  std::vector<double> values(link.outputs() * count);
+  std::vector<double> slopes(z.size());
+  link.values(count, z.data(), values.data());
+  const std::vector<double> weight(values.size(), 1.0);
+  link.pullback(count, z.data(), values.data(), weight.data(), slopes.data());
+  return std::all_of(slopes.begin(), slopes.end(), [](double x) { return x == 0.0; });
 }
 
 }  // namespace onset::ssi

@@ -7,4 +7,7 @@ namespace onset::ssi {
 /// Whether f(-z) = f(z), to rounding, at a number of random points.
 [[nodiscard]] bool is_even(const Link& link);
 
+/// Whether all its derivatives are 0, at 64 random points.
+[[nodiscard]] bool is_flat(const Link& link);
+
 }  // namespace onset::ssi

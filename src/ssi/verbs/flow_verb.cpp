@@ -69,7 +69,12 @@ double start_overlap(const Parameters& p, const std::string& name) {
   return none ? 0.0 : 1.0 / std::sqrt(p.real("dim"));
 }
 
-void require_ode_start(const Parameters& p) {
+void require_ode_start(const Parameters& p, const SequenceModel& model) {
+  if (p.has("e0") && !model.positional) {
+    throw InvalidArgument("--e0",
+                          "has a meaning only with a positional encoding; allowed: with "
+                          "--positional, or leaving it out");
+  }
   for (const char* name : {"m0", "e0"}) {
     if (!p.has(name) || p.text("method") == "ode") continue;
     throw InvalidArgument(std::string("--") + name,
@@ -152,7 +157,7 @@ void run_sde(const FlowField& field, SgdOptions options, const Parameters& p,
 Result run_flow(const Parameters& p, const Context& context) {
   SequenceModel model = read_model_or_mixture(p);
   const SgdOptions options = read_sgd(p);
-  require_ode_start(p);
+  require_ode_start(p, model);
   Result result;
   result.table = Table(flow_columns());
   const double stretch = make_tied(p, model);
@@ -176,7 +181,7 @@ Cost flow_cost(const Parameters& p) {
       "Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses "
       "the "
       "slope of the risk from Hermite series. The ODE by Dormand and Prince, errors from two rules "
-      "or 16 replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
+      "or replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
   const double nodes = model.positional ? 128.0 : 24.0;
   cost.core_seconds = 1.0 + nodes * 0.02 * static_cast<double>(model.tokens());
   if (p.text("method") == "sde") {
@@ -230,7 +235,7 @@ Verb flow_verb() {
   verb.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                    "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                    "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = flow_cost;
   verb.run = run_flow;
   return verb;

@@ -66,6 +66,7 @@ GainOptions read_gain(const Parameters& p) {
 
 void add_exponent(const std::vector<double>& tokens, const std::vector<Estimate>& gains,
                   const std::string& name, Result& result) {
+  if (result.status == ResultStatus::refused) return;
   result.summary.emplace_back(name, power_law(tokens, gains).value_or(no_estimate));
 }
 
@@ -165,7 +166,7 @@ Verb gain_verb() {
   verb.examples = {
       "ssi gain --tokens 2,4,8 --policy equal --dim 1000 --rate 0.05 --level 0.3",
       "ssi gain --tokens 2,4,8,16 --policy linear --rate 0.002 --loss squared --runs 64"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = gain_cost;
   verb.run = run_gain;
   return verb;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -15,6 +16,21 @@ auto read_expression(const std::string& option, const Read& read) {
     return read();
   } catch (const numerics::SyntaxError& e) {
     throw InvalidArgument(option, e.what());
+  }
+}
+
+/// A student that is an expression; a single word that is none was meant to be a name.
+LinkPointer read_student(const std::string& text, std::size_t tokens) {
+  try {
+    return expression_link(text, tokens);
+  } catch (const numerics::SyntaxError& e) {
+    const std::vector<std::string> names{"attention", "tied", "untied"};
+    const std::string hint = suggestion(text, names);
+    if (hint.empty()) throw InvalidArgument("--student", e.what());
+    throw InvalidArgument(
+        "--student", "no student '" + text +
+                         "'; allowed: attention, tied, untied, or an expression of z1, .., zL" +
+                         hint);
   }
 }
 
@@ -112,9 +128,9 @@ std::vector<Parameter> model_parameters() {
                                 "length 1; the first token unless given."));
   list.push_back(make_parameter("right", ParameterKind::reals, {}, -1e6, 1e6,
                                 "Right vector of a projection, likewise."));
-  list.push_back(make_text("activation", std::string("relu"),
+  list.push_back(make_text("activation", {},
                            "Activation of tied and untied students: a function's name, or an "
-                           "expression of u = L^(-1/2) sum_i z_i."));
+                           "expression of u = L^(-1/2) sum_i z_i; relu unless given."));
   list.push_back(make_flag("positional",
                            "Tokens carry the positional encodings +P, -P, +P, .. with |P| = 1, "
                            "orthogonal to the teacher; the student's overlap with P is e."));
@@ -148,8 +164,9 @@ NamedModel read_model(const Parameters& p) {
   const std::string& student = p.text("student");
   if (student == "tied" || student == "untied") {
     model.student.kind = student == "tied" ? StudentKind::tied : StudentKind::untied;
-    model.student.activation =
-        read_expression("--activation", [&] { return read_activation(p.text("activation")); });
+    model.student.activation = read_expression("--activation", [&] {
+      return read_activation(p.has("activation") ? p.text("activation") : "relu");
+    });
     model.student.link = tied_link(model.student.activation, tokens);
   } else {
     require_default(p, "activation",
@@ -158,8 +175,7 @@ NamedModel read_model(const Parameters& p) {
       named.reduction = reduction_word(p, model.target->outputs());
       model.student.link = read_attention(p, tokens, named.reduction);
     } else {
-      model.student.link =
-          read_expression("--student", [&] { return expression_link(student, tokens); });
+      model.student.link = read_student(student, tokens);
     }
   }
   if (student != "attention") {

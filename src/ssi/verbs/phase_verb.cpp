@@ -18,7 +18,10 @@ std::vector<Column> phase_columns() {
        "the global minimum: semantic (0, 1), positional (1, 0), mixed; degenerate at omega = 1, "
        "where nothing depends on m",
        "", false},
-      {"start_type", "steepest direction at the start: semantic or positional", "", false},
+      {"start_type",
+       "steepest direction at the start: semantic or positional; none where nothing falls (omega = "
+       "1)",
+       "", false},
       {"minima", "local minima in the quadrant e, m >= 0", "", false},
       {"e_min", "positional overlap of the global minimum", "", true},
       {"m_min", "its semantic overlap", "", true},

@@ -64,7 +64,9 @@ Result run_sie(const Parameters& p, const Context& context) {
   for (const std::string& remark : x.spectrum.remarks) result.notes.push_back(remark);
   if (!x.resolved) {
     result.status = ResultStatus::unconverged;
-    result.reason = "some degree is neither clearly there nor clearly absent";
+    result.reason = named.model.student_jumps()
+                        ? "the student jumps, so that its risk does not tell what SGD does"
+                        : "some degree is neither clearly there nor clearly absent";
   }
   judge_tolerance(p, has_e ? "R_ee" : "R_mm", "no more is known of this model", result);
   return result;
@@ -95,7 +97,10 @@ Verb sie_verb() {
       "The first degree of a target's Hermite expansion decides how many samples online SGD needs "
       "to leave an uninformed start: about d for 1, d log d for 2, d^(s-1) for s >= 3, where d is "
       "the dimension of a token. But a student may see nothing of that degree, or see it with a "
-      "sign that holds it back: s_eff, sign and sie_descending tell. A degree is present, absent "
+      "sign that holds it back: s_eff, sign and sie_descending tell. They are properties of the "
+      "risk, "
+      "which SGD descends unless the student jumps: the meaning says so. A degree is present, "
+      "absent "
       "or "
       "unresolved, and if one is unresolved the exit code is 3. Curvatures are those of the loss "
       "|y-f|^2/2.";
@@ -114,7 +119,7 @@ Verb sie_verb() {
   verb.examples = {"ssi sie --target 'He2(z1)+He2(z2)' --tokens 2 --positional",
                    "ssi sie --target '4/3+He4(z1)+2*He4(z2)' --reduction trace-sqrt --positional",
                    "ssi sie --target 'z1^2-z2^2' --student tied"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = sie_cost;
   verb.run = run_sie;
   return verb;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "onset/core/error.hpp"
 #include "onset/numerics/expression.hpp"
 
 namespace onset::numerics {
@@ -25,7 +26,7 @@ HermiteBracket project(const std::string& text, std::vector<std::string> names,
                                [&](std::size_t count, const double* x, double* out) {
                                  expression.switch_values(count, x, out);
                                }};
-  return rough_hermite_series(f, switches, degree, 1.0);
+  return rough_hermite_series(f, switches, degree, 1.0, Context{});
 }
 
 double density(double x) {
@@ -88,6 +89,24 @@ TEST(RoughHermite, OrdersBelongToTheirAxes) {
 
 /// P(x^2 + y^2 > c) = exp(-c/2): the outer integrand has roots at x^2 = c, where the cuts of inner
 /// lines meet, for bisection to find.
+TEST(RoughHermite, LargeValuesFarOutCostNoMoreThanTheyCount) {
+  // At x = 10 the function is a thousand times its scale, and its rounding above any small error.
+  const auto bracket = project("(x^3-3*x)*max(y,0)", {"x", "y"}, 40);
+  EXPECT_NEAR(at(bracket.fine, {3, 1}), 0.5 * std::sqrt(6.0), rounding);
+  EXPECT_NEAR(bracket.fine.square, 3.0, rounding);
+}
+
+TEST(RoughHermite, AStopIsHeeded) {
+  std::stop_source stop;
+  stop.request_stop();
+  Context context;
+  context.stop = stop.get_token();
+  const BatchFunction f{2, 1, [](std::size_t count, const double* x, double* out) {
+                          for (std::size_t i = 0; i < count; ++i) out[i] = std::abs(x[i]);
+                        }};
+  EXPECT_THROW((void)rough_hermite_series(f, {2, 0, {}}, 4, 1.0, context), Interrupted);
+}
+
 TEST(RoughHermite, ADiskIsExact) {
   const auto bracket = project("step(x^2 + y^2 - 1.21)", {"x", "y"}, 2);
   EXPECT_NEAR(bracket.fine.square, std::exp(-0.605), rounding);

@@ -100,6 +100,18 @@ TEST(SsiExponent, AConstantIsAbsentAndAnInfiniteTargetRefused) {
   EXPECT_THROW((void)target_spectrum(*read_target("log(z1)", 2), {}, {}), Refused);
 }
 
+TEST(SsiExponent, OfALogarithmIsThatOfItsFiniteSquare) {
+  // log|z|: variance pi^2/8, E[log|z| h_2] = 1/sqrt(2).
+  const auto spectrum = target_spectrum(*expression_link("log(abs(z1))", 1), {}, {});
+  EXPECT_EQ(spectrum.exponent(), 2U);
+  EXPECT_NEAR(spectrum.square - spectrum.degrees[0].weight.value,
+              std::numbers::pi * std::numbers::pi / 8.0, 1e-8);
+  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.5, 1e-10);
+  for (const char* text : {"1/abs(z1)", "1/sqrt(abs(z1))", "exp(z1^2)*log(abs(z1))"}) {
+    EXPECT_THROW((void)target_spectrum(*expression_link(text, 1), {}, {}), Refused) << text;
+  }
+}
+
 TEST(SsiExponent, TheDirectionalTestSeesDegreesOfManyTokens) {
   const auto spectrum = target_spectrum(*read_target("sin(sum(z)/4)^2", 16), {}, {});
   EXPECT_FALSE(spectrum.exact);

@@ -113,6 +113,61 @@ TEST(SsiRisk, OfATiedStudentHasAClosedForm) {
   EXPECT_DOUBLE_EQ(minima[0].m.value, 1.0);
 }
 
+SequenceModel twins(const std::string& text) {
+  SequenceModel model;
+  model.target = expression_link(text, 2);
+  model.student.link = model.target;
+  return model;
+}
+
+TEST(SsiRisk, KinkedStudentsOfOneTokenAreExactInside) {
+  // E|z*||z| = (2/pi)(sqrt(1 - m^2) + m asin m).
+  const auto landscape = population_risk(twins("abs(z1)"), 1, {});
+  for (const double m : {-0.8, 0.0, 0.5, 0.9}) {
+    const RiskPoint at = landscape->at(0.0, m);
+    const double exact = 1.0 - 2.0 / std::numbers::pi * (std::sqrt(1.0 - m * m) + m * std::asin(m));
+    EXPECT_NEAR(at.risk.value, exact, 1e-9) << m;
+    EXPECT_LT(at.risk.error, 1e-7) << m;
+    EXPECT_NEAR(at.slope_m.value, -2.0 / std::numbers::pi * std::asin(m), 1e-7) << m;
+  }
+  const RiskPoint rim = landscape->at(0.0, 1.0);
+  EXPECT_LE(std::abs(rim.risk.value), rim.risk.error);
+  EXPECT_LT(rim.risk.error, 1e-3);
+  EXPECT_EQ(rim.slope_e.error, 0.0);
+}
+
+TEST(SsiRisk, AShiftMovesTheKink) {
+  SequenceModel model = twins("abs(z1)");
+  model.positional = true;
+  const auto landscape = population_risk(model, 1, {});
+  // At m = 0: E|z*|^2/2 + (1 + e^2)/2 - E|z*| E|z + e|.
+  const double e = 0.7;
+  const double folded = std::sqrt(2.0 / std::numbers::pi) * std::exp(-0.5 * e * e) +
+                        e * std::erf(e / std::numbers::sqrt2);
+  const RiskPoint at = landscape->at(e, 0.0);
+  EXPECT_NEAR(at.risk.value, 0.5 + 0.5 * (1.0 + e * e) - std::sqrt(2.0 / std::numbers::pi) * folded,
+              1e-10);
+  EXPECT_LT(at.risk.error, 1e-8);
+}
+
+TEST(SsiRisk, KinksThatCoupleTokensEndInSeconds) {
+  const auto landscape = population_risk(twins("He3(z1)*relu(z2)"), 1, {});
+  for (const double m : {-0.7, 0.5, 0.8}) {
+    const double k =
+        (std::sqrt(1.0 - m * m) + m * (std::numbers::pi - std::acos(m))) / (2.0 * std::numbers::pi);
+    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 3.0 - 6.0 * m * m * m * k, 1e-9) << m;
+  }
+}
+
+TEST(SsiRisk, AStopIsHeeded) {
+  std::stop_source stop;
+  stop.request_stop();
+  Context context;
+  context.stop = stop.get_token();
+  EXPECT_THROW((void)population_risk(twins("He3(z1)*relu(z2)"), 1, context), Interrupted);
+  EXPECT_THROW((void)population_risk(twins("abs(z1)"), 1, context), Interrupted);
+}
+
 TEST(SsiRisk, UntiedStudentsAreRefused) {
   SequenceModel model;
   model.target = read_target("H2sum", 2);

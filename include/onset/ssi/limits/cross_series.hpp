@@ -40,11 +40,13 @@ class CrossSeries {
   /// Bound on what the series leaves out of X: |m|^(degree + 1) times this.
   [[nodiscard]] double tail() const { return tail_; }
   [[nodiscard]] std::size_t degree() const { return degree_; }
+  /// Whether it depends on e at all.
+  [[nodiscard]] bool positional() const { return nodes_ > 1; }
 
  private:
   friend CrossSeries cross_series(const Link&, const Link&, const std::vector<double>&, bool,
                                   const SeriesAccuracy&, const Context&);
-  friend CrossSeries activation_series(const SequenceModel&, std::size_t, bool);
+  friend CrossSeries activation_series(const SequenceModel&, std::size_t, bool, const Context&);
   std::size_t degree_;
   std::size_t nodes_;
   std::vector<double> coefficients_;  ///< [s * nodes + j]: of T_j(e) in c_s
@@ -56,13 +58,14 @@ class CrossSeries {
 /// By products of Hermite coefficients on a grid; up to three tokens. `shifts` are the signs of the
 /// positional encoding; without one (positional false) only e = 0 is computed. About
 /// outputs * degree * nodes_of_rule^L operations per Chebyshev point. Targets of up to two tokens
-/// may have kinks and jumps, students should be smooth. Throws Refused when E|g|^2 is not finite.
+/// may have kinks and jumps, and so may students: where a positional encoding moves kinks that
+/// couple two tokens, the rule is of second order. Throws Refused when E|g|^2 is not finite.
 [[nodiscard]] CrossSeries cross_series(const Link& target, const Link& student,
                                        const std::vector<double>& signs, bool positional,
                                        const SeriesAccuracy& accuracy, const Context& context);
 
 /// For a tied student of any number of tokens, by the finer or the coarser of two projections.
 [[nodiscard]] CrossSeries activation_series(const SequenceModel& model, std::size_t degree,
-                                            bool fine);
+                                            bool fine, const Context& context);
 
 }  // namespace onset::ssi

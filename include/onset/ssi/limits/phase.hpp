@@ -12,8 +12,8 @@ namespace onset::ssi {
 
 /// The phases of the positional-semantic model at one (a, omega). [ssi 22-28]
 struct PhasePoint {
-  std::string global_type;    ///< semantic, positional, mixed; degenerate at omega = 1
-  std::string start_type;     ///< semantic or positional: the steepest direction at e = m = 0
+  std::string global_type;  ///< semantic, positional, mixed; degenerate at omega = 1
+  std::string start_type;   ///< semantic, positional: the steepest direction at the start; or none
   std::optional<int> minima;  ///< local minima in the closed first quadrant
   std::optional<Estimate> e_min;
   std::optional<Estimate> m_min;

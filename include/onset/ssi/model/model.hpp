@@ -40,6 +40,8 @@ struct SequenceModel {
   [[nodiscard]] std::size_t tokens() const { return target->tokens(); }
   /// pi_i: the sign of P in token i; zeros without a positional encoding.
   [[nodiscard]] std::vector<double> signs() const;
+  /// Whether the student jumps somewhere, so that its derivatives are not all of its slope.
+  [[nodiscard]] bool student_jumps() const;
   /// Throws InvalidArgument when target and student do not fit together.
   void validate() const;
 };
