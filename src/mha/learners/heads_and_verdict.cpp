@@ -3,22 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/learners/hidden_cause.hpp"
 #include "mha/learners/phase_run.hpp"
 #include "mha/learners/posterior.hpp"
 #include "mha/learners/tuple_certificate.hpp"
 #include "onset/mha/model/canonical.hpp"
 
-// Phases 5 and 6, and the verdict.
+// Phases 5 and 6.
 
 namespace onset::mha {
 namespace {
 
-constexpr double most_residual = 0.2;     // more of the labels is not explained
-constexpr double most_over_noise = 10.0;  // residual over what the best rows allow for noise
 constexpr double merge_tolerance = 1e-7;
 constexpr double least_multiplier = 1e-9;  // less is rounding; they sum to 1
 constexpr double polish_flops = 2e10;      // a Gauss-Newton step with noisy labels
+constexpr double hopeful_progress = 1e-3;  // of a step from geometry that explains little
 
 }  // namespace
 
@@ -69,9 +67,11 @@ void SixPhases::polish() {
   const Sample small = head_of(train_, fit_examples(train_, out_.heads));
   Layer layer = out_.geometry;
   if (options_.polish) {
-    FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, {}, context_);
+    FitOptions options;
+    if (out_.geometry_residual > most_residual) options.progress = hopeful_progress;
+    FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, options, context_);
     std::size_t used = small.size();
-    if (fit.residual > zero_residual) {
+    if (fit.residual > zero_residual && fit.residual <= most_residual) {
       // Labels are noisy, or heads are missing: the more examples the better.
       const double unknowns = static_cast<double>(out_.heads) * layer.dim * layer.dim;
       const double rows = polish_flops / (2.0 * unknowns * unknowns * layer.dim);
@@ -101,61 +101,6 @@ void SixPhases::check_posterior() {
   if (slabs.size() <= train_.dim() * train_.dim()) return;
   out_.evidence.posterior_gap =
       Spectrum(make_body(train_, slabs, slabs.size())).gap(std::max(1, out_.layer.heads));
-}
-
-std::string SixPhases::missing_certificates() const {
-  const Evidence& e = out_.evidence;
-  std::string missing;
-  const auto add = [&missing](const std::string& text) {
-    missing += (missing.empty() ? "" : "; ") + text;
-  };
-  if (out_.residual > zero_residual) {
-    add(options_.polish
-            ? fmt::format("held-out residual {:.2g}: {}", out_.residual,
-                          single_precision_
-                              ? "labels are rounded to float32; write Y.npy as float64"
-                              : "labels are noisy")
-            : fmt::format("held-out residual {:.2g} of the geometry; the polish was not asked for",
-                          out_.residual));
-  }
-  if (e.gap < least_gap) {
-    add(fmt::format("singular gap {:.2f} below {:.0f}: the number of heads is not certified", e.gap,
-                    least_gap));
-  }
-  const int unknowns = out_.layer.heads * out_.layer.dim * out_.layer.dim;
-  if (out_.layer.heads != out_.heads) {
-    add(fmt::format("{} of {} heads merged or vanished", out_.heads - out_.layer.heads,
-                    out_.heads));
-  } else if (e.jacobian_rank < unknowns) {
-    add(fmt::format("the Jacobian has rank {} of {}: not locally unique", e.jacobian_rank,
-                    unknowns));
-  }
-  if (e.slabs_violated > 0 || e.slabs_proved == 0) {
-    add(fmt::format("{} of {} posterior slabs violated", e.slabs_violated, e.slabs_proved));
-  }
-  if (e.gap >= least_gap && e.posterior_gap < least_gap) {
-    add(fmt::format("singular gap {:.2f} of the posterior slabs below {:.0f}", e.posterior_gap,
-                    least_gap));
-  }
-  return missing;
-}
-
-void SixPhases::judge() {
-  // A layer whose projections cancel hides its heads from phases 1 to 5: that least squares fits
-  // one all the same does not make it an answer of theirs.
-  if (const auto cancelling = cancelling_reason(out_.layer)) throw Refusal{*cancelling};
-  const double leftover = out_.residual * label_size_;
-  const bool over_noise = leftover > most_over_noise * noise_bound_;
-  if (out_.residual > most_residual ||
-      (options_.polish && out_.residual > zero_residual && over_noise)) {
-    throw Refusal{
-        fmt::format("{}; {} heads, singular gap {:.2f}, leave {:.2g} of the held-out "
-                    "labels, more than label noise can explain (best rows allow {:.2g})",
-                    hidden_cause(train_, held_, context_), out_.heads, out_.evidence.gap,
-                    out_.residual, noise_bound_ / label_size_)};
-  }
-  out_.reason = missing_certificates();
-  out_.verdict = out_.reason.empty() ? Verdict::certified : Verdict::recovered;
 }
 
 }  // namespace onset::mha

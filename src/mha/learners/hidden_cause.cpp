@@ -129,6 +129,20 @@ std::optional<std::string> cancelling_reason(const Layer& layer) {
                      sum.norm(), largest);
 }
 
+std::optional<double> one_more_head(const Sample& train, const Sample& held, const Layer& layer,
+                                    const Context& context) {
+  if (layer.heads >= max_heads_found) return std::nullopt;
+  const Sample few = head_of(train, fit_examples(train, layer.heads + 1));
+  for (int start = 0; start < starts; ++start) {
+    std::vector<Vector> thetas = thetas_of(layer);
+    thetas.push_back(random_thetas(1, static_cast<Index>(train.dim()), start).front());
+    const FitOutcome fit = fit_layer(few, thetas, nullptr, {}, context);
+    const double residual = relative_residual(held, fit.layer, context);
+    if (residual <= zero_residual) return residual;
+  }
+  return std::nullopt;
+}
+
 std::string hidden_cause(const Sample& train, const Sample& held, const Context& context) {
   if (const auto cancelling = shrinking_labels(train)) return *cancelling;
   const std::optional<Layer> layer = explaining_layer(train, held, context);

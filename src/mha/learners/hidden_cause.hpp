@@ -15,6 +15,11 @@ namespace onset::mha {
 [[nodiscard]] std::string hidden_cause(const Sample& train, const Sample& held,
                                        const Context& context);
 
+/// What least squares leaves of the held-out labels with one head more than the layer has, where
+/// that is nothing to rounding.
+[[nodiscard]] std::optional<double> one_more_head(const Sample& train, const Sample& held,
+                                                  const Layer& layer, const Context& context);
+
 /// What is wrong with a layer whose projections nearly cancel; nothing when they do not.
 [[nodiscard]] std::optional<std::string> cancelling_reason(const Layer& layer);
 

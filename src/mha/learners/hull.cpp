@@ -11,6 +11,8 @@ namespace {
 /// Tolerances far below the median are not to be trusted that much.
 constexpr double tolerance_floor = 0.3;
 constexpr double rounding = 1e-15;
+/// Centres are logits: below this they are not enlarged, so that rounding stays small.
+constexpr double least_scale = 1e-4;
 
 double median(Vector values) {
   double* middle = values.data() + values.size() / 2;
@@ -31,9 +33,8 @@ Matrix orthogonal_complement(const Vector& normal) {
 Spectrum::Spectrum(const Body& body) {
   const Index slabs = body.centre.size();
   const Index unknowns = body.normals.cols();
-  scale_ = body.centre.norm() / std::sqrt(static_cast<double>(slabs));
-  if (!(scale_ > 0.0)) scale_ = 1.0;
-  const double floor = tolerance_floor * median(body.tolerance) + rounding * scale_;
+  scale_ = std::max(least_scale, body.centre.norm() / std::sqrt(static_cast<double>(slabs)));
+  const double floor = tolerance_floor * median(body.tolerance) + rounding * std::max(1.0, scale_);
   const Vector weights = (body.tolerance.array() + floor).inverse();
   Matrix lifted(slabs, unknowns + 1);
   lifted.leftCols(unknowns) = weights.asDiagonal() * body.normals;

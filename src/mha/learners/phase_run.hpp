@@ -13,6 +13,8 @@ namespace onset::mha {
 
 /// Relative residual that counts as zero.
 inline constexpr double zero_residual = 1e-10;
+/// More of the labels than this share is not explained.
+inline constexpr double most_residual = 0.2;
 /// Sums of projections below this share of what they should be have cancelled.
 inline constexpr double vanishing_projection = 0.05;
 
@@ -71,7 +73,12 @@ class SixPhases {
 
   [[nodiscard]] std::optional<Matrix> margin_projection(double inflation);
   void require_counting(int heads) const;
+  [[nodiscard]] bool one_head_fits(const Spectrum& spectrum) const;
   [[nodiscard]] int count_heads(const Spectrum& spectrum, PhaseReport& entry);
+  void compare_with_all();
+  [[nodiscard]] bool judges_single_examples() const;
+  [[nodiscard]] std::string disagreement() const;
+  [[nodiscard]] std::string leftover_cause() const;
   [[nodiscard]] std::string missing_certificates() const;
   [[nodiscard]] double violations(const Vector& theta) const;
   /// Says that a phase is finished, and what is known after it.

@@ -12,6 +12,7 @@
 #include "mha/learners/inflation.hpp"
 #include "mha/learners/margins.hpp"
 #include "mha/learners/phase_run.hpp"
+#include "mha/learners/separable_fit.hpp"
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
 #include "onset/core/error.hpp"
@@ -170,11 +171,19 @@ void SixPhases::refine() {
   finish(entry);
 }
 
+/// Whether one head explains the labels after all, though its slabs are not exact.
+bool SixPhases::one_head_fits(const Spectrum& spectrum) const {
+  const Sample few = head_of(train_, fit_examples(train_, 1));
+  const FitOutcome fit = fit_layer(few, {spectrum.hull(1).base}, nullptr, {}, context_);
+  return relative_residual(held_, fit.layer, context_) <= zero_residual;
+}
+
 /// The heads that the spectrum shows, or that were asked for.
 int SixPhases::count_heads(const Spectrum& spectrum, PhaseReport& entry) {
   const std::vector<double>& ratios = out_.evidence.ratios;
   const double largest = *std::max_element(ratios.begin(), ratios.end());
-  const bool blind = all_rows_agree_ && spectrum.smallest() > exact_spectrum;
+  const bool blind =
+      all_rows_agree_ && spectrum.smallest() > exact_spectrum && !one_head_fits(spectrum);
   const bool without_gap = options_.heads == 0 && largest < visible_gap;
   if (blind || without_gap) {
     entry.gap = largest;

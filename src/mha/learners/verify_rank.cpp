@@ -13,6 +13,10 @@ using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 constexpr double difference_step = 1e-5;
 constexpr double rank_tolerance = 1e-6;
 constexpr int rows_per_feature = 8;
+/// A row sees k - 1 directions of every theta; so many rows are wanted for each of dim^2,
+constexpr int rows_per_unknown = 3;
+/// unless they would be more than this.
+constexpr int most_rows = 3000;
 
 Layer head_of(const Layer& layer, int head) {
   Layer out = make_layer(1, layer.dim);
@@ -47,7 +51,10 @@ Dense reach_of_w(const Layer& layer, const Examples& examples, std::size_t count
 int jacobian_rank(const Layer& layer, const Examples& examples, const Context& context) {
   const auto size = static_cast<std::size_t>(layer.dim * layer.dim);
   const auto tokens = static_cast<std::size_t>(examples.tokens);
-  const auto wanted = static_cast<std::size_t>(rows_per_feature * layer.heads * layer.dim);
+  const int for_theta =
+      rows_per_unknown * layer.heads * layer.dim * layer.dim / std::max(1, examples.tokens - 1);
+  const auto wanted = static_cast<std::size_t>(
+      std::max(rows_per_feature * layer.heads * layer.dim, std::min(for_theta, most_rows)));
   const std::size_t count = std::min(examples.count, (wanted + tokens - 1) / tokens);
   const Dense basis = reach_of_w(layer, examples, count);
   const std::size_t unknowns = static_cast<std::size_t>(layer.heads) * size;

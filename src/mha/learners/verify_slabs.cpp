@@ -23,6 +23,8 @@ constexpr double attention_rounding = 1e-9;
 constexpr double value_rounding = 1e-15;
 /// Share of the median tolerance that is added to every one before it weighs [mha 15].
 constexpr double tolerance_floor = 0.3;
+/// Centres below this are not enlarged.
+constexpr double least_scale = 1e-4;
 
 /// One slab, with all that a row of labels says about it.
 struct Witness {
@@ -101,10 +103,10 @@ double singular_gap(const std::vector<Witness>& slabs, int heads) {
     tolerances.push_back(slab.tolerance);
     centres += slab.centre * slab.centre;
   }
-  const double scale = centres > 0.0 ? std::sqrt(centres / static_cast<double>(size)) : 1.0;
+  const double scale = std::max(least_scale, std::sqrt(centres / static_cast<double>(size)));
   const auto middle = tolerances.begin() + size / 2;
   std::nth_element(tolerances.begin(), middle, tolerances.end());
-  const double floor = tolerance_floor * *middle + value_rounding * scale;
+  const double floor = tolerance_floor * *middle + value_rounding * std::max(1.0, scale);
   Rows lifted(size, unknowns + 1);
   for (Eigen::Index s = 0; s < size; ++s) {
     const Witness& slab = slabs[static_cast<std::size_t>(s)];

@@ -1,6 +1,7 @@
 #include "onset/mha/model/examples.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace onset::mha {
@@ -24,28 +25,104 @@ void canonical_words(const std::int8_t* input, int tokens, int dim, std::uint64_
   }
 }
 
+/// The examples' orbits as words, and the examples in the order of their orbits.
+class Orbits {
+ public:
+  explicit Orbits(const Examples& examples)
+      : tokens_(static_cast<std::size_t>(examples.tokens)),
+        words_(examples.count * tokens_),
+        order_(examples.count) {
+    for (std::size_t n = 0; n < examples.count; ++n) {
+      canonical_words(&examples.x[n * examples.width()], examples.tokens, examples.dim,
+                      &words_[n * tokens_]);
+    }
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+      const auto [left, right] = std::mismatch(key(a), key(a) + tokens_, key(b));
+      return left == key(a) + tokens_ ? a < b : *left < *right;
+    });
+  }
+  [[nodiscard]] bool same(std::uint32_t a, std::uint32_t b) const {
+    return std::equal(key(a), key(a) + tokens_, key(b));
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
+
+ private:
+  [[nodiscard]] const std::uint64_t* key(std::uint32_t n) const {
+    return words_.data() + n * tokens_;
+  }
+
+  std::size_t tokens_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> order_;
+};
+
+/// The tokens of an example in increasing order, times a sign.
+std::vector<std::vector<int>> signed_tokens(const Examples& examples, std::uint32_t n, int sign) {
+  const std::int8_t* x = &examples.x[n * examples.width()];
+  std::vector<std::vector<int>> out(static_cast<std::size_t>(examples.tokens));
+  for (auto& token : out) {
+    for (int c = 0; c < examples.dim; ++c) token.push_back(sign * *x++);
+  }
+  return out;
+}
+
+/// Squared difference of the labels of two examples of one orbit, token against equal token.
+double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t b) {
+  const auto left = signed_tokens(examples, a, 1);
+  auto right = signed_tokens(examples, b, 1);
+  int sign = 1;
+  if (!std::is_permutation(left.begin(), left.end(), right.begin())) {
+    right = signed_tokens(examples, b, -1);
+    sign = -1;
+  }
+  const auto dim = static_cast<std::size_t>(examples.dim);
+  double sum = 0.0;
+  for (std::size_t t = 0; t < left.size(); ++t) {
+    const auto place = std::find(right.begin(), right.end(), left[t]);
+    const auto other = static_cast<std::size_t>(place - right.begin());
+    place->clear();  // taken: of equal tokens each has its partner
+    const double* y = &examples.y[a * examples.width() + t * dim];
+    const double* z = &examples.y[b * examples.width() + other * dim];
+    for (std::size_t c = 0; c < dim; ++c) sum += (y[c] - sign * z[c]) * (y[c] - sign * z[c]);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> distinct_examples(const Examples& examples) {
-  const auto tokens = static_cast<std::size_t>(examples.tokens);
-  std::vector<std::uint64_t> words(examples.count * tokens);
-  for (std::size_t n = 0; n < examples.count; ++n) {
-    canonical_words(&examples.x[n * examples.width()], examples.tokens, examples.dim,
-                    &words[n * tokens]);
-  }
-  const auto key = [&](std::uint32_t n) { return words.data() + n * tokens; };
-  std::vector<std::uint32_t> order(examples.count);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto [left, right] = std::mismatch(key(a), key(a) + tokens, key(b));
-    return left == key(a) + tokens ? a < b : *left < *right;
-  });
-  const auto same = [&](std::uint32_t a, std::uint32_t b) {
-    return std::equal(key(a), key(a) + tokens, key(b));
-  };
+  const Orbits orbits(examples);
+  std::vector<std::uint32_t> order = orbits.order();
+  const auto same = [&](std::uint32_t a, std::uint32_t b) { return orbits.same(a, b); };
   order.erase(std::unique(order.begin(), order.end(), same), order.end());
   std::sort(order.begin(), order.end());
   return order;
+}
+
+Repeats compare_repeats(const Examples& examples, double rounding) {
+  const Orbits orbits(examples);
+  double size = 0.0;
+  for (const double y : examples.y) size += y * y;
+  size /= static_cast<double>(std::max<std::size_t>(1, examples.count));  // of one example
+  Repeats out;
+  out.first = static_cast<std::uint32_t>(examples.count);
+  double sum = 0.0;
+  for (std::size_t i = 1, leader = 0; i < orbits.order().size(); ++i) {
+    const std::uint32_t n = orbits.order()[i];
+    if (!orbits.same(orbits.order()[leader], n)) {
+      leader = i;
+      continue;
+    }
+    const double square = label_difference(examples, orbits.order()[leader], n);
+    sum += square;
+    ++out.count;
+    if (square <= rounding * rounding * size) continue;
+    ++out.different;
+    out.first = std::min(out.first, n);
+  }
+  if (out.count > 0) out.difference = std::sqrt(sum / (static_cast<double>(out.count) * size));
+  return out;
 }
 
 }  // namespace onset::mha

@@ -10,7 +10,7 @@
 namespace onset::mha {
 namespace {
 
-constexpr int schema = 2;
+constexpr int schema = 3;
 
 std::string hexadecimal(std::uint64_t digest) {
   return fmt::format("{:016x}", digest);
@@ -84,9 +84,10 @@ void read_claims(const Field& root, Certificate& out) {
   out.geometry_digest = model["geometry"].digest();
   out.heads = root["heads"].whole<int>();
   const Field residual = root["residual"];
-  residual.require_keys({"held_out", "geometry"});
+  residual.require_keys({"held_out", "geometry", "all"});
   out.residual = residual["held_out"].real();
   out.geometry_residual = residual["geometry"].real();
+  out.residual_all = residual["all"].real();
   const Field evidence = root["evidence"];
   evidence.require_keys({"gap", "jacobian_rank", "slabs_proved", "slabs_violated"});
   out.gap = evidence["gap"].real();
@@ -118,7 +119,8 @@ std::string certificate_text(const Certificate& certificate) {
                    {"geometry", hexadecimal(certificate.geometry_digest)}};
   json["heads"] = certificate.heads;
   json["residual"] = {{"held_out", certificate.residual},
-                      {"geometry", certificate.geometry_residual}};
+                      {"geometry", certificate.geometry_residual},
+                      {"all", certificate.residual_all}};
   json["evidence"] = {{"gap", certificate.gap},
                       {"jacobian_rank", certificate.jacobian_rank},
                       {"slabs_proved", certificate.slabs_proved},

@@ -27,6 +27,8 @@ void add_summary(const Learned& learned, Result& result) {
   if (learned.layer.heads == 0) return;
   result.summary.emplace_back("residual_geometry", learned.geometry_residual);
   result.summary.emplace_back("residual", learned.residual);
+  result.summary.emplace_back("residual_all", learned.residual_all);
+  result.summary.emplace_back("disagreeing", static_cast<std::int64_t>(learned.disagreeing));
   result.summary.emplace_back("jacobian_rank", std::int64_t{e.jacobian_rank});
   result.summary.emplace_back("jacobian_unknowns", std::int64_t{learned.layer.heads} *
                                                        learned.layer.dim * learned.layer.dim);

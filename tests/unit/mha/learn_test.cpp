@@ -13,7 +13,9 @@ namespace onset::mha {
 namespace {
 
 using testing::draw;
+using testing::Drawn;
 using testing::law_of;
+using testing::theta_vector;
 
 Learned learn_from(const InstanceLaw& law, std::size_t count, std::uint64_t seed,
                    const LearnOptions& options = {}) {
@@ -98,6 +100,59 @@ TEST(MhaLearn, NoisyLabelsAreRecoveredNotCertified) {
   EXPECT_LT(errors->theta, 0.05);
 }
 
+TEST(MhaLearn, WrongLabelsThatNoPhaseLooksAtAreCountedAndNoCertificateIsGiven) {
+  // Neither the polish nor the held-out examples see numbers 5000 to 5019.
+  Examples examples = draw(law_of(2, 8, 2, 3.0), 15000, 14).examples;
+  for (std::size_t n = 5000; n < 5020; ++n) examples.y[n * 16 + 3] += 1.0;
+  const Learned few = learn(examples, {}, {});
+  EXPECT_EQ(few.verdict, Verdict::recovered);
+  EXPECT_EQ(few.disagreeing, 20U);
+  EXPECT_EQ(few.first_disagreeing, 5000U);
+  EXPECT_TRUE(mentions(few, "20 of 15000 examples")) << few.reason;
+  EXPECT_TRUE(mentions(few, "example 5000")) << few.reason;
+  for (const Check& check :
+       verify(certificate_of(few, examples), {few.layer, few.geometry}, examples, {})) {
+    EXPECT_TRUE(check.passed) << check.name;
+  }
+}
+
+TEST(MhaLearn, RepeatedExamplesThatContradictTheFirstAreNoticed) {
+  Examples examples = draw(law_of(2, 8, 2, 3.0), 15000, 14).examples;
+  const std::vector<std::int8_t> x = examples.x;
+  const std::vector<double> y = examples.y;
+  examples.x.insert(examples.x.end(), x.begin(), x.end());
+  for (const double value : y) examples.y.push_back(-value);
+  examples.count *= 2;
+  const Learned learned = learn(examples, {}, {});
+  EXPECT_NE(learned.verdict, Verdict::certified);
+  EXPECT_EQ(learned.disagreeing, 15000U);
+  EXPECT_EQ(learned.first_disagreeing, 15000U);
+}
+
+TEST(MhaLearn, OneHeadThatAttendsEquallyIsALayerLikeAnyOther) {
+  for (const double scale : {0.0, 1e-9, 1e-4}) {
+    const Drawn drawn = draw(law_of(1, 8, 2, scale), 20000, 1);
+    const Learned learned = learn(drawn.examples, {}, {});
+    EXPECT_EQ(learned.verdict, Verdict::certified) << scale << ": " << learned.reason;
+    EXPECT_LT((theta_vector(learned.layer, 0) - theta_vector(drawn.truth, 0)).norm(), 1e-13);
+    for (const Check& check : verify(certificate_of(learned, drawn.examples),
+                                     {learned.layer, learned.geometry}, drawn.examples, {})) {
+      EXPECT_TRUE(check.passed) << scale << ": " << check.name;
+    }
+  }
+}
+
+TEST(MhaLearn, AWeakHeadIsNotTakenForNoise) {
+  Drawn drawn = draw(law_of(3, 8, 2, 3.0), 30000, 3);
+  for (std::size_t c = 128; c < 192; ++c) drawn.truth.w[c] *= 0.03;
+  drawn.examples.y = forward(drawn.truth, drawn.examples.x, 2, {});
+  const Learned learned = learn(drawn.examples, {}, {});
+  EXPECT_EQ(learned.verdict, Verdict::recovered);
+  EXPECT_EQ(learned.heads, 2);
+  EXPECT_FALSE(mentions(learned, "noisy")) << learned.reason;
+  EXPECT_TRUE(mentions(learned, "--heads 3")) << learned.reason;
+}
+
 TEST(MhaRefusal, CancellingProjections) {
   for (const int heads : {0, 2}) {
     InstanceLaw law = law_of(2, 8, 2, 3.0);
@@ -176,6 +231,7 @@ TEST(MhaLearn, IsTheSameForAnyNumberOfThreads) {
   const Examples examples = draw(law_of(2, 6, 2, 3.0), 6000, 12).examples;
   const Learned one = learn(examples, {}, onset::testing::with_threads(1));
   const Learned three = learn(examples, {}, onset::testing::with_threads(3));
+  ASSERT_NE(one.verdict, Verdict::refused) << one.reason;
   EXPECT_EQ(one.layer.theta, three.layer.theta);
   EXPECT_EQ(one.geometry.w, three.geometry.w);
   EXPECT_EQ(one.evidence.ratios, three.evidence.ratios);

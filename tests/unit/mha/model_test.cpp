@@ -182,5 +182,23 @@ TEST(MhaCanonical, ErrorsDoNotDependOnTheOrderOfHeads) {
   EXPECT_FALSE(parameter_errors(make_layer(2, 4), truth));
 }
 
+TEST(MhaExamples, RepeatsUpToTheSymmetriesAreComparedTokenByToken) {
+  Examples examples = draw_examples({}, draw_layer({}, 3), 50, 3, "mha examples", {});
+  const std::size_t before = compare_repeats(examples, 1e-12).count;
+  for (std::size_t e = 0; e < 16; ++e) {  // the first with tokens exchanged and sign turned
+    examples.x.push_back(static_cast<std::int8_t>(-examples.x[(e + 8) % 16]));
+    examples.y.push_back(-examples.y[(e + 8) % 16]);
+  }
+  ++examples.count;
+  const Repeats honest = compare_repeats(examples, 1e-12);
+  EXPECT_EQ(honest.count, before + 1);
+  EXPECT_EQ(honest.different, 0U);
+  EXPECT_LT(honest.difference, 1e-14);
+  examples.y.back() += 0.1;
+  const Repeats wrong = compare_repeats(examples, 1e-12);
+  EXPECT_EQ(wrong.different, 1U);
+  EXPECT_EQ(wrong.first, 50U);
+}
+
 }  // namespace
 }  // namespace onset::mha

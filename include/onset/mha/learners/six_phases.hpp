@@ -20,7 +20,8 @@ struct LearnOptions {
 };
 
 enum class Verdict {
-  certified,  ///< held-out residual zero, locally unique, gap, slabs: everything checks
+  certified,  ///< residual zero on held-out and all examples, locally unique, gap, slabs:
+              ///< everything checks
   recovered,  ///< an answer that misses a certificate; the reason says which
   refused,    ///< no honest answer; the reason says why
 };
@@ -100,6 +101,9 @@ struct Learned {
   Layer layer;                     ///< the answer, canonical
   double geometry_residual = 0.0;  ///< relative, held-out examples
   double residual = 0.0;
+  double residual_all = 0.0;    ///< on all examples, repeats included
+  std::size_t disagreeing = 0;  ///< examples whose label the layer does not give
+  std::size_t first_disagreeing = 0;
   std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at
   Evidence evidence;
   Knowledge knowledge;

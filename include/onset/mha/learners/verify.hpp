@@ -22,6 +22,7 @@ struct Certificate {
   std::uint64_t geometry_digest = 0;    ///< of the layer before the polish
   double residual = 0.0;                ///< relative, on the held-out examples
   double geometry_residual = 0.0;       ///< likewise, before the polish
+  double residual_all = 0.0;            ///< on all examples
   int jacobian_rank = 0;                ///< of the Jacobian in theta, projected off w
   std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at, increasing
   std::vector<CertifiedSlab> slabs;     ///< posterior slabs,

@@ -24,4 +24,14 @@ struct Examples {
 /// Costs a sort. Needs dim <= max_dim.
 [[nodiscard]] std::vector<std::uint32_t> distinct_examples(const Examples& examples);
 
+/// What examples of one orbit say about the labels: those of a layer without noise agree.
+struct Repeats {
+  std::size_t count = 0;      ///< examples that repeat an earlier one up to the symmetries
+  std::size_t different = 0;  ///< of them, those whose label differs from the first's by more than
+                              ///< `rounding` of the labels' size
+  double difference = 0.0;    ///< root mean square difference over the labels' size
+  std::uint32_t first = 0;    ///< the first that differs
+};
+[[nodiscard]] Repeats compare_repeats(const Examples& examples, double rounding);
+
 }  // namespace onset::mha
