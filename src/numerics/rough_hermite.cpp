@@ -5,12 +5,11 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <vector>
 
+#include "numerics/switch_cuts.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/parallel.hpp"
-#include "onset/numerics/roots.hpp"
 
 namespace onset::numerics {
 namespace {
@@ -28,8 +27,6 @@ constexpr double rounding = 2e-15;
 /// the two sums then shows what is left.
 constexpr int most_halvings = 120;
 constexpr int most_outer_halvings = 40;
-/// Steps in which switches are watched, off the places where people put kinks.
-constexpr double watch_step = 0.0957;
 /// Where the other variable is while kinks along the outer axis are looked for.
 constexpr std::array<double, 2> elsewhere{0.6180339887, -0.4142135624};
 
@@ -46,55 +43,6 @@ BatchFunction with_fixed(const BatchFunction& f, std::size_t axis, double at) {
             std::copy_n(x, count, both.data() + (1 - axis) * count);
             f.evaluate(count, both.data(), out);
           }};
-}
-
-/// A place in (low, high) where f has changed sign from both ends, if its extremum lies beyond 0.
-template <class Function>
-std::optional<double> other_side(const Function& f, double low, double high) {
-  constexpr double golden = 0.6180339887498949;
-  const double sign = f(low) > 0.0 ? 1.0 : -1.0;
-  for (int step = 0; step < 60; ++step) {
-    const double left = high - golden * (high - low);
-    const double right = low + golden * (high - low);
-    const double at_left = sign * f(left);
-    const double at_right = sign * f(right);
-    if (at_left < 0.0) return left;
-    if (at_right < 0.0) return right;
-    (at_left < at_right ? high : low) = at_left < at_right ? right : left;
-  }
-  return std::nullopt;
-}
-
-/// Adds the places on the line where a switch changes sign, also twice within a step.
-void add_cuts(const BatchFunction& switches, std::vector<double>& cuts) {
-  if (switches.outputs == 0) return;
-  std::vector<double> grid;
-  for (double x = -half_width; x <= half_width; x += watch_step) grid.push_back(x);
-  const std::size_t n = grid.size();
-  std::vector<double> values(switches.outputs * n);
-  switches.evaluate(n, grid.data(), values.data());
-  std::vector<double> here(switches.outputs);
-  for (std::size_t k = 0; k < switches.outputs; ++k) {
-    const auto value = [&](double x) {
-      switches.evaluate(1, &x, here.data());
-      return here[k];
-    };
-    const auto cut = [&](double low, double high) {
-      cuts.push_back(bracketed_root(value, low, high).x);
-    };
-    const double* v = values.data() + k * n;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      if (v[i] * v[i + 1] < 0.0) {
-        cut(grid[i], grid[i + 1]);
-      } else if (i > 0 && v[i] * v[i - 1] > 0.0 && std::abs(v[i]) <= std::abs(v[i - 1]) &&
-                 std::abs(v[i]) < std::abs(v[i + 1])) {
-        const auto middle = other_side(value, grid[i - 1], grid[i + 1]);
-        if (!middle) continue;
-        cut(grid[i - 1], *middle);
-        cut(*middle, grid[i + 1]);
-      }
-    }
-  }
 }
 
 /// Unit panels, cut at the given places.
@@ -288,7 +236,7 @@ Integrand with_square(const BatchFunction& f, double scale) {
 Moments on_line(const BatchFunction& f, const BatchFunction& switches, std::size_t degree,
                 double scale, double error) {
   std::vector<double> cuts;
-  add_cuts(switches, cuts);
+  add_cuts(switches, half_width, cuts);
   const auto edges = panel_edges(std::move(cuts));
   const Integrand integrand = with_square(f, scale);
   const Layout layout = line_layout(f.outputs, degree);
@@ -314,7 +262,7 @@ Moments on_plane(const BatchFunction& f, const BatchFunction& switches, std::siz
     }
   };
   std::vector<double> cuts;
-  for (const double y : elsewhere) add_cuts(with_fixed(switches, 1, y), cuts);
+  for (const double y : elsewhere) add_cuts(with_fixed(switches, 1, y), half_width, cuts);
   const auto edges = panel_edges(std::move(cuts));
   std::vector<Moments> parts(edges.size() - 1, zeros(layout));
   parallel_for(context, parts.size(), [&](std::size_t i) {

@@ -115,60 +115,6 @@ numerics::HermiteBracket project_polynomial(const TargetGroup& group, std::size_
   return {exact, exact};
 }
 
-/// The group with its tokens moved by `shift`, which has one number per token of the link.
-TargetGroup shifted(const TargetGroup& group, const std::vector<double>& shift) {
-  std::vector<double> own;
-  for (const std::size_t token : group.tokens) own.push_back(shift[token]);
-  const auto move = [own](const numerics::BatchFunction& f) {
-    return numerics::BatchFunction{f.dimensions, f.outputs,
-                                   [own, f](std::size_t count, const double* x, double* out) {
-                                     std::vector<double> moved(x, x + own.size() * count);
-                                     for (std::size_t i = 0; i < moved.size(); ++i)
-                                       moved[i] += own[i / count];
-                                     f.evaluate(count, moved.data(), out);
-                                   }};
-  };
-  TargetGroup moved = group;
-  moved.function = move(group.function);
-  moved.switches = move(group.switches);
-  return moved;
-}
-
-/// Adds up the projections of the groups of a link.
-class LinkSum {
- public:
-  LinkSum(const Link& link, std::size_t degree)
-      : tokens_(link.tokens()), whole_{{link.tokens(), link.outputs(), degree}, 0.0} {}
-
-  void add(const TargetGroup& group, const numerics::HermiteProjection& part) {
-    rest_ += part.rest();
-    for (std::size_t s = 0; s <= part.series.degree(); ++s) {
-      part.series.for_each(s, [&](std::size_t place, std::span<const std::size_t> k) {
-        std::vector<std::size_t> index(tokens_, 0);
-        for (std::size_t i = 0; i < k.size(); ++i) index[group.tokens[i]] = k[i];
-        const std::size_t into = whole_.series.place(index);
-        for (std::size_t o = 0; o < part.series.outputs(); ++o) {
-          whole_.series.at(o, into) += part.series.at(o, place);
-        }
-      });
-    }
-  }
-
-  [[nodiscard]] numerics::HermiteProjection projection() const {
-    numerics::HermiteProjection result = whole_;
-    result.square = rest_;
-    for (std::size_t s = 0; s <= whole_.series.degree(); ++s) {
-      result.square += whole_.series.weight(s);
-    }
-    return result;
-  }
-
- private:
-  std::size_t tokens_;
-  numerics::HermiteProjection whole_;
-  double rest_ = 0.0;
-};
-
 }  // namespace
 
 std::vector<TargetGroup> target_groups(const Link& target) {
@@ -290,36 +236,6 @@ void add_projection(const TargetGroup& group, const numerics::HermiteProjection&
       for (std::size_t o = 0; o < into.outputs; ++o) values[o] += projection.series.at(o, place);
     });
   }
-}
-
-numerics::HermiteProjection project_link(const Link& link, const LinkProjection& how,
-                                         const Context& context) {
-  LinkSum whole(link, how.degree);
-  for (const TargetGroup& group : target_groups(link)) {
-    const auto bracket = project_exactly(group, how.degree, context);
-    whole.add(group, bracket ? (how.fine ? bracket->fine : bracket->coarse)
-                             : numerics::hermite_series(group.function, how.rule, how.degree));
-  }
-  return whole.projection();
-}
-
-numerics::HermiteProjection project_shifted(const Link& student, const LinkProjection& how,
-                                            const std::vector<double>& shift,
-                                            const Context& context) {
-  const Expression* expression = student.expression();
-  if (expression == nullptr || expression->switches() == 0) {
-    return numerics::hermite_series(function_of(student), how.rule, how.degree, shift);
-  }
-  const bool still = std::all_of(shift.begin(), shift.end(), [](double x) { return x == 0.0; });
-  LinkSum whole(student, how.degree);
-  for (const TargetGroup& group : target_groups(student)) {
-    const TargetGroup moved = still ? group : shifted(group, shift);
-    const bool cut = moved.tokens.size() == 1 || (still && moved.tokens.size() == 2);
-    const auto bracket = cut ? project_exactly(moved, how.degree, context) : std::nullopt;
-    whole.add(moved, bracket ? (how.fine ? bracket->fine : bracket->coarse)
-                             : numerics::hermite_series(moved.function, how.rule, how.degree));
-  }
-  return whole.projection();
 }
 
 }  // namespace onset::ssi
