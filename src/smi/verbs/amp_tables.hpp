@@ -35,7 +35,7 @@ class AmpTables {
   FieldShape shape_;
   bool knows_teacher_;
   std::vector<MessagePassing> runs_;  // of the current row
-  std::vector<double> weights_;  // of the last run that did not fail
+  std::vector<double> weights_;       // of the last run that did not fail
   Table rows_, runs_table_, trajectories_;
   std::int64_t diverged_ = 0, all_ = 0, restarts_ = 0, unfinished_ = 0;
   bool mostly_failed_ = false;
