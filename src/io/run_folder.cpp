@@ -1,5 +1,6 @@
 #include "onset/io/run_folder.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <system_error>
 
@@ -39,6 +40,29 @@ void write_artifact(const std::filesystem::path& folder, const Artifact& artifac
   write_file_atomically(path, bytes_of(artifact));
 }
 
+/// Removes what an earlier run of the same command left and this one does not write, so that no
+/// file of it is taken for this run's. Other commands' files stay: they may be this one's input.
+void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
+  std::ifstream in(folder / "manifest.json");
+  const detail::Json old = detail::Json::parse(in, nullptr, false);
+  if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
+  if (old.value("command", "") != record.command) return;
+  for (const detail::Json& entry : old["files"]) {
+    if (!entry.is_string()) continue;
+    const auto file = std::filesystem::path(entry.get<std::string>()).lexically_normal();
+    if (file.is_absolute() || file.empty() || *file.begin() == "..") continue;
+    const auto& kept = record.result.artifacts;
+    if (file == "result.csv" ||
+        std::any_of(kept.begin(), kept.end(),
+                    [&](const Artifact& artifact) { return artifact.path == entry; })) {
+      continue;
+    }
+    std::error_code error;
+    std::filesystem::remove(folder / file, error);
+    if (file.has_parent_path()) std::filesystem::remove(folder / file.parent_path(), error);
+  }
+}
+
 Value value_of(const detail::Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
@@ -63,6 +87,7 @@ void prepare_folder(const std::filesystem::path& folder) {
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine) {
   prepare_folder(folder);
+  remove_stale(folder, record);
   write_file_atomically(folder / "result.csv", to_csv(record.result.table));
   for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
   // Last, so that a folder with a manifest is a finished one.

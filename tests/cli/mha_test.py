@@ -154,8 +154,18 @@ class Learning(unittest.TestCase):
             run = onset("mha", "evaluate", examples, "--model", model, "--truth",
                         os.path.join(examples, "truth"), "--format", "json")
             row = one_object(run.stdout)["rows"][0]
+            self.assertEqual(run.returncode, 3)
             self.assertEqual((row["heads_found"], row["theta"], row["verdict"]),
                              (0, None, "refused"))
+
+    def test_a_refused_run_leaves_no_model_of_an_earlier_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "learn", str(self.examples), "--out", folder)
+            self.assertTrue(os.path.exists(os.path.join(folder, "geometry", "w.npy")))
+            run = onset("mha", "learn", str(self.examples), "--heads", "1", "--out", folder)
+            self.assertEqual(run.returncode, 3)
+            self.assertEqual(sorted(os.listdir(folder)),
+                             ["certificate.json", "manifest.json", "result.csv"])
 
     def test_the_baseline_reports_starts_and_times(self):
         run = onset("mha", "baseline", str(self.examples), "--starts", "2", "--adam-steps", "50",
@@ -224,6 +234,7 @@ class BadFiles(unittest.TestCase):
             (["Y.npy", "shape"], None, np.ones((99, 2, 4))),
             (["Y.npy", "float64"], None, np.ones((100, 2, 4), dtype=np.int64)),
             (["Y.npy", "[7, 0, 1]", "finite"], None, nan),
+            (["Y.npy", "little-endian"], None, np.ones((100, 2, 4), dtype=">f8")),
             (["Y.npy"], None, "missing"),
         ]:
             message = self.complaint(x, y)

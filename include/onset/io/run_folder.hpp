@@ -21,7 +21,7 @@ struct Machine {
 void prepare_folder(const std::filesystem::path& folder);
 
 /// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
-/// version, machine, status).
+/// version, machine, status). Files that an earlier run of the same command left there go.
 /// Each file appears whole or not at all. Throws IoError naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "mha/learners/phase_run.hpp"
+#include "mha/learners/posterior.hpp"
 #include "mha/learners/separable_fit.hpp"
 #include "onset/mha/model/canonical.hpp"
 #include "onset/numerics/random.hpp"
@@ -20,7 +21,10 @@ constexpr double start_scale = 3.0;  // Frobenius norm of a random theta
 constexpr double explained = 1e-6;   // held-out residual
 constexpr double same_head = 1e-6;
 constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
-constexpr double least_progress = 1e-3;  // of a step: whoever is on the way makes far more
+constexpr std::size_t looked_at = 200;   // examples, for their agreement constants
+constexpr std::size_t enough_repeats = 10;
+constexpr double clear_difference = 0.1;  // of labels that should be equal, over their size
+constexpr double least_progress = 1e-3;   // of a step: whoever is on the way makes far more
 constexpr double budget_flops = 6e10;
 constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another
 /// What labels of cancelling projections may keep of their size there for the difference to show.
@@ -103,14 +107,42 @@ std::optional<std::string> shrinking_labels(const Sample& sample) {
       seen);
 }
 
-bool are_proportional(const Layer& layer) {
+/// Two heads whose projections are multiples of one another.
+std::optional<std::string> proportional_pair(const Layer& layer) {
   const Index size = static_cast<Index>(layer.dim) * layer.dim;
-  const Eigen::Map<const Vector> first(layer.w_of(0).data(), size);
   for (int i = 1; i < layer.heads; ++i) {
     const Eigen::Map<const Vector> w(layer.w_of(i).data(), size);
-    if (std::abs(w.dot(first)) < (1.0 - same_direction) * w.norm() * first.norm()) return false;
+    for (int j = 0; j < i; ++j) {
+      const Eigen::Map<const Vector> other(layer.w_of(j).data(), size);
+      if (std::abs(w.dot(other)) < (1.0 - same_direction) * w.norm() * other.norm()) continue;
+      return fmt::format(
+          "proportional projections: those of heads {} and {} of the {} that least squares finds, "
+          "so residuals of rows cannot tell these apart",
+          j + 1, i + 1, layer.heads);
+    }
   }
-  return layer.heads > 1;
+  return std::nullopt;
+}
+
+/// The agreement constant of [mha 8] is zero on every example: no residual shows anything.
+bool residuals_are_blind(const Layer& layer, const Sample& sample) {
+  double largest = 0.0;
+  double size = 0.0;
+  for (const double w : layer.w) size = std::max(size, std::abs(w));
+  for (std::size_t n = 0; n < std::min(sample.size(), looked_at); ++n) {
+    largest = std::max(largest, agreement_constant(tokens_of(sample, n, n + 1), layer));
+  }
+  return largest <= same_head * size;
+}
+
+/// Labels of examples that are the same up to the symmetries contradict one another.
+std::optional<std::string> contradiction(const Examples& examples) {
+  const Repeats repeats = compare_repeats(examples, clear_difference);
+  if (repeats.count < enough_repeats || 4 * repeats.different < repeats.count) return std::nullopt;
+  return fmt::format(
+      "labels of no such layer, or mostly noise: {} of {} examples that repeat an earlier one up "
+      "to sign and order of tokens have another label, the first of them is example {}",
+      repeats.different, repeats.count, repeats.first);
 }
 
 }  // namespace
@@ -144,11 +176,12 @@ std::optional<double> one_more_head(const Sample& train, const Sample& held, con
 }
 
 std::string hidden_cause(const Sample& train, const Sample& held, const Context& context) {
+  if (const auto contradicting = contradiction(*train.examples)) return *contradicting;
   if (const auto cancelling = shrinking_labels(train)) return *cancelling;
   const std::optional<Layer> layer = explaining_layer(train, held, context);
   if (!layer) {
     return fmt::format(
-        "too few examples ({} distinct ones), noisy labels, or labels of no such layer: the phases "
+        "labels of no such layer, noisy labels, or too few examples ({} distinct ones): the phases "
         "see no heads and least squares from random starts finds none",
         train.size() + held.size());
   }
@@ -156,8 +189,12 @@ std::string hidden_cause(const Sample& train, const Sample& held, const Context&
   if (layer->heads * (train.examples->tokens - 1) > layer->dim) {
     return counting_reason(layer->heads, train.examples->tokens, layer->dim);
   }
-  if (are_proportional(*layer)) {
-    return "proportional projections: residuals of rows cannot tell the heads apart";
+  if (const auto proportional = proportional_pair(*layer)) return *proportional;
+  if (residuals_are_blind(*layer, train)) {
+    return fmt::format(
+        "degenerate projections: those of the {} heads that least squares finds are linearly "
+        "dependent on every example, so residuals of rows are blind",
+        layer->heads);
   }
   return fmt::format(
       "too few examples: among {} distinct ones the {} heads that least squares finds agree "

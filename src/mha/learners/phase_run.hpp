@@ -51,15 +51,17 @@ class SixPhases {
     } catch (const Refusal& refusal) {
       refuse(refusal.reason);
     } catch (const Interrupted&) {
-      refuse("stopped on request");
       out_.interrupted = true;
+      refuse("stopped on request");
     }
     return std::move(out_);
   }
 
  private:
   void split();
+  void refuse_outliers() const;
   void crude();
+  [[nodiscard]] std::string cause_of_few_slabs() const;
   void refine();
   void find_hull();
   void find_heads();
@@ -68,7 +70,8 @@ class SixPhases {
   void refuse(const std::string& reason) {
     out_.verdict = Verdict::refused;
     out_.reason = reason;
-    out_.layer = out_.geometry = {};  // nothing that could be taken for an answer
+    out_.layer = {};  // nothing that could be taken for an answer
+    if (!out_.interrupted) out_.geometry = {};
   }
 
   [[nodiscard]] std::optional<Matrix> margin_projection(double inflation);

@@ -15,19 +15,6 @@ constexpr double rounding = 1e-9;
 /// are resolved to 1e-16.
 constexpr double rank_tolerance = 1e-6;
 
-/// Smallest singular value of the differences of tokens times every w_i, one below another.
-double agreement_constant(const Matrix& x, const Layer& layer) {
-  const Index free = x.rows() - 1;
-  Matrix differences = x.topRows(free).rowwise() - x.row(free);
-  Matrix stacked(free * layer.heads, x.cols());
-  for (int i = 0; i < layer.heads; ++i) {
-    stacked.middleRows(i * free, free) =
-        differences * Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
-  }
-  if (stacked.rows() > stacked.cols()) return 0.0;
-  return numerics::singular_values(view(stacked)).back();
-}
-
 /// Whether the row proves the slab of `key` against `reference`, and whether a head violates it.
 struct SlabCheck {
   bool proved = false;
@@ -55,6 +42,18 @@ SlabCheck check_slab(const Matrix& x, const Slab& slab, const RowFit& row, doubl
 }
 
 }  // namespace
+
+double agreement_constant(const Matrix& x, const Layer& layer) {
+  const Index free = x.rows() - 1;
+  Matrix differences = x.topRows(free).rowwise() - x.row(free);
+  Matrix stacked(free * layer.heads, x.cols());
+  for (int i = 0; i < layer.heads; ++i) {
+    stacked.middleRows(i * free, free) =
+        differences * Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
+  }
+  if (stacked.rows() > stacked.cols()) return 0.0;
+  return numerics::singular_values(view(stacked)).back();
+}
 
 Matrix sum_of_projections(const Layer& layer) {
   Matrix sum = Matrix::Zero(layer.dim, layer.dim);

@@ -7,6 +7,10 @@
 
 namespace onset::mha {
 
+/// Smallest singular value of the differences of one example's tokens times every w_i, one below
+/// another [mha 8]; 0 for more rows than columns.
+[[nodiscard]] double agreement_constant(const Matrix& x, const Layer& layer);
+
 [[nodiscard]] Matrix sum_of_projections(const Layer& layer);
 
 /// Posterior slabs: with the found w_i the constant sigma of [mha 8] is known, so slabs that were

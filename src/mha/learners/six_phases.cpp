@@ -35,6 +35,8 @@ constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
 constexpr double agreeing_rows = 1e-9;  // median score: all heads agree everywhere
 constexpr double exact_spectrum = 1e-9;
+constexpr double outlying_label = 1e9;   // over all but the largest examples,
+constexpr std::size_t rare_share = 200;  // one in so many
 
 std::vector<double> flat(const Matrix& m) {
   return {m.data(), m.data() + m.size()};
@@ -89,12 +91,31 @@ void SixPhases::split() {
   held_.index.assign(train_.index.end() - static_cast<std::ptrdiff_t>(held), train_.index.end());
   train_.index.resize(distinct - held);
   out_.held_out = held_.index;
+  refuse_outliers();
   label_size_ = label_size(train_);
   if (!(label_size_ > 0.0)) throw Refusal{"all labels are zero: nothing to learn from"};
   const std::vector<double>& y = train_.examples->y;
   single_precision_ = std::all_of(y.begin(), y.end(), [](double value) {
     return static_cast<double>(static_cast<float>(value)) == value;
   });
+}
+
+/// A label far beyond all others is a mistake, and no unit suits it and them.
+void SixPhases::refuse_outliers() const {
+  const std::vector<double>& y = train_.examples->y;
+  std::vector<double> sizes(train_.examples->count);
+  for (std::size_t e = 0; e < y.size(); ++e) {
+    double& size = sizes[e / train_.examples->width()];
+    size = std::max(size, std::abs(y[e]));
+  }
+  const auto largest = std::max_element(sizes.begin(), sizes.end());
+  std::vector<double> ordered = sizes;
+  const auto usual = ordered.end() - 1 - static_cast<std::ptrdiff_t>(ordered.size() / rare_share);
+  std::nth_element(ordered.begin(), usual, ordered.end());
+  if (!(*usual > 0.0) || !(*largest > outlying_label * *usual)) return;
+  throw Refusal{fmt::format(
+      "an outlier: the labels of example {} reach {:.0e} times those of nearly all others",
+      largest - sizes.begin(), *largest / *usual)};
 }
 
 void SixPhases::crude() {
@@ -137,13 +158,26 @@ std::optional<Matrix> SixPhases::margin_projection(double inflation) {
   return best;
 }
 
+/// Rows that are explained, but by one token alone, give half-spaces and no slabs.
+std::string SixPhases::cause_of_few_slabs() const {
+  const std::size_t possible = train_.rows() * (train_.tokens() - 1);
+  if (possible < least_slabs_per_unknown * train_.dim() * train_.dim()) {
+    return fmt::format("too few examples ({} distinct ones)", train_.size() + held_.size());
+  }
+  if (out_.phases.front().score.value() < agreeing_rows) {
+    return "saturated attention: every row is explained by one token alone, as by labels X W, and "
+           "theta is not bounded";
+  }
+  return hidden_cause(train_, held_, context_);
+}
+
 /// Phases 2 and 3: slabs, proxy, large margins, and the trimmed refinement from both starts.
 void SixPhases::refine() {
   const std::size_t unknowns = train_.dim() * train_.dim();
   slabs_ = sculpt(train_, w_, body_slabs_per_unknown * unknowns, context_);
   if (slabs_.size() < least_slabs_per_unknown * unknowns) {
     throw Refusal{
-        fmt::format("too few examples: {} slabs for {} unknowns", slabs_.size(), unknowns)};
+        fmt::format("{}; {} slabs for {} unknowns", cause_of_few_slabs(), slabs_.size(), unknowns)};
   }
   body_ = make_body(train_, slabs_, slabs_.size());
   const Inflation inflation = least_inflation(body_, context_);

@@ -22,6 +22,8 @@ constexpr double rounding = 1e-14;
 constexpr double agreement = 1e-5;
 /// What Clp gives for a bound, and what its multipliers prove.
 constexpr double proof_agreement = 1e-4;
+/// Relative singular values below this are rounding, and what they belong to is dependent.
+constexpr double least_independence = 1e-8;
 constexpr int usual_exponent = 10;
 
 class Digest {
@@ -96,6 +98,10 @@ void check_slabs(const Certificate& certificate, const Layer& layer, const Examp
   checks.push_back({"singular gap", facts.gap, certificate.gap,
                     (both_exact || agree(facts.gap, certificate.gap, agreement)) &&
                         (!exact || facts.gap >= least_gap)});
+  if (exact) {
+    checks.push_back({"slabs, off the heads", facts.off_the_heads, least_independence,
+                      facts.off_the_heads >= least_independence});
+  }
 }
 
 void check_same(const Certificate& certificate, const Model& model, const Examples& examples,
@@ -125,6 +131,11 @@ std::vector<Check> check_claims(const Certificate& certificate, const Model& mod
                     static_cast<double>(certificate.jacobian_rank),
                     rank == certificate.jacobian_rank &&
                         (!exact || rank == layer.heads * layer.dim * layer.dim)});
+  const bool canonical = verifier::is_canonical(layer);
+  checks.push_back({"canonical form", canonical ? 1.0 : 0.0, 1.0, canonical});
+  const double features = verifier::features_smallest(layer, examples);
+  checks.push_back({"independent features", features, least_independence,
+                    !exact || features >= least_independence});
   check_slabs(certificate, layer, examples, context, checks);
   // A single head has no wrong tuple beside it.
   const RejectedTuple& tuple = certificate.rejected;
@@ -132,6 +143,9 @@ std::vector<Check> check_claims(const Certificate& certificate, const Model& mod
   if (layer.heads > 1 || tuple.bound != 0.0 || tuple.output != 0) {
     checks.push_back({"wrong tuple rejected", proof, tuple.bound,
                       proof > 0.0 && agree(proof, tuple.bound, proof_agreement)});
+    const int kept = verifier::heads_kept(tuple, model.geometry);
+    checks.push_back({"wrong tuple, heads kept", static_cast<double>(kept), layer.heads - 1.0,
+                      kept == layer.heads - 1});
   }
   return checks;
 }
@@ -185,9 +199,12 @@ Certificate certificate_of(const Learned& learned, const Examples& examples) {
 
 std::vector<Check> verify(const Certificate& certificate, const Model& model,
                           const Examples& examples, const Context& context) {
-  verifier::require_sense(certificate, model, examples);
   std::vector<Check> checks;
   check_same(certificate, model, examples, checks);
+  const bool other_shape = certificate.count != examples.count ||
+                           certificate.tokens != examples.tokens || certificate.dim != examples.dim;
+  if (other_shape) return checks;  // the claims speak of examples that are not there
+  verifier::require_sense(certificate, model, examples);
   const int exponent = label_exponent(examples);
   std::vector<Check> claims;
   if (std::abs(exponent) > usual_exponent) {

@@ -24,11 +24,24 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 [[nodiscard]] int jacobian_rank(const Layer& layer, const Examples& examples,
                                 const Context& context);
 
+/// Smallest singular value of [Z_1 .. Z_m] with unit columns over the largest: zero where heads can
+/// be traded for one another, and w is not unique.
+[[nodiscard]] double features_smallest(const Layer& layer, const Examples& examples);
+
+/// Whether no head vanishes, no two are equal, and they come with the largest w first [mha 5].
+[[nodiscard]] bool is_canonical(const Layer& layer);
+
+/// How many heads of the rejected tuple are heads of the layer, each counted once.
+[[nodiscard]] int heads_kept(const RejectedTuple& tuple, const Layer& layer);
+
 /// Posterior slabs [mha 22] and the singular gap behind `layer.heads` of them [mha 15].
 struct SlabFacts {
   int proved = 0;
   int violated = 0;
   double gap = 0.0;
+  /// Smallest singular value of the slabs off the span of the heads, over the largest: zero where
+  /// they leave more free than the heads.
+  double off_the_heads = 0.0;
 };
 [[nodiscard]] SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
                                    const Examples& examples, const Context& context);

@@ -119,6 +119,28 @@ double singular_gap(const std::vector<Witness>& slabs, int heads) {
   return values[behind] / std::max(values[behind + 1], value_rounding * values.front());
 }
 
+/// Singular values of slabs without weights, off the lifted span of the heads.
+double off_the_heads(const std::vector<Witness>& slabs, const Layer& layer) {
+  const Eigen::Index unknowns = slabs.front().normal.size();
+  Dense heads(unknowns + 1, layer.heads);
+  for (int i = 0; i < layer.heads; ++i) {
+    heads.col(i).head(unknowns) =
+        Eigen::Map<const Eigen::VectorXd>(layer.theta_of(i).data(), unknowns);
+    heads(unknowns, i) = 1.0;
+  }
+  const Eigen::ColPivHouseholderQR<Dense> qr(heads);
+  const Dense all = qr.householderQ() * Dense::Identity(unknowns + 1, unknowns + 1);
+  const Dense complement = all.rightCols(unknowns + 1 - qr.rank());
+  Rows lifted(static_cast<Eigen::Index>(slabs.size()), unknowns + 1);
+  for (std::size_t s = 0; s < slabs.size(); ++s) {
+    lifted.row(static_cast<Eigen::Index>(s)) << slabs[s].normal, -slabs[s].centre;
+  }
+  if (!lifted.allFinite()) return 0.0;
+  const Rows off = lifted * complement;
+  const std::vector<double> values = numerics::singular_values(view(off));
+  return values.back() / values.front();
+}
+
 }  // namespace
 
 SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
@@ -133,7 +155,10 @@ SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer
     out.violated += witnesses.back().violated ? 1 : 0;
   }
   const auto unknowns = static_cast<std::size_t>(layer.dim * layer.dim);
-  if (slabs.size() > unknowns) out.gap = singular_gap(witnesses, layer.heads);
+  if (slabs.size() > unknowns) {
+    out.gap = singular_gap(witnesses, layer.heads);
+    out.off_the_heads = off_the_heads(witnesses, layer);
+  }
   return out;
 }
 

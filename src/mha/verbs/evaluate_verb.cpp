@@ -78,6 +78,10 @@ Result run_evaluate(const Parameters& p, const Context& context) {
   Result result;
   result.table = Table(evaluate_verb().columns);
   result.table.add_row(std::move(row));
+  if (certificate.verdict == Verdict::refused) {
+    result.status = ResultStatus::refused;
+    result.reason = "the model was refused: " + certificate.reason;
+  }
   return result;
 }
 

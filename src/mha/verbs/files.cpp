@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_file_tokens = 1024;
 constexpr const char* bit_types = "int8 with entries 1 and -1";
-constexpr const char* real_types = "float64 (or float32, which is less exact)";
+constexpr const char* real_types = "float64 (or float32, which is less exact), little-endian";
 
 std::string shape_of(const Array& array) {
   return fmt::format("({})", fmt::join(array.shape, ", "));

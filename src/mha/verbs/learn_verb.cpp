@@ -24,8 +24,10 @@ void add_summary(const Learned& learned, Result& result) {
   if (learned.heads == 0) return;
   result.summary.emplace_back("heads", std::int64_t{learned.heads});
   result.summary.emplace_back("gap", e.gap);
+  if (learned.geometry.heads > 0) {
+    result.summary.emplace_back("residual_geometry", learned.geometry_residual);
+  }
   if (learned.layer.heads == 0) return;
-  result.summary.emplace_back("residual_geometry", learned.geometry_residual);
   result.summary.emplace_back("residual", learned.residual);
   result.summary.emplace_back("residual_all", learned.residual_all);
   result.summary.emplace_back("disagreeing", static_cast<std::int64_t>(learned.disagreeing));
@@ -53,20 +55,15 @@ Result run_learn(const Parameters& p, const Context& context) {
   const Learned learned = learn(examples, options, context);
   Result result;
   result.table = phase_table(learned);
-  if (learned.interrupted) {
-    result.status = ResultStatus::interrupted;
-    return result;
-  }
   add_summary(learned, result);
   result.reason = learned.reason;
   if (learned.verdict == Verdict::recovered) result.status = ResultStatus::unconverged;
   if (learned.verdict == Verdict::refused) result.status = ResultStatus::refused;
+  if (learned.interrupted) result.status = ResultStatus::interrupted;
   result.artifacts.push_back(
       {"certificate.json", certificate_text(certificate_of(learned, examples))});
-  if (learned.verdict != Verdict::refused) {
-    add_layer(learned.layer, "", result.artifacts);
-    add_layer(learned.geometry, "geometry/", result.artifacts);
-  }
+  if (learned.verdict != Verdict::refused) add_layer(learned.layer, "", result.artifacts);
+  if (learned.geometry.heads > 0) add_layer(learned.geometry, "geometry/", result.artifacts);
   return result;
 }
 
@@ -117,7 +114,7 @@ Verb learn_verb() {
       {"gap", "ratio of singular values behind the heads; 3 and more counts", "", false},
       {"residual", "relative residual on held-out examples", "", false}};
   verb.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = learn_cost;
   verb.run = run_learn;
   return verb;

@@ -149,7 +149,7 @@ Verb trial_verb() {
       {"verdict", "of the whole run: certified, recovered or refused", "", false}};
   verb.examples = {"mha trial --heads 2 --dim 8 --tokens 3 --samples 100000",
                    "mha trial --degenerate cancelling --samples 20000"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = trial_cost;
   verb.run = run_trial;
   return verb;

@@ -175,6 +175,31 @@ TEST(MhaRefusal, ProportionalProjections) {
   EXPECT_TRUE(mentions(learned, "proportional")) << learned.reason;
 }
 
+TEST(MhaRefusal, AProportionalPairAmongThreeHeadsIsNotCalledTooFewExamples) {
+  Drawn drawn = draw(law_of(3, 8, 2, 3.0), 10000, 3);
+  for (std::size_t c = 0; c < 64; ++c) drawn.truth.w[128 + c] = 0.5 * drawn.truth.w[c];
+  drawn.examples.y = forward(drawn.truth, drawn.examples.x, 2, {});
+  const Learned learned = learn(drawn.examples, {}, {});
+  EXPECT_EQ(learned.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(learned, "proportional")) << learned.reason;
+  EXPECT_FALSE(mentions(learned, "too few")) << learned.reason;
+}
+
+TEST(MhaRefusal, LabelsOfNoLayerAreNotCalledTooFewExamples) {
+  Examples examples = draw(law_of(2, 8, 2, 3.0), 20000, 3).examples;
+  const Examples honest = examples;
+  std::fill(examples.y.begin(), examples.y.end(), 1.0);  // not odd
+  const Learned constant = learn(examples, {}, {});
+  EXPECT_EQ(constant.verdict, Verdict::refused);
+  EXPECT_EQ(constant.reason.find("labels of no such layer"), 0U) << constant.reason;
+  EXPECT_FALSE(mentions(constant, "too few")) << constant.reason;
+  examples.y.assign(examples.x.begin(), examples.x.end());
+  EXPECT_TRUE(mentions(learn(examples, {}, {}), "saturated attention"));
+  examples = honest;
+  examples.y[7000 * 16] = 1e250;
+  EXPECT_TRUE(mentions(learn(examples, {}, {}), "outlier: the labels of example 7000"));
+}
+
 TEST(MhaRefusal, AParityOfSixHeadsWhichLeastSquaresDoesNotFind) {
   InstanceLaw law = law_of(6, 8, 2, 3.0);
   law.degeneracy = Degeneracy::parity;
@@ -255,6 +280,21 @@ TEST(MhaLearn, StopsOnRequestWithThePhasesThatItFinished) {
   ASSERT_EQ(learned.phases.size(), 2U);
   EXPECT_EQ(learned.phases[0].score, whole.phases[0].score);
   EXPECT_EQ(learned.phases[1].inflation, whole.phases[1].inflation);
+}
+
+TEST(MhaLearn, KeepsTheGeometryWhenItIsStoppedAfterwards) {
+  const Examples examples = draw(law_of(2, 6, 2, 3.0), 6000, 12).examples;
+  std::stop_source source;
+  Context context;
+  context.stop = source.get_token();
+  context.progress = [&source](double, std::string_view what) {
+    if (what == "least squares") source.request_stop();
+  };
+  const Learned learned = learn(examples, {}, context);
+  EXPECT_TRUE(learned.interrupted);
+  EXPECT_EQ(learned.heads, 2);
+  EXPECT_EQ(learned.geometry.theta, learn(examples, {}, {}).geometry.theta);
+  EXPECT_TRUE(learned.layer.theta.empty());
 }
 
 TEST(MhaLearn, DoesNotDependOnTheUnitOfTheLabels) {

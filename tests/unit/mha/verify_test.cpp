@@ -101,6 +101,53 @@ TEST_F(MhaVerify, HeadsThatAreNotUniqueFailTheRank) {
   EXPECT_NE(failed.find("rank of the Jacobian"), std::string::npos) << failed;
 }
 
+TEST_F(MhaVerify, AHeadSplitInTwoUnequalPartsFailsWhateverSlabsAreShown) {
+  Layer split = make_layer(3, 8);
+  for (std::size_t c = 0; c < 64; ++c) {
+    const double part = std::sin(static_cast<double>(c));
+    for (std::size_t i = 0; i < 3; ++i) {
+      split.theta[i * 64 + c] = learned_->layer.theta_of(i == 0 ? 0 : 1)[c];
+    }
+    split.w[c] = learned_->layer.w_of(0)[c];
+    split.w[64 + c] = 0.1 * part;
+    split.w[128 + c] = learned_->layer.w_of(1)[c] - 0.1 * part;
+  }
+  Certificate claim = certificate();
+  claim.heads = 3;
+  claim.layer_digest = digest_of(split);
+  std::vector<double>& thetas = claim.rejected.thetas;
+  thetas.insert(thetas.end(), split.theta_of(2).begin(), split.theta_of(2).end());
+  const std::string failed = failures(claim, {split, learned_->geometry}, *examples_);
+  EXPECT_NE(failed.find("canonical form"), std::string::npos) << failed;
+  EXPECT_NE(failed.find("independent features"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, SlabsThatLeaveMoreFreeThanTheHeadsFail) {
+  Certificate claim = certificate();  // one coordinate of the queries is the same in all of them
+  std::erase_if(claim.slabs, [](const CertifiedSlab& slab) {
+    const std::size_t query = slab.row.example * 16 + static_cast<std::size_t>(slab.row.query) * 8;
+    return examples_->x[query] != examples_->x[query + 1];
+  });
+  ASSERT_GT(claim.slabs.size(), 65U);
+  const std::string failed = failures(claim, model(), *examples_);
+  EXPECT_NE(failed.find("slabs, off the heads"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, TheRejectedTupleMustBeTheFoundHeadsWithOneMoved) {
+  Certificate claim = certificate();
+  for (double& theta : claim.rejected.thetas) theta *= 1.0 + 1e-9;
+  const std::string failed = failures(claim, model(), *examples_);
+  EXPECT_NE(failed.find("wrong tuple, heads kept"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, ExamplesOfAnotherShapeAreOtherExamples) {
+  Examples fewer = *examples_;
+  fewer.count = 100;
+  fewer.x.resize(1600);
+  fewer.y.resize(1600);
+  EXPECT_EQ(failures(certificate(), model(), fewer), "same examples");
+}
+
 TEST_F(MhaVerify, AHeldOutExampleThatWasSeenBeforeFails) {
   Examples more = *examples_;  // one more: the first with its tokens exchanged and its sign turned
   for (std::size_t e = 0; e < 16; ++e) {

@@ -94,7 +94,7 @@ struct Knowledge {
 struct Learned {
   Verdict verdict = Verdict::refused;
   std::string reason;        ///< empty when certified
-  bool interrupted = false;  ///< stopped on request: only `phases` and `knowledge` are filled
+  bool interrupted = false;  ///< stopped on request: what the finished phases found is there
   std::vector<PhaseReport> phases;
   int heads = 0;                   ///< 0 when refused before they were found
   Layer geometry;                  ///< before the polish, canonical

@@ -56,8 +56,9 @@ struct Model {
 /// Checks a certificate against the examples with nothing but the forward map: that examples and
 /// layers are the ones meant, that no held-out example was seen before, residuals, rank of the
 /// Jacobian by finite differences, posterior slabs and their singular gap from its own least
-/// squares, the proof of the rejected tuple. Throws InvalidArgument naming the field for a
-/// certificate that does not fit the layer or the examples.
+/// squares, the proof of the rejected tuple. Examples of
+/// another shape fail the first check, and nothing else is asked. Throws InvalidArgument naming the
+/// field for a certificate that does not fit the layer or its own examples.
 [[nodiscard]] std::vector<Check> verify(const Certificate& certificate, const Model& model,
                                         const Examples& examples, const Context& context);
 
