@@ -3,11 +3,11 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/verbs/mixture_options.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "onset/core/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/gain.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "onset/core/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

@@ -1,10 +1,10 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/ssi/limits/phase.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "onset/core/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "onset/core/outcome.hpp"
 #include "ssi/verbs/sgd_options.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

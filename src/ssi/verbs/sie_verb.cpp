@@ -1,8 +1,8 @@
 #include <string>
 
+#include "onset/core/outcome.hpp"
 #include "onset/ssi/limits/exponent.hpp"
 #include "ssi/verbs/model_options.hpp"
-#include "onset/core/outcome.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
