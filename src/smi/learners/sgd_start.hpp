@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <span>
@@ -26,10 +27,11 @@ inline void plant_start(const SgdOptions& options, std::span<const double> teach
   }
 }
 
-/// The loss on fresh samples beyond which a run is worse off than it started, as a multiple of the
-/// loss at the start, and the samples (as fields, the same for every record) behind it.
+/// The loss on fresh samples beyond which a run is worse off than knowing nothing, as a multiple of
+/// the loss of the first weights had they no overlap with the teacher, and the samples (as fields,
+/// the same for every record) behind it.
 inline constexpr double useless_loss = 1.5;
-inline constexpr std::size_t loss_points = 512;
+inline constexpr std::size_t loss_points = 256;
 
 /// Whether a run still makes sense; appends a record where one is due.
 class SgdHistory {
@@ -54,9 +56,13 @@ class SgdHistory {
       record.cosine.push_back(layer.cosine);
     }
     if (!run.diverged) {
-      record.loss = test_errors(*model_, o, no_variance_, loss_points, seed_, number_).plugin;
-      run.diverged =
-          !run.records.empty() && !(record.loss < useless_loss * run.records.front().loss);
+      record.loss = loss(o);
+      if (run.records.empty()) {
+        Overlaps ignorant = o;
+        std::fill(ignorant.cross.begin(), ignorant.cross.end(), 0.0);
+        ignorant_loss_ = loss(ignorant);
+      }
+      run.diverged = !(record.loss < useless_loss * ignorant_loss_);
     }
     if (!run.diverged) run.records.push_back(std::move(record));
     // Steps longer than the time between records leave fewer of them.
@@ -66,11 +72,16 @@ class SgdHistory {
   SgdRun run;
 
  private:
+  [[nodiscard]] double loss(const Overlaps& o) const {
+    return test_errors(*model_, o, no_variance_, loss_points, seed_, number_).plugin;
+  }
+
   std::unique_ptr<SequenceModel> model_;
   std::size_t records_;
   double end_;
   std::uint64_t seed_, number_;
   std::vector<double> no_variance_;
+  double ignorant_loss_ = 0.0;
 };
 
 }  // namespace onset::smi

@@ -31,7 +31,9 @@ double kolmogorov_distance(std::vector<double> a, std::vector<double> b) {
   double worst = 0.0;
   std::size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    (a[i] < b[j] ? i : j) += 1;
+    const double x = std::fmin(a[i], b[j]);  // runs that diverged have one value in common
+    while (i < a.size() && a[i] <= x) ++i;
+    while (j < b.size() && b[j] <= x) ++j;
     worst = std::fmax(worst, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
                                       static_cast<double>(j) / static_cast<double>(b.size())));
   }

@@ -38,8 +38,8 @@ struct SgdRecord {
 
 struct SgdRun {
   std::vector<SgdRecord> records;
-  /// The weights grew beyond any use, or the loss far beyond that of the start: the learning rate
-  /// is too large. Records end there.
+  /// The weights grew beyond any use, or the loss far beyond that of knowing nothing: the learning
+  /// rate is too large. Records end there.
   bool diverged = false;
   bool interrupted = false;  ///< stopped on request; records end there
 };
