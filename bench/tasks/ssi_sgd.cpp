@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "onset/numerics/chi_square.hpp"
+#include "onset/numerics/normal_stream.hpp"
 #include "onset/numerics/random.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
@@ -42,21 +43,22 @@ void chain(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * chain_steps * chain_runs);
 }
 
-/// Five normals and one chi-square a step.
+/// Five normals and one chi-square a step, eight steps of 64 runs at once.
 void chain_draws(benchmark::State& state) {
-  constexpr std::size_t batch = 6 * 32 * 64;
-  std::vector<double> normals(batch);
-  std::vector<std::uint64_t> bits(batch);
-  numerics::Stream stream(1, "bench");
+  constexpr std::size_t row = 8 * 64;
+  std::vector<double> normals(5 * row);
+  std::vector<double> chi(row);
+  std::vector<std::uint64_t> bits(row);
+  numerics::NormalStream stream(1, "bench");
   numerics::Stream spare(1, "bench spare");
   const numerics::ChiSquare chi_square(static_cast<double>(dim) - 3.0);
   for (auto _ : state) {
-    for (std::int64_t done = 0; done < chain_steps; done += 32) {
-      stream.seek(static_cast<std::uint64_t>(done) * 64);
-      stream.normal_pairs(normals, bits);
-      chi_square.sample(std::span(normals).last(32 * 64), std::span(bits).last(32 * 64), spare,
-                        std::span(normals).last(32 * 64));
+    for (std::int64_t done = 0; done < chain_steps; done += 8) {
+      stream.fill(normals);
+      stream.fill(chi, bits);
+      chi_square.sample(chi, bits, spare, chi);
       benchmark::DoNotOptimize(normals.data());
+      benchmark::DoNotOptimize(chi.data());
     }
   }
   state.SetItemsProcessed(state.iterations() * chain_steps * chain_runs);
@@ -72,11 +74,10 @@ void full(benchmark::State& state) {
 /// Two tokens of d single-precision normals a step.
 void full_draws(benchmark::State& state) {
   std::vector<float> x(2 * dim);
-  numerics::Stream stream(1, "bench");
+  numerics::NormalStream stream(1, "bench");
   for (auto _ : state) {
     for (std::int64_t done = 0; done < full_steps * full_runs; ++done) {
-      stream.seek(0);
-      stream.normal(std::span<float>(x));
+      stream.fill(std::span<float>(x));
       benchmark::DoNotOptimize(x.data());
     }
   }

@@ -13,9 +13,11 @@ constexpr std::uint64_t low_bits = 4095;
 
 /// A candidate is 2 scale (1 + y)^3, y = slope x, accepted with probability exp(scale g(y)) where
 /// g(y) = 3 sum_{k >= 4} (-1)^{k+1} y^k / k >= -1.5 y^4 for y > -1/2. Twelve bits of the uniform
-/// decide unless it lies within 2^-12 of the bound: flags[i] = 1 there.
-ONSET_CLONES void propose(std::size_t count, const double* normals, const std::uint64_t* bits,
-                          double scale, double slope, double* out, std::uint64_t* flags) {
+/// decide unless it lies within 2^-12 of the bound: flags[i] = 1 there. Returns how many.
+ONSET_CLONES std::uint64_t propose(std::size_t count, const double* normals,
+                                   const std::uint64_t* bits, double scale, double slope,
+                                   double* out, std::uint64_t* flags) {
+  std::uint64_t open = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double y = slope * normals[i];
     const double v = 1.0 + y;
@@ -23,8 +25,10 @@ ONSET_CLONES void propose(std::size_t count, const double* normals, const std::u
     const auto k = static_cast<double>(static_cast<std::int32_t>(bits[i] & low_bits));
     const double above = (k + 1.0) * 0x1p-12;
     out[i] = 2.0 * scale * (v * v * v);
-    flags[i] = (y > -0.5) && (above <= bound) ? 0 : 1;
+    flags[i] = (y > -0.5) & (above <= bound) ? 0 : 1;
+    open += flags[i];
   }
+  return open;
 }
 
 }  // namespace
@@ -69,17 +73,20 @@ void ChiSquare::sample(std::span<const double> normals, std::span<const std::uin
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = degrees_ * normals[i] * normals[i];
     return;
   }
-  constexpr std::size_t chunk = 256;
+  constexpr std::size_t chunk = 128;
   std::uint64_t flags[chunk];
+  double given[chunk];  // a copy, since out may be normals
   for (std::size_t first = 0; first < out.size(); first += chunk) {
     const std::size_t count = std::min(chunk, out.size() - first);
-    propose(count, normals.data() + first, bits.data() + first, scale_, slope_, out.data() + first,
-            flags);
-    for (std::size_t i = 0; i < count; ++i) {
+    std::copy_n(normals.data() + first, count, given);
+    std::uint64_t open =
+        propose(count, given, bits.data() + first, scale_, slope_, out.data() + first, flags);
+    for (std::size_t i = 0; open > 0; ++i) {
       if (flags[i] == 0) continue;
+      --open;
       const auto k = static_cast<double>(bits[first + i] & low_bits);
       const double uniform = (k + spare.uniform()) * 0x1p-12;
-      out[first + i] = redraw(normals[first + i], uniform, spare);
+      out[first + i] = redraw(given[i], uniform, spare);
     }
   }
 }

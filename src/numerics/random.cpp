@@ -5,8 +5,6 @@
 #include <string>
 
 #include "numerics/philox_scalar.hpp"
-#include "numerics/simd/box_muller.hpp"
-#include "numerics/simd/normal_pairs.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
@@ -88,30 +86,6 @@ void Stream::normal(std::span<double> out, std::span<std::uint64_t> raw) {
   bits(raw);
   simd::to_unit_interval(raw, out);
   simd::normal_quantile(out, out);
-}
-
-void Stream::normal(std::span<float> out) {
-  std::uint64_t buffer[simd::box_muller_block];
-  std::size_t done = 0;
-  while (out.size() - done >= 2) {
-    const std::size_t count = std::min(simd::box_muller_block, (out.size() - done) / 2);
-    bits(std::span(buffer, count));
-    simd::box_muller(buffer, count, out.data() + done);
-    done += 2 * count;
-  }
-  if (done == out.size()) return;
-  float pair[2];
-  bits(std::span(buffer, 1));
-  simd::box_muller(buffer, 1, pair);
-  out[done] = pair[0];
-}
-
-void Stream::normal_pairs(std::span<double> out, std::span<std::uint64_t> raw) {
-  if (out.size() % 2 != 0 || raw.size() != out.size()) {
-    throw InvalidArgument("out", "allowed: an even number of normals, and as many bits");
-  }
-  bits(raw);
-  simd::normal_pairs(raw.data(), out.size() / 2, out.data());
 }
 
 double Stream::uniform() {

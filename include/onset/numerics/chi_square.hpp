@@ -17,7 +17,7 @@ class ChiSquare {
   explicit ChiSquare(double degrees);
 
   /// out[i] from normals[i] and the 12 lowest bits of bits[i] (see Stream::normal); the few that
-  /// those do not decide draw from `spare`, in order.
+  /// those do not decide draw from `spare`, in order. `out` may be `normals`.
   void sample(std::span<const double> normals, std::span<const std::uint64_t> bits, Stream& spare,
               std::span<double> out) const;
 

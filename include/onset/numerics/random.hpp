@@ -30,14 +30,6 @@ class Stream {
   /// normal(), and the bits that the normals were made of: the lowest 12 of each are not used by
   /// its normal, and so are independent of it.
   void normal(std::span<double> out, std::span<std::uint64_t> bits);
-  /// Single-precision normals, two from each draw (Box and Muller): several times as fast, up
-  /// to 6.6 standard deviations. An odd count wastes half a draw. Here the numbers depend on how
-  /// many are drawn at once.
-  void normal(std::span<float> out);
-  /// Double-precision normals in pairs (Box and Muller), faster than normal(): out[i] and
-  /// out[n/2 + i] from the bits at the same places; the lowest 12 of each are free. An even number
-  /// of them; the numbers depend on how many are drawn at once.
-  void normal_pairs(std::span<double> out, std::span<std::uint64_t> bits);
   [[nodiscard]] double uniform();
   [[nodiscard]] double normal();
   [[nodiscard]] std::uint64_t bits();  ///< 64 raw bits: one draw

@@ -5,6 +5,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/chi_square.hpp"
+#include "onset/numerics/normal_stream.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -13,13 +14,8 @@
 namespace onset::ssi {
 namespace {
 
-/// Numbers drawn at once, and steps that share a random stream (a stream has 2^33 draws).
-constexpr std::size_t draws_at_once = 3072;
-constexpr std::uint64_t steps_per_stream = 1 << 16;
-
-std::uint64_t stream_index(std::size_t block, std::uint64_t segment) {
-  return (static_cast<std::uint64_t>(block) << 32) | segment;
-}
+/// Numbers drawn at once: few enough for the fastest cache.
+constexpr std::size_t draws_at_once = 1536;
 
 std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double rate) {
   switch (model.student.kind) {
@@ -34,16 +30,13 @@ std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double
 }
 
 /// Steps are kept as doubles, exact up to 2^53, so that the loop vectorises.
-ONSET_CLONES double note_passages(const double* e, const double* m, double level, double step,
-                                  double* first) {
-  double waiting = 0.0;
+ONSET_CLONES void note_passages(const double* e, const double* m, double level, double step,
+                                double* first) {
   for (std::size_t p = 0; p < lanes; ++p) {
     const double size = std::max(std::abs(e[p]), std::abs(m[p]));
     const bool now = (first[p] == 0.0) & (size >= level);
     first[p] = now ? step : first[p];
   }
-  for (std::size_t p = 0; p < lanes; ++p) waiting += first[p] == 0.0 ? 1.0 : 0.0;
-  return waiting;
 }
 
 class Block {
@@ -57,7 +50,7 @@ class Block {
         steps_at_once_(std::max<std::size_t>(1, draws_at_once / (lanes * (chain_->rows() + 1)))) {
     const std::size_t rows = chain_->rows() + 1;
     normals_.resize(rows * steps_at_once_ * lanes);
-    bits_.resize(normals_.size());
+    bits_.resize(steps_at_once_ * lanes);
     labels_.resize(model.target->outputs() * steps_at_once_ * lanes);
     chain_->start(options.start, options.dim, options.seed, index);
     first_.fill(0.0);
@@ -67,19 +60,15 @@ class Block {
   }
 
   void run(const Context& context) {
-    double waiting = note(0);
+    numerics::NormalStream stream(options_.seed, "ssi chain", index_);
+    numerics::Stream spare(options_.seed, "ssi chain spare", index_);
+    note(0);
     for (std::uint64_t done = 0; done < options_.steps;) {
-      if (options_.stop_at_level && waiting == 0.0) return;
-      const std::uint64_t segment = done / steps_per_stream;
-      numerics::Stream stream(options_.seed, "ssi chain", stream_index(index_, segment));
-      numerics::Stream spare(options_.seed, "ssi chain spare", stream_index(index_, segment));
-      const std::uint64_t end = std::min(options_.steps, (segment + 1) * steps_per_stream);
-      while (done < end && !(options_.stop_at_level && waiting == 0.0)) {
-        context.check();
-        const auto count = std::min<std::uint64_t>(steps_at_once_, end - done);
-        waiting = advance(stream, spare, static_cast<std::size_t>(count), done);
-        done += count;
-      }
+      if (options_.stop_at_level && all_have_passed()) return;
+      context.check();
+      const auto count = std::min<std::uint64_t>(steps_at_once_, options_.steps - done);
+      advance(stream, spare, static_cast<std::size_t>(count), done);
+      done += count;
     }
   }
 
@@ -91,27 +80,30 @@ class Block {
   }
 
  private:
-  double note(std::uint64_t step) {
-    return note_passages(chain_->overlap_e().data(), chain_->overlap_m().data(), options_.level,
-                         static_cast<double>(step), first_.data());
+  void note(std::uint64_t step) {
+    note_passages(chain_->overlap_e().data(), chain_->overlap_m().data(), options_.level,
+                  static_cast<double>(step), first_.data());
   }
 
-  double advance(numerics::Stream& stream, numerics::Stream& spare, std::size_t count,
-                 std::uint64_t done) {
+  [[nodiscard]] bool all_have_passed() const {
+    return std::find(first_.begin(), first_.end(), 0.0) == first_.end();
+  }
+
+  void advance(numerics::NormalStream& stream, numerics::Stream& spare, std::size_t count,
+               std::uint64_t done) {
     const std::size_t stride = count * lanes;
     const std::size_t rows = chain_->rows();
-    const std::size_t size = (rows + 1) * stride;
-    stream.normal_pairs(std::span(normals_).first(size), std::span(bits_).first(size));
     const auto last = std::span(normals_).subspan(rows * stride, stride);
-    chi_square_.sample(last, std::span(bits_).subspan(rows * stride, stride), spare, last);
+    const auto bits = std::span(bits_).first(stride);
+    stream.fill(std::span(normals_).first(rows * stride));
+    stream.fill(last, bits);
+    chi_square_.sample(last, bits, spare, last);
     model_.target->values(stride, normals_.data(), labels_.data());
-    double waiting = 0.0;
     for (std::size_t s = 0; s < count; ++s) {
       const std::size_t at = s * lanes;
       chain_->step({normals_.data() + at, stride, last.data() + at, labels_.data() + at});
-      waiting = note(done + s + 1);
+      note(done + s + 1);
     }
-    return waiting;
   }
 
   const SequenceModel& model_;
@@ -148,11 +140,11 @@ std::optional<Estimate> mean_over_runs(const std::vector<double>& values) {
 
 void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed, std::size_t block,
                         std::vector<double>& out) {
-  numerics::Stream stream(seed, "ssi chain start", block);
+  numerics::NormalStream stream(seed, "ssi chain start", block);
   numerics::Stream spare(seed, "ssi chain start spare", block);
   std::vector<double> normals((count + 1) * lanes);
   std::vector<std::uint64_t> bits(normals.size());
-  stream.normal_pairs(normals, bits);
+  stream.fill(normals, bits);
   std::vector<double> rest(lanes);
   numerics::ChiSquare(dimensions - static_cast<double>(count))
       .sample(std::span(normals).last(lanes), std::span(bits).last(lanes), spare, rest);

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/normal_stream.hpp"
 #include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
 #include "onset/numerics/simd/float_vectors.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
@@ -16,8 +16,6 @@ namespace simd = numerics::simd;
 
 /// Runs that a thread advances together, so that links see batches.
 constexpr std::size_t together = 8;
-/// Draws after which a run moves on to its next random stream.
-constexpr std::uint64_t draws_per_stream = std::uint64_t{1} << 31;
 
 /// The weights of one run: `vectors` of them (one, or one per token), each d long, with one joint
 /// constraint |W|^2 = vectors * d; what is stored is W/scale, so that a step needs no extra pass.
@@ -25,8 +23,7 @@ class Weights {
  public:
   Weights(std::size_t dim, std::size_t vectors, const SgdOptions& options, std::size_t run)
       : dim_(dim), vectors_(vectors), w_(dim * vectors) {
-    numerics::Stream stream(options.seed, "ssi full start", run);
-    stream.normal(std::span<float>(w_));
+    numerics::NormalStream(options.seed, "ssi full start", run).fill(std::span<float>(w_));
     if (options.start != Start::random) {
       for (std::size_t v = 0; v < vectors_; ++v) vector(v)[0] = vector(v)[1] = 0.0f;
       double square = 0.0;
@@ -74,7 +71,6 @@ class Group {
   Group(const SequenceModel& model, const SgdOptions& options, std::size_t first, std::size_t count)
       : model_(model),
         options_(options),
-        first_(first),
         count_(count),
         dim_(static_cast<std::size_t>(options.dim)),
         tokens_(model.tokens()),
@@ -85,32 +81,24 @@ class Group {
         z_(tokens_ * count),
         delta_(tokens_ * count),
         y_(outputs_ * count),
-        f_(outputs_ * count),
-        steps_per_stream_(std::max<std::uint64_t>(1, draws_per_stream / (tokens_ * dim_))) {
+        f_(outputs_ * count) {
     const std::size_t vectors = model.student.kind == StudentKind::untied ? tokens_ : 1;
-    for (std::size_t r = 0; r < count; ++r)
+    for (std::size_t r = 0; r < count; ++r) {
       weights_.emplace_back(dim_, vectors, options, first + r);
+      streams_.emplace_back(options.seed, "ssi full", first + r);
+    }
   }
 
   void run(std::span<SgdRun> runs, const Context& context) {
     note(0, runs);
     for (std::uint64_t step = 0; step < options_.steps; ++step) {
       context.check();
-      if (step % steps_per_stream_ == 0) open_streams(step / steps_per_stream_);
       advance();
       if (note(step + 1, runs) && options_.stop_at_level) return;
     }
   }
 
  private:
-  void open_streams(std::uint64_t segment) {
-    streams_.clear();
-    for (std::size_t r = 0; r < count_; ++r) {
-      streams_.emplace_back(options_.seed, "ssi full",
-                            (static_cast<std::uint64_t>(first_ + r) << 32) | segment);
-    }
-  }
-
   [[nodiscard]] float* sample(std::size_t run, std::size_t token) {
     return x_.data() + (run * tokens_ + token) * dim_;
   }
@@ -119,7 +107,7 @@ class Group {
     const double root = std::sqrt(static_cast<double>(dim_));
     for (std::size_t r = 0; r < count_; ++r) {
       Weights& w = weights_[r];
-      streams_[r].normal(std::span(sample(r, 0), tokens_ * dim_));
+      streams_[r].fill(std::span(sample(r, 0), tokens_ * dim_));
       for (std::size_t i = 0; i < tokens_; ++i) {
         const float* own = w.vector(w.vectors() > 1 ? i : 0);
         const double e = w.scale() * own[1] / root;
@@ -178,7 +166,6 @@ class Group {
 
   const SequenceModel& model_;
   const SgdOptions& options_;
-  std::size_t first_;
   std::size_t count_;
   std::size_t dim_;
   std::size_t tokens_;
@@ -190,9 +177,8 @@ class Group {
   std::vector<double> delta_;
   std::vector<double> y_;
   std::vector<double> f_;
-  std::uint64_t steps_per_stream_;
   std::vector<Weights> weights_;
-  std::vector<numerics::Stream> streams_;
+  std::vector<numerics::NormalStream> streams_;
 };
 
 }  // namespace

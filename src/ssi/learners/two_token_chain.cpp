@@ -3,17 +3,15 @@
 #include <cmath>
 
 #include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "onset/numerics/simd/pair_softmax.hpp"
 #include "ssi/learners/chain.hpp"
 
 namespace onset::ssi {
 namespace {
 
-/// Fields and logits of the first token in the first row, of the second in the second.
 struct Fields {
   Lanes q;
   double z[2][lanes];
-  double logit[2 * lanes];
 };
 
 ONSET_CLONES void compute_fields(const StepDraws& draws, const double* e, const double* m,
@@ -29,8 +27,6 @@ ONSET_CLONES void compute_fields(const StepDraws& draws, const double* e, const 
     out.q[p] = q;
     out.z[0][p] = z1;
     out.z[1][p] = z2;
-    out.logit[p] = z1 * (z1 - z2);
-    out.logit[lanes + p] = z2 * (z2 - z1);
   }
 }
 
@@ -50,8 +46,11 @@ ONSET_CLONES void inverse_norms(const StepDraws& draws, const double* f, double*
 
 /// The step of [ssi 31]. With B = B_0 + the pull of pi, where B_0 and C turn (sum delta zeta,
 /// |delta| xi) by an angle, B_0^2 + C^2 is the sum of their squares, so that C is not needed.
-ONSET_CLONES void move(double h, const StepDraws& draws, const double* f, const double* weight,
-                       const Fields& fields, double* __restrict e, double* __restrict m) {
+/// Out come what the step takes off m and e, and by how much |w|^2 leaves 1 before it is
+/// normalised.
+ONSET_CLONES void compute_move(double h, const StepDraws& draws, const double* f,
+                               const double* weight, const Fields& fields, const double* e,
+                               double* __restrict out) {
   const std::size_t stride = draws.stride;
   const double* t1 = draws.normals;
   const double* y = draws.labels;
@@ -73,14 +72,44 @@ ONSET_CLONES void move(double h, const StepDraws& draws, const double* f, const 
     const double extra = t1[4 * stride + p];
     const double q = fields.q[p];
     const double rest = std::max(0.0, q * q - e[p] * e[p]);
-    const double inverse = q > 0.0 ? 1.0 / (q * q) : 0.0;
-    const double turned = e[p] * zeta * q * inverse + std::sqrt(rest * square * inverse) * extra;
+    const double inverse = q > 0.0 ? 1.0 / q : 0.0;
+    const double turned = (e[p] * zeta + std::sqrt(rest * square) * extra) * inverse;
     const double length = a * a + zeta * zeta + shift * (2.0 * turned + shift) +
                           square * (extra * extra + draws.chi_square[p]);
     const double radial = d1 * z1 + d2 * z2;
-    const double norm = 1.0 / std::sqrt(1.0 - 2.0 * h * radial + h * h * length);
-    m[p] = (m[p] - h * a) * norm;
-    e[p] = (e[p] - h * (turned + shift)) * norm;
+    out[p] = h * a;
+    out[lanes + p] = h * (turned + shift);
+    out[2 * lanes + p] = h * (h * length - 2.0 * radial);
+  }
+}
+
+/// Where the series of (1 + x)^{-1/2} up to x^7 is as good as the root itself.
+constexpr double small_growth = 1.0 / 128.0;
+
+ONSET_CLONES std::uint64_t apply_small(const double* move, double* __restrict e,
+                                       double* __restrict m) {
+  std::uint64_t large = 0;
+  for (std::size_t p = 0; p < lanes; ++p) {
+    const double x = move[2 * lanes + p];
+    const double x2 = x * x;
+    const double x4 = x2 * x2;
+    const double low = (1.0 - 0.5 * x) + x2 * (0.375 - 0.3125 * x);
+    const double high = (0.2734375 - 0.24609375 * x) + x2 * (0.2255859375 - 0.20947265625 * x);
+    const double norm = low + x4 * high;
+    const bool now = std::abs(x) > small_growth;
+    large += now ? 1 : 0;
+    m[p] = now ? m[p] : (m[p] - move[p]) * norm;
+    e[p] = now ? e[p] : (e[p] - move[lanes + p]) * norm;
+  }
+  return large;
+}
+
+void apply_large(const double* move, double* e, double* m) {
+  for (std::size_t p = 0; p < lanes; ++p) {
+    if (!(std::abs(move[2 * lanes + p]) > small_growth)) continue;
+    const double norm = 1.0 / std::sqrt(1.0 + move[2 * lanes + p]);
+    m[p] = (m[p] - move[p]) * norm;
+    e[p] = (e[p] - move[lanes + p]) * norm;
   }
 }
 
@@ -93,14 +122,16 @@ class TwoTokenChain final : public SequenceState {
 
   void step(const StepDraws& draws) override {
     compute_fields(draws, e_.data(), m_.data(), fields_);
-    numerics::simd::sigmoid(fields_.logit, f_);
+    numerics::simd::pair_softmax(fields_.z[0], fields_.z[1], lanes, f_, f_ + lanes);
     if (loss_ == Loss::frobenius) inverse_norms(draws, f_, weight_.data());
-    move(h_, draws, f_, weight_.data(), fields_, e_.data(), m_.data());
+    compute_move(h_, draws, f_, weight_.data(), fields_, e_.data(), move_);
+    if (apply_small(move_, e_.data(), m_.data()) > 0) apply_large(move_, e_.data(), m_.data());
   }
 
  private:
   Loss loss_;
   Fields fields_{};
+  double move_[3 * lanes]{};
   double f_[2 * lanes]{};
   Lanes weight_{};
 };

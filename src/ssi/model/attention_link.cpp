@@ -4,29 +4,32 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/simd/clones.hpp"
+#include "onset/numerics/simd/pair_softmax.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
 #include "onset/ssi/model/link.hpp"
 
 namespace onset::ssi {
 namespace {
 
-/// Logits of the diagonal of two tokens: F_11 = sigmoid(z1 (z1 - z2)), F_22 = sigmoid(z2 (z2 -
-/// z1)).
-ONSET_CLONES void two_token_logits(std::size_t count, const double* z, double* logit) {
+/// The matrix of two tokens from its diagonal, scaled, plus a fixed one: entries
+/// scale F + (fixed, rest; rest, fixed).
+ONSET_CLONES void two_token_matrix(std::size_t count, const double* diagonal, double scale,
+                                   double fixed, double rest, double* f) {
   for (std::size_t p = 0; p < count; ++p) {
-    const double difference = z[p] - z[count + p];
-    logit[p] = z[p] * difference;
-    logit[count + p] = -(z[count + p] * difference);
+    f[p] = scale * diagonal[p] + fixed;
+    f[count + p] = scale * (1.0 - diagonal[p]) + rest;
+    f[2 * count + p] = scale * (1.0 - diagonal[count + p]) + rest;
+    f[3 * count + p] = scale * diagonal[count + p] + fixed;
   }
 }
 
-ONSET_CLONES void two_token_matrix(std::size_t count, const double* diagonal, double* f) {
-  for (std::size_t p = 0; p < count; ++p) {
-    f[p] = diagonal[p];
-    f[count + p] = 1.0 - diagonal[p];
-    f[2 * count + p] = 1.0 - diagonal[count + p];
-    f[3 * count + p] = diagonal[count + p];
-  }
+/// scale softmax_rows(z z^T) + (fixed, rest; rest, fixed) of two tokens.
+void two_token_attention(std::size_t count, const double* z, double scale, double fixed,
+                         double rest, double* f) {
+  thread_local std::vector<double> diagonal;
+  diagonal.resize(2 * count);
+  numerics::simd::pair_softmax(z, z + count, count, diagonal.data(), diagonal.data() + count);
+  two_token_matrix(count, diagonal.data(), scale, fixed, rest, f);
 }
 
 /// With the weights of the four entries, row 1 gives h1 = F_11 F_12 (w_11 - w_12), and likewise.
@@ -45,13 +48,7 @@ ONSET_CLONES void two_token_pullback(std::size_t count, const double* z, const d
 /// softmax_rows(z z^T), entry (i, j) at f[(i L + j) count]. Scores are shifted by their row's
 /// largest.
 void attention_matrix(std::size_t tokens, std::size_t count, const double* z, double* f) {
-  if (tokens == 2) {
-    thread_local std::vector<double> diagonal;
-    diagonal.resize(2 * count);
-    two_token_logits(count, z, diagonal.data());
-    numerics::simd::sigmoid(diagonal, diagonal);
-    return two_token_matrix(count, diagonal.data(), f);
-  }
+  if (tokens == 2) return two_token_attention(count, z, 1.0, 0.0, 0.0, f);
   thread_local std::vector<double> extreme;
   extreme.resize(count);
   for (std::size_t i = 0; i < tokens; ++i) {
@@ -171,13 +168,7 @@ class MixtureLink final : public Link {
   [[nodiscard]] std::size_t tokens() const override { return 2; }
   [[nodiscard]] std::size_t outputs() const override { return 4; }
   void values(std::size_t count, const double* z, double* out) const override {
-    attention_matrix(2, count, z, out);
-    const double fixed[4] = {alpha_, 1.0 - alpha_, 1.0 - alpha_, alpha_};
-    for (std::size_t k = 0; k < 4; ++k) {
-      for (std::size_t p = 0; p < count; ++p) {
-        out[k * count + p] = (1.0 - omega_) * out[k * count + p] + omega_ * fixed[k];
-      }
-    }
+    two_token_attention(count, z, 1.0 - omega_, omega_ * alpha_, omega_ * (1.0 - alpha_), out);
   }
   void pullback(std::size_t count, const double* z, const double*, const double* weight,
                 double* delta) const override {

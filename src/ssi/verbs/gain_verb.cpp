@@ -166,7 +166,7 @@ Verb gain_verb() {
   verb.examples = {
       "ssi gain --tokens 2,4,8 --policy equal --dim 1000 --rate 0.05 --level 0.3",
       "ssi gain --tokens 2,4,8,16 --policy linear --rate 0.002 --loss squared --runs 64"};
-  verb.method = 3;
+  verb.method = 4;
   verb.cost = gain_cost;
   verb.run = run_gain;
   return verb;

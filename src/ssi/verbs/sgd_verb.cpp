@@ -225,7 +225,7 @@ Verb sgd_verb() {
       "ssi sgd --a 1 --omega 0.5:0.75:0.05 --loss frobenius --start zero --dim 200 --runs 128",
       "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",
       "ssi sgd --a 1 --omega 0.64 --engine sde --dim 1e9 --runs 512"};
-  verb.method = 2;
+  verb.method = 3;
   verb.cost = sgd_cost;
   verb.run = run_sgd;
   return verb;
