@@ -1,21 +1,37 @@
-"""Online SGD of two-token attention at d = 1000: a plain NumPy loop beside `onset ssi sgd`.
+"""Online SGD of two-token attention at d = 1000: a plain loop in Python beside `onset ssi sgd`.
 
-Usage: ssi_sgd.py PATH_OF_ONSET [THREADS]
+Usage: ssi_sgd.py PATH_OF_ONSET [REPEATS]
 
-The loop is one run, one step at a time, with its overlaps recorded; it has whatever threads NumPy takes. Onset has
-THREADS (1 unless given), and many runs. Both sides take turns in one job, in processor time with one thread (so that
-other work on the machine does not count) and in wall time with more. The command's start is taken out by timing two
-numbers of steps.
+The loops are what one writes first: one run, one step at a time, batch 1: draw two tokens, fields of teacher and
+student, labels, gradient (by hand in NumPy, by autograd in torch, if that is installed), a step, the norm, and the
+overlaps of every step kept. Double precision in NumPy, single in torch; no printing, no copies that the step does not
+need. A loop runs on one core; it has no use for more. Onset advances many runs, on one core and on all of them.
+
+All sides take turns, REPEATS times (5 unless given). One core is counted in processor time, so that other work on the
+machine does not count; all cores in wall time, where it does. The command's start is taken out by timing two numbers
+of steps. Printed are the medians, and the ratios of each turn: median, least and largest.
 """
 
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
 import resource
+import statistics
 import subprocess
 import sys
 import time
 
 import numpy as np
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 D, RATE, OMEGA, A = 1000, 0.05, 0.6, 1.0
+ROOT = D**0.5
 
 
 def softmax(s):
@@ -23,64 +39,104 @@ def softmax(s):
     return s / s.sum(axis=1, keepdims=True)
 
 
-def clock(threads):
-    """Seconds of this process and of those that it has waited for; of the wall if there are several threads."""
-    if threads > 1:
-        return time.perf_counter()
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
-def numpy_seconds_per_step(threads, steps=1500):
+def numpy_loop(steps=1000):
     rng = np.random.default_rng(1)
-    root = np.sqrt(D)
     teacher = rng.standard_normal(D)
-    teacher *= root / np.linalg.norm(teacher)
+    teacher *= ROOT / np.linalg.norm(teacher)
     w = rng.standard_normal(D)
-    w *= root / np.linalg.norm(w)
+    w *= ROOT / np.linalg.norm(w)
     p = rng.standard_normal(D)
     p -= teacher * (p @ teacher) / D
     positions = np.stack([p, -p]) / np.linalg.norm(p)
     fixed = softmax(np.array([[A**2, -(A**2)], [-(A**2), A**2]]))
     overlaps = np.empty((steps, 2))
-    start = clock(threads)
+    start = time.process_time()
     for step in range(steps):
         x = rng.standard_normal((2, D))
-        z_teacher = x @ teacher / root
+        z_teacher = x @ teacher / ROOT
         tokens = x + positions
-        z = tokens @ w / root
+        z = tokens @ w / ROOT
         y = (1 - OMEGA) * softmax(np.outer(z_teacher, z_teacher)) + OMEGA * fixed
         f = softmax(np.outer(z, z))
         g = f - y
         h = f * (g - (g * f).sum(axis=1, keepdims=True))
-        w = w - RATE * (((h + h.T) @ z) @ tokens) / root
-        w *= root / np.linalg.norm(w)
-        overlaps[step] = w @ teacher / D, positions[0] @ w / root
-    return (clock(threads) - start) / steps
+        w = w - RATE * (((h + h.T) @ z) @ tokens) / ROOT
+        w *= ROOT / np.linalg.norm(w)
+        overlaps[step] = w @ teacher / D, positions[0] @ w / ROOT
+    return (time.process_time() - start) / steps
 
 
-def onset_seconds_per_step(command, engine, runs, few, many, threads):
+def torch_loop(steps=500):
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    teacher = torch.randn(D)
+    teacher *= ROOT / teacher.norm()
+    w = torch.randn(D)
+    w = (w * ROOT / w.norm()).requires_grad_(True)
+    p = torch.randn(D)
+    p -= teacher * (p @ teacher) / D
+    positions = torch.stack([p, -p]) / p.norm()
+    fixed = torch.softmax(torch.tensor([[A**2, -(A**2)], [-(A**2), A**2]]), dim=1)
+    overlaps = torch.empty(steps, 2)
+    optimizer = torch.optim.SGD([w], lr=RATE)
+    start = time.process_time()
+    for step in range(steps):
+        x = torch.randn(2, D)
+        z_teacher = x @ teacher / ROOT
+        z = (x + positions) @ w / ROOT
+        y = (1 - OMEGA) * torch.softmax(torch.outer(z_teacher, z_teacher), dim=1) + OMEGA * fixed
+        loss = 0.5 * ((torch.softmax(torch.outer(z, z), dim=1) - y) ** 2).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            w *= ROOT / w.norm()
+            overlaps[step, 0] = w @ teacher / D
+            overlaps[step, 1] = positions[0] @ w / ROOT
+    return (time.process_time() - start) / steps
+
+
+def children_time():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def onset(command, engine, runs, few, many, threads):
+    """Seconds a step and run."""
+    clock = children_time if threads == 1 else time.perf_counter
+
     def seconds(steps):
-        start = clock(threads)
+        start = clock()
         subprocess.run([command, "ssi", "sgd", "--a", str(A), "--omega", str(OMEGA), "--dim", str(D), "--rate",
                         str(RATE), "--runs", str(runs), "--steps", str(steps), "--engine", engine, "--threads",
                         str(threads), "--quiet", "--format", "json"], stdout=subprocess.DEVNULL, check=False)
-        return clock(threads) - start
+        return clock() - start
+
     return (seconds(many) - seconds(few)) / ((many - few) * runs)
 
 
 def main():
     command = sys.argv[1]
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    turns = []
-    for _ in range(3):
-        turns.append((numpy_seconds_per_step(threads),
-                      onset_seconds_per_step(command, "chain", 128, 1000, 41000, threads),
-                      onset_seconds_per_step(command, "full", 16, 100, 2100, threads)))
-    plain, chain, full = (sorted(x)[1] for x in zip(*turns))
-    print(f"NumPy loop: {plain * 1e6:.0f} us a step")
-    print(f"chain:      {chain * 1e9:.0f} ns a step and run, {plain / chain:.0f} times as fast")
-    print(f"full:       {full * 1e6:.2f} us a step and run, {plain / full:.1f} times as fast")
+    repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    cores = len(os.sched_getaffinity(0))
+    loops = {"NumPy": numpy_loop} | ({"torch": torch_loop} if torch else {})
+    engines = {}
+    for threads in sorted({1, cores}):
+        where = "one core" if threads == 1 else f"{cores} cores"
+        engines["chain", where] = lambda t=threads: onset(command, "chain", 64 * cores, 1000, 41000, t)
+        engines["full", where] = lambda t=threads: onset(command, "full", 8 * cores, 100, 2100, t)
+    turns = [{key: run() for key, run in (loops | engines).items()} for _ in range(repeats)]
+
+    def median(key):
+        return statistics.median(turn[key] for turn in turns)
+
+    for name in loops:
+        print(f"{name} loop: {median(name) * 1e6:.0f} us a step")
+    for engine in engines:
+        print(f"{engine[0]}, {engine[1]}: {median(engine) * 1e9:.3g} ns a step and run")
+        for name in loops:
+            ratios = [turn[name] / turn[engine] for turn in turns]
+            print(f"  {statistics.median(ratios):.3g} times as fast as {name} ({min(ratios):.3g} to {max(ratios):.3g})")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,16 @@
 namespace onset::io {
 namespace {
 
+/// A number that reads as zero has no sign.
+std::string without_sign_of_zero(std::string text) {
+  const bool zero = text.find_first_not_of("-0.") == std::string::npos;
+  if (zero && text.front() == '-') text.erase(0, 1);
+  return text;
+}
+
 /// Plain numbers for people; CSV and JSON carry all digits.
 std::string plain(double value) {
-  return fmt::format("{:.10g}", value);
+  return without_sign_of_zero(fmt::format("{:.10g}", value));
 }
 
 int decimal_exponent(double x) {
@@ -21,7 +28,8 @@ int decimal_exponent(double x) {
 /// Value and error with a common number of decimals.
 std::string with_decimals(double value, double error, int decimals) {
   const double last_digits = std::round(error * std::pow(10.0, decimals));
-  return fmt::format("{:.{}f}({:.0f})", value, decimals, std::max(last_digits, 1.0));
+  return fmt::format("{}({:.0f})", without_sign_of_zero(fmt::format("{:.{}f}", value, decimals)),
+                     std::max(last_digits, 1.0));
 }
 
 }  // namespace

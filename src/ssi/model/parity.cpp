@@ -2,21 +2,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "onset/numerics/random.hpp"
 
 namespace onset::ssi {
 
-bool is_even(const Link& link) {
-  constexpr std::size_t count = 64;
+namespace {
+
+/// What both questions ask at: a few points in no special place.
+constexpr std::size_t count = 64;
+
+std::vector<double> some_fields(const Link& link, std::string_view purpose) {
   std::vector<double> z(link.tokens() * count);
-  numerics::Stream(1, "ssi parity").normal(z);
-  std::vector<double> plus(link.outputs() * count);
-  std::vector<double> minus(plus.size());
-  link.values(count, z.data(), plus.data());
+  numerics::Stream(1, purpose).normal(z);
+  return z;
+}
+
+std::vector<double> values_at(const Link& link, const std::vector<double>& z) {
+  std::vector<double> out(link.outputs() * count);
+  link.values(count, z.data(), out.data());
+  return out;
+}
+
+}  // namespace
+
+bool is_even(const Link& link) {
+  std::vector<double> z = some_fields(link, "ssi parity");
+  const auto plus = values_at(link, z);
   for (double& x : z) x = -x;
-  link.values(count, z.data(), minus.data());
+  const auto minus = values_at(link, z);
   for (std::size_t i = 0; i < plus.size(); ++i) {
     if (!(std::abs(plus[i] - minus[i]) <= 1e-13 * (1.0 + std::abs(plus[i])))) return false;
   }
@@ -24,13 +40,10 @@ bool is_even(const Link& link) {
 }
 
 bool is_flat(const Link& link) {
-  constexpr std::size_t count = 64;
-  std::vector<double> z(link.tokens() * count);
-  numerics::Stream(1, "ssi flatness").normal(z);
-  std::vector<double> values(link.outputs() * count);
-  std::vector<double> slopes(z.size());
-  link.values(count, z.data(), values.data());
+  const auto z = some_fields(link, "ssi flatness");
+  const auto values = values_at(link, z);
   const std::vector<double> weight(values.size(), 1.0);
+  std::vector<double> slopes(z.size());
   link.pullback(count, z.data(), values.data(), weight.data(), slopes.data());
   return std::all_of(slopes.begin(), slopes.end(), [](double x) { return x == 0.0; });
 }

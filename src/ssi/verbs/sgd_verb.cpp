@@ -20,8 +20,8 @@ double default_time(double dim) {
 
 /// Measured, for estimates only: nanoseconds per step and run of the chain, per normal of the full
 /// engine, per step of the diffusion.
-constexpr double chain_ns_per_normal = 8.0;
-constexpr double full_ns_per_normal = 2.0;
+constexpr double chain_ns_per_normal = 4.5;
+constexpr double full_ns_per_normal = 1.0;
 
 std::vector<Column> mixture_columns() {
   return {

@@ -62,6 +62,14 @@ TEST(Concise, VerySmallAndVeryLargeNumbersHaveAnExponent) {
   EXPECT_EQ(concise({2.5e9, 3e7}), "2.50(3)e9");
 }
 
+TEST(Concise, ZeroHasNoSign) {
+  EXPECT_EQ(concise({-0.3, 62.0}), "0(62)");
+  EXPECT_EQ(concise({-0.0004, 0.3}), "0.0(3)");
+  EXPECT_EQ(concise({-0.0, 0.0}), "0");
+  EXPECT_EQ(concise({-0.0004, 0.0}), "-0.0004");
+  EXPECT_EQ(concise({-1e8, 6e9}), "0(6)e9");
+}
+
 TEST(Concise, AnUnknownErrorIsMarked) {
   EXPECT_EQ(concise({0.5, inf}), "0.5(?)");
   EXPECT_EQ(concise({0.5, nan_value}), "0.5(?)");
