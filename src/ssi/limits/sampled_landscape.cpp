@@ -23,14 +23,14 @@ class SampledLandscape final : public Landscape {
     const double q = std::sqrt(std::max(0.0, 1.0 - m * m));
     RiskPoint here = averages(e, m);
     if (q >= rim) return here;
-    // The slope is smooth in q^2 unless it diverges, and then the two differ by as much as it.
+    // A slope a little inside stands for it: its change, of order q^2, is far below the error of
+    // sampling, unless the slope diverges, and then the two differ by as much as it.
     const auto inside = [&](double distance) {
       return averages(e, std::copysign(std::sqrt(1.0 - distance * distance), m)).slope_m;
     };
     const Estimate near = inside(rim);
     const Estimate far = inside(2.0 * rim);
-    here.slope_m = {(4.0 * near.value - far.value) / 3.0,
-                    std::hypot(near.error, near.value - far.value)};
+    here.slope_m = {near.value, std::hypot(near.error, near.value - far.value)};
     return here;
   }
 

@@ -156,7 +156,7 @@ Verb loss_verb() {
   verb.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
                    "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
                    "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};
-  verb.method = 3;
+  verb.method = 4;
   verb.cost = loss_cost;
   verb.run = run_loss;
   return verb;

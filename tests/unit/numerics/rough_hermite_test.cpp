@@ -80,6 +80,15 @@ TEST(RoughHermite, AJumpAlongTheOuterAxisIsExact) {
   EXPECT_NEAR(bracket.fine.square, 1.0, rounding);
 }
 
+/// Two of them in one panel: bisection alone would run out of halvings.
+TEST(RoughHermite, JumpsAlongTheOuterAxisAreCut) {
+  const auto bracket = project("sign((x - 0.3)*(x - 0.71)*y)", {"x", "y"}, 2);
+  const double between =
+      0.5 * (std::erf(0.71 / std::numbers::sqrt2) - std::erf(0.3 / std::numbers::sqrt2));
+  EXPECT_NEAR(at(bracket.fine, {0, 1}), (1.0 - 2.0 * between) * std::sqrt(2.0 / std::numbers::pi),
+              rounding);
+}
+
 TEST(RoughHermite, OrdersBelongToTheirAxes) {
   const auto bracket = project("x*(y^2 - 1)", {"x", "y"}, 3);
   EXPECT_NEAR(at(bracket.fine, {1, 2}), std::numbers::sqrt2, rounding);
@@ -87,8 +96,6 @@ TEST(RoughHermite, OrdersBelongToTheirAxes) {
   EXPECT_NEAR(bracket.fine.square, 2.0, rounding);
 }
 
-/// P(x^2 + y^2 > c) = exp(-c/2): the outer integrand has roots at x^2 = c, where the cuts of inner
-/// lines meet, for bisection to find.
 TEST(RoughHermite, LargeValuesFarOutCostNoMoreThanTheyCount) {
   // At x = 10 the function is a thousand times its scale, and its rounding above any small error.
   const auto bracket = project("(x^3-3*x)*max(y,0)", {"x", "y"}, 40);
@@ -107,6 +114,8 @@ TEST(RoughHermite, AStopIsHeeded) {
   EXPECT_THROW((void)rough_hermite_series(f, {2, 0, {}}, 4, 1.0, context), Interrupted);
 }
 
+/// P(x^2 + y^2 > c) = exp(-c/2): the outer integrand has roots at x^2 = c, where the cuts of inner
+/// lines meet, for bisection to find.
 TEST(RoughHermite, ADiskIsExact) {
   const auto bracket = project("step(x^2 + y^2 - 1.21)", {"x", "y"}, 2);
   EXPECT_NEAR(bracket.fine.square, std::exp(-0.605), rounding);
