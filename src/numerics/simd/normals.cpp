@@ -34,9 +34,9 @@ constexpr double cosine_terms[] = {0.0416666666666646786, -0.0013888888887277342
                                    0.0000248015852109905159, -2.75563696955730062e-7,
                                    2.07006004834331177e-9};
 
-/// sqrt(-2 log u), u = (k + 1/2) 2^-52 for the upper 52 bits k: with u = 2^e x, x in [sqrt(1/2),
+/// -2 log u, u = (k + 1/2) 2^-52 for the upper 52 bits k: with u = 2^e x, x in [sqrt(1/2),
 /// sqrt(2)), log x = 2 artanh((x - 1)/(x + 1)).
-HWY_INLINE V radius(VU bits) {
+HWY_INLINE V squared_radius(VU bits) {
   const D d;
   const DU du;
   constexpr std::uint64_t one_bits = 0x3FF0000000000000;
@@ -53,11 +53,11 @@ HWY_INLINE V radius(VU bits) {
   const V s2 = hn::Mul(s, s);
   const V log_x = hn::Mul(s, hn::MulAdd(polynomial(d, s2, artanh_terms), s2, hn::Set(d, 2.0)));
   const V log_u = hn::MulAdd(e, hn::Set(d, 0.6931471805599453), log_x);
-  return hn::Sqrt(hn::Mul(hn::Set(d, -2.0), log_u));
+  return hn::Mul(hn::Set(d, -2.0), log_u);
 }
 
 /// The same, u = (k + 1/2) 2^-31 for the upper 31 bits k.
-HWY_INLINE VF radius(VI words) {
+HWY_INLINE VF squared_radius(VI words) {
   const DF d;
   const DI di;
   const hn::RebindToUnsigned<DI> dw;
@@ -72,7 +72,7 @@ HWY_INLINE VF radius(VI words) {
   const VF series = hn::Mul(s, polynomial(d, hn::Mul(s, s), terms));
   const VF square = hn::MulAdd(hn::ConvertTo(d, e), hn::Set(d, -1.38629436112f), series);
   // u rounds to 1 for the last few k.
-  return hn::Sqrt(hn::Max(hn::Zero(d), square));
+  return hn::Max(hn::Zero(d), square);
 }
 
 /// (first, second) = (c, s), or (s, c) where the mask has ones. (IfNegativeThenElse of
@@ -163,29 +163,45 @@ HWY_INLINE hn::Vec<TagOfWords> part(VU words, std::size_t i) {
 #endif
 }
 
+/// Tiles that are taken in two passes, of squared radii and of the rest: one would be too long a
+/// chain of operations for the processor to overlap a tile with the next.
+constexpr std::size_t tiles_at_once = 16;
+
 template <class Tag, class TagOfWords, class Real>
 void fill(std::uint64_t* state, std::size_t tiles, Real* out, std::uint64_t* bits) {
   const DU du;
   const Tag d;
+  const std::size_t copies = hn::Lanes(du);
   constexpr std::size_t half = normals_per_tile<Real> / 2;
   constexpr std::size_t per_word = half / generator_copies;
-  for (std::size_t v = 0; v < generator_copies; v += hn::Lanes(du)) {
+  HWY_ALIGN std::uint64_t angles[tiles_at_once * generator_copies];
+  HWY_ALIGN Real squares[tiles_at_once * half];
+  for (std::size_t v = 0; v < generator_copies; v += copies) {
     Generator generator(state + v);
-    for (std::size_t t = 0; t < tiles; ++t) {
-      const VU radii = generator.next();
-      const VU angles = generator.next();
-      const std::size_t at = 2 * t * half + v * per_word;
-      for (std::size_t i = 0; i < per_word * hn::Lanes(du); i += hn::Lanes(d)) {
-        hn::Vec<Tag> first;
-        hn::Vec<Tag> second;
-        circle(part<TagOfWords>(angles, i), first, second);
-        const auto r = radius(part<TagOfWords>(radii, i));
-        hn::StoreU(hn::Mul(r, first), d, out + at + i);
-        hn::StoreU(hn::Mul(r, second), d, out + at + half + i);
+    for (std::size_t begin = 0; begin < tiles; begin += tiles_at_once) {
+      const std::size_t count = HWY_MIN(tiles_at_once, tiles - begin);
+      for (std::size_t t = 0; t < count; ++t) {
+        const VU radius_words = generator.next();
+        const VU angle_words = generator.next();
+        hn::StoreU(angle_words, du, angles + t * copies);
+        for (std::size_t i = 0; i < per_word * copies; i += hn::Lanes(d)) {
+          hn::StoreU(squared_radius(part<TagOfWords>(radius_words, i)), d, squares + t * half + i);
+        }
+        if (bits == nullptr) continue;
+        hn::StoreU(radius_words, du, bits + 2 * (begin + t) * half + v);
+        hn::StoreU(angle_words, du, bits + 2 * (begin + t) * half + half + v);
       }
-      if (bits != nullptr) {
-        hn::StoreU(radii, du, bits + at);
-        hn::StoreU(angles, du, bits + at + half);
+      for (std::size_t t = 0; t < count; ++t) {
+        const VU angle_words = hn::LoadU(du, angles + t * copies);
+        Real* to = out + 2 * (begin + t) * half + v * per_word;
+        for (std::size_t i = 0; i < per_word * copies; i += hn::Lanes(d)) {
+          hn::Vec<Tag> first;
+          hn::Vec<Tag> second;
+          circle(part<TagOfWords>(angle_words, i), first, second);
+          const auto radius = hn::Sqrt(hn::LoadU(d, squares + t * half + i));
+          hn::StoreU(hn::Mul(radius, first), d, to + i);
+          hn::StoreU(hn::Mul(radius, second), d, to + half + i);
+        }
       }
     }
     generator.save(state + v);

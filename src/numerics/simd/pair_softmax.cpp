@@ -36,40 +36,56 @@ HWY_INLINE V exp_of_moderate(V x) {
   const V y = hn::Min(hn::Max(x, hn::Set(d, -700.0)), hn::Set(d, 700.0));
   const V shifted = hn::MulAdd(y, hn::Set(d, 1.4426950408889634), shift);
   const V n = hn::Sub(shifted, shift);
-  const V high = hn::NegMulAdd(n, hn::Set(d, 0x1.62e42fefa0000p-1), y);
-  const V r = hn::NegMulAdd(n, hn::Set(d, 0x1.cf79abc9e3b3ap-40), high);
+  // One part of log 2 is enough: what it loses is below the rounding of x.
+  const V r = hn::NegMulAdd(n, hn::Set(d, 0.6931471805599453), y);
   const V r2 = hn::Mul(r, r);
   const V value = hn::Add(hn::MulAdd(polynomial(d, r, terms), r2, r), hn::Set(d, 1.0));
   const auto power = hn::ShiftLeft<52>(hn::BitCast(du, shifted));
   return hn::BitCast(d, hn::Add(hn::BitCast(du, value), power));
 }
 
-HWY_INLINE void pair(V z1, V z2, V& first, V& second) {
-  const V one = hn::Set(D(), 1.0);
+/// 1 + exp(-logit) of both; the logits add up to no less than 0, so that not both are large.
+HWY_INLINE void denominators(V z1, V z2, double* a, double* b) {
+  const D d;
+  const V one = hn::Set(d, 1.0);
   const V minus = hn::Sub(z2, z1);
-  const V a = hn::Add(one, exp_of_moderate(hn::Mul(z1, minus)));
-  const V b = hn::Add(one, exp_of_moderate(hn::Neg(hn::Mul(z2, minus))));
-  const V both = hn::Div(one, hn::Mul(a, b));
-  first = hn::Mul(b, both);
-  second = hn::Mul(a, both);
+  hn::StoreU(hn::Add(one, exp_of_moderate(hn::Mul(z1, minus))), d, a);
+  hn::StoreU(hn::Add(one, exp_of_moderate(hn::Neg(hn::Mul(z2, minus)))), d, b);
+}
+
+/// Up to `block` pairs in two passes, exponentials and then divisions, which overlap better than
+/// one long chain of operations.
+constexpr std::size_t block = 64;
+
+void pair_block(const double* z1, const double* z2, std::size_t count, double* first,
+                double* second) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t whole = count - count % lanes;
+  HWY_ALIGN double a[block];
+  HWY_ALIGN double b[block];
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    denominators(hn::LoadU(d, z1 + i), hn::LoadU(d, z2 + i), a + i, b + i);
+  }
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    const V x = hn::Load(d, a + i);
+    const V y = hn::Load(d, b + i);
+    const V both = hn::Div(hn::Set(d, 1.0), hn::Mul(x, y));
+    hn::StoreU(hn::Mul(y, both), d, first + i);
+    hn::StoreU(hn::Mul(x, both), d, second + i);
+  }
+  for (std::size_t i = whole; i < count; ++i) {
+    denominators(hn::Set(d, z1[i]), hn::Set(d, z2[i]), a, b);
+    const double both = 1.0 / (a[0] * b[0]);
+    first[i] = b[0] * both;
+    second[i] = a[0] * both;
+  }
 }
 
 void pair_softmax_kernel(const double* z1, const double* z2, std::size_t count, double* first,
                          double* second) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  V f;
-  V s;
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    pair(hn::LoadU(d, z1 + i), hn::LoadU(d, z2 + i), f, s);
-    hn::StoreU(f, d, first + i);
-    hn::StoreU(s, d, second + i);
-  }
-  for (; i < count; ++i) {
-    pair(hn::Set(d, z1[i]), hn::Set(d, z2[i]), f, s);
-    first[i] = hn::GetLane(f);
-    second[i] = hn::GetLane(s);
+  for (std::size_t i = 0; i < count; i += block) {
+    pair_block(z1 + i, z2 + i, HWY_MIN(block, count - i), first + i, second + i);
   }
 }
 

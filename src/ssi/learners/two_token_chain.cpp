@@ -10,7 +10,8 @@ namespace onset::ssi {
 namespace {
 
 struct Fields {
-  Lanes q;
+  Lanes rest;       ///< of 1 - m^2 after e^2
+  Lanes inverse_q;  ///< 1/sqrt(1 - m^2), 0 for m = 1
   double z[2][lanes];
 };
 
@@ -21,10 +22,12 @@ ONSET_CLONES void compute_fields(const StepDraws& draws, const double* e, const 
   const double* zeta1 = t2 + draws.stride;
   const double* zeta2 = zeta1 + draws.stride;
   for (std::size_t p = 0; p < lanes; ++p) {
-    const double q = std::sqrt(std::max(0.0, 1.0 - m[p] * m[p]));
+    const double square = std::max(0.0, 1.0 - m[p] * m[p]);
+    const double q = std::sqrt(square);
     const double z1 = m[p] * t1[p] + q * zeta1[p] + e[p];
     const double z2 = m[p] * t2[p] + q * zeta2[p] - e[p];
-    out.q[p] = q;
+    out.rest[p] = std::max(0.0, square - e[p] * e[p]);
+    out.inverse_q[p] = q > 0.0 ? 1.0 / q : 0.0;
     out.z[0][p] = z1;
     out.z[1][p] = z2;
   }
@@ -70,10 +73,8 @@ ONSET_CLONES void compute_move(double h, const StepDraws& draws, const double* f
     const double square = d1 * d1 + d2 * d2;
     const double shift = d1 - d2;
     const double extra = t1[4 * stride + p];
-    const double q = fields.q[p];
-    const double rest = std::max(0.0, q * q - e[p] * e[p]);
-    const double inverse = q > 0.0 ? 1.0 / q : 0.0;
-    const double turned = (e[p] * zeta + std::sqrt(rest * square) * extra) * inverse;
+    const double across = std::sqrt(fields.rest[p] * square) * extra;
+    const double turned = (e[p] * zeta + across) * fields.inverse_q[p];
     const double length = a * a + zeta * zeta + shift * (2.0 * turned + shift) +
                           square * (extra * extra + draws.chi_square[p]);
     const double radial = d1 * z1 + d2 * z2;
