@@ -7,9 +7,10 @@ student, labels, gradient (by hand in NumPy, by autograd in torch, if that is in
 overlaps of every step kept. Double precision in NumPy, single in torch; no printing, no copies that the step does not
 need. A loop runs on one core; it has no use for more. Onset advances many runs, on one core and on all of them.
 
-All sides take turns, REPEATS times (5 unless given). One core is counted in processor time, so that other work on the
-machine does not count; all cores in wall time, where it does. The command's start is taken out by timing two numbers
-of steps. Printed are the medians, and the ratios of each turn: median, least and largest.
+All sides take turns, REPEATS times (5 unless given). Times are processor times, so that other work on the machine
+counts little; on several cores they are divided by their number (runs are independent, and share them evenly), and the
+wall time stands beside it, which means something on an idle machine only. The command's start is taken out by timing
+two numbers of steps. Printed are the medians, and the ratios of each turn: median, least and largest.
 """
 
 import os
@@ -96,23 +97,26 @@ def torch_loop(steps=500):
     return (time.process_time() - start) / steps
 
 
-def children_time():
+def clocks():
+    """Wall time, and processor time of the processes that this one has waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return np.array([time.perf_counter(), usage.ru_utime + usage.ru_stime])
 
 
 def onset(command, engine, runs, few, many, threads):
-    """Seconds a step and run."""
-    clock = children_time if threads == 1 else time.perf_counter
-
+    """Seconds a step and run, of the wall and of each core."""
     def seconds(steps):
-        start = clock()
+        start = clocks()
         subprocess.run([command, "ssi", "sgd", "--a", str(A), "--omega", str(OMEGA), "--dim", str(D), "--rate",
                         str(RATE), "--runs", str(runs), "--steps", str(steps), "--engine", engine, "--threads",
                         str(threads), "--quiet", "--format", "json"], stdout=subprocess.DEVNULL, check=False)
-        return clock() - start
+        return clocks() - start
 
-    return (seconds(many) - seconds(few)) / ((many - few) * runs)
+    return (seconds(many) - seconds(few)) / ((many - few) * runs) / [1, threads]
+
+
+def spread(values):
+    return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
 def main():
@@ -122,21 +126,17 @@ def main():
     loops = {"NumPy": numpy_loop} | ({"torch": torch_loop} if torch else {})
     engines = {}
     for threads in sorted({1, cores}):
-        where = "one core" if threads == 1 else f"{cores} cores"
-        engines["chain", where] = lambda t=threads: onset(command, "chain", 64 * cores, 1000, 41000, t)
-        engines["full", where] = lambda t=threads: onset(command, "full", 8 * cores, 100, 2100, t)
+        engines["chain", threads] = lambda t=threads: onset(command, "chain", 64 * cores, 1000, 41000, t)
+        engines["full", threads] = lambda t=threads: onset(command, "full", 8 * cores, 100, 2100, t)
     turns = [{key: run() for key, run in (loops | engines).items()} for _ in range(repeats)]
-
-    def median(key):
-        return statistics.median(turn[key] for turn in turns)
-
     for name in loops:
-        print(f"{name} loop: {median(name) * 1e6:.0f} us a step")
-    for engine in engines:
-        print(f"{engine[0]}, {engine[1]}: {median(engine) * 1e9:.3g} ns a step and run")
+        print(f"{name} loop: {spread([turn[name] * 1e6 for turn in turns])} us a step")
+    for engine, threads in engines:
+        wall, own = zip(*(turn[engine, threads] for turn in turns))
+        print(f"{engine}, {threads} core(s): {spread([x * 1e9 for x in own])} ns a step and run; "
+              f"wall: {spread([x * 1e9 for x in wall])}")
         for name in loops:
-            ratios = [turn[name] / turn[engine] for turn in turns]
-            print(f"  {statistics.median(ratios):.3g} times as fast as {name} ({min(ratios):.3g} to {max(ratios):.3g})")
+            print(f"  times as fast as {name}: {spread([turn[name] / x for turn, x in zip(turns, own)])}")
 
 
 if __name__ == "__main__":
