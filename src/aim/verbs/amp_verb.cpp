@@ -19,7 +19,9 @@ constexpr double default_tolerance = 0.05;
 constexpr double few_samples = 5.0;
 /// Measured product rate of one core, for estimates only.
 constexpr double flops_per_second = 3e10;
-constexpr double hardmax_seconds = 2e-6;  ///< likewise, of one sample's posterior
+/// Likewise, of one sample's posterior with two and three tokens.
+constexpr double hardmax_seconds = 2e-6;
+constexpr double three_token_seconds = 8e-5;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -195,7 +197,8 @@ double typical_iterations(const Parameters& p, double alpha) {
   const std::string& channel = p.text("channel");
   const auto tokens = static_cast<double>(p.integer("tokens"));
   const double seen = tokens * (tokens + 1.0) - (channel == "softmax" ? 2.0 : 0.0);
-  const double enough = channel == "hardmax" ? 1.0 : shrinkage_without_noise(p.real("rho")) / seen;
+  const double enough = channel == "hardmax" ? 2.0 / (tokens * (tokens - 1.0))
+                                             : shrinkage_without_noise(p.real("rho")) / seen;
   return 10.0 + 85.0 * std::pow(std::min(1.0, alpha / enough), 2);
 }
 
@@ -217,7 +220,9 @@ Cost amp_cost(const Parameters& p) {
   const auto tokens = static_cast<double>(p.integer("tokens"));
   const std::vector<double> alphas =
       p.has("alpha") ? p.reals("alpha") : std::vector<double>{stored.samples / (d * d)};
-  const double posterior = p.text("channel") == "hardmax" ? hardmax_seconds : 0.0;
+  const double posterior = p.text("channel") != "hardmax" ? 0.0
+                           : p.integer("tokens") == 2     ? hardmax_seconds
+                                                          : three_token_seconds;
   for (const double alpha : alphas) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;

@@ -55,8 +55,9 @@ TEST(AimAmp, IsTheAlgorithmWrittenOutWithAMatrixForEveryScore) {
   auto noisy = model_of(ChannelKind::linear, 2);
   noisy.noise = 0.3;
   noisy.noise_kind = NoiseKind::equal;
-  for (const auto& model : {model_of(ChannelKind::softmax, 3), model_of(ChannelKind::linear, 3),
-                            model_of(ChannelKind::hardmax, 2), noisy}) {
+  for (const auto& model :
+       {model_of(ChannelKind::softmax, 3), model_of(ChannelKind::linear, 3),
+        model_of(ChannelKind::hardmax, 2), model_of(ChannelKind::hardmax, 3), noisy}) {
     const Problem p = draw(model, 10, 0.3);
     PlainMessagePassing plain(model, p.data);
     AmpOptions options;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -156,8 +157,15 @@ TEST(AimOutput, WrongLabelsAreNamed) {
     p.data.labels[0] = log_y;
     EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
   }
-  p = draw(model_of(ChannelKind::hardmax, 3), 10, 0.1);
-  EXPECT_THROW(OutputFunction(model_of(ChannelKind::hardmax, 3), p.data), Refused);
+  model = model_of(ChannelKind::hardmax, 3);
+  p = draw(model, 10, 0.1);
+  EXPECT_NO_THROW(OutputFunction(model, p.data));
+  for (const auto& circle : {std::array{1.0, 2.0, 0.0}, std::array{2.0, 0.0, 1.0}}) {
+    std::copy(circle.begin(), circle.end(), p.data.labels.begin() + 6);
+    EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+  }
+  model = model_of(ChannelKind::hardmax, 4);
+  EXPECT_THROW(OutputFunction(model, draw(model, 10, 0.1).data), Refused);
 }
 
 TEST(AimOutput, LabelsOfScoresThatAreNotSymmetricAreRefused) {
