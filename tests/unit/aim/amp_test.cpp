@@ -9,6 +9,7 @@
 
 #include "aim/learners/adaptive_damping.hpp"
 #include "onset/aim/limits/curve.hpp"
+#include "onset/aim/limits/spectrum.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"
 #include "unit/aim/plain_message_passing.hpp"
@@ -92,6 +93,23 @@ TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
   EXPECT_TRUE(one.status.converged());
   EXPECT_TRUE(other.status.converged());
   EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
+}
+
+TEST(AimAmp, EndsOnlyWhenTheVarianceHasArrivedToo) {
+  // With such a tolerance the estimate is there long before the variance, which moves more slowly.
+  AmpOptions options;
+  options.tolerance = 1e-2;
+  const auto model = model_of(ChannelKind::softmax, 2);
+  for (const double alpha : {0.05, 0.1, 0.13}) {
+    const AmpRun run = run_on(model, draw(model, 60, alpha), options);
+    ASSERT_TRUE(run.status.converged());
+    const std::size_t count = run.steps.size();
+    double asked = 0.0;
+    for (const AmpStep& step : {run.steps[count - 2], run.steps[count - 1]}) {
+      asked += 0.5 * Spectrum(model.rho, 1.0 / step.conjugate).mmse().value;
+    }
+    EXPECT_NEAR(run.steps.back().variance / asked, 1.0, 1.01e-2) << alpha;
+  }
 }
 
 TEST(AimAmp, AFewSamplesInManyDimensionsDoNotExplode) {
