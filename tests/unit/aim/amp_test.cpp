@@ -95,6 +95,20 @@ TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
   EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
 }
 
+TEST(AimAmp, StrongDampingMakesShortStepsButNoEarlyEnd) {
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 60, 0.1);
+  AmpOptions options;
+  options.tolerance = 1e-7;
+  const AmpRun there = run_on(model, p, options);
+  options.tolerance = 1e-3;
+  options.damping = 0.95;
+  const AmpRun slow = run_on(model, p, options);
+  ASSERT_TRUE(there.status.converged() && slow.status.converged());
+  EXPECT_LT(squared_distance(there.estimate, slow.estimate, 60),
+            0.02 * there.steps.back().variance);
+}
+
 TEST(AimAmp, EndsOnlyWhenTheVarianceHasArrivedToo) {
   // With such a tolerance the estimate is there long before the variance, which moves more slowly.
   AmpOptions options;
