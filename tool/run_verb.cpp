@@ -27,6 +27,7 @@ std::string explain(const Verb& verb, io::RunRecord record, Format format) {
       out += fmt::format("  {:<18}  {}\n", name, to_text(value));
     }
     constexpr double mebibyte = 1024.0 * 1024.0;
+    if (!cost.caution.empty()) out += fmt::format("\n{}\n", cost.caution);
     return out +
            fmt::format("\nEstimated cost: {:.2g} core-seconds, {:.2g} MiB. Nothing was computed.\n",
                        cost.core_seconds, cost.memory_bytes / mebibyte);
@@ -36,15 +37,25 @@ std::string explain(const Verb& verb, io::RunRecord record, Format format) {
                                {"memory_bytes", "estimated memory", "bytes", false}});
   record.result.table.add_row({cost.method, cost.core_seconds, cost.memory_bytes});
   record.result.notes = {"Nothing was computed."};
+  if (!cost.caution.empty()) record.result.notes.push_back(cost.caution);
   return render(record, format);
 }
 
 /// What a large run will take, before it takes it.
-void say_memory(const Verb& verb, const Parameters& parameters) {
+void say_cost(const Verb& verb, const Parameters& parameters) {
+  if (!verb.cost) return;
+  const Cost cost = verb.cost(parameters);
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
-  const double bytes = verb.cost ? verb.cost(parameters).memory_bytes : 0.0;
-  if (bytes < gibibyte) return;
-  say(fmt::format("{} will need about {:.1f} GiB of memory", verb.full_name(), bytes / gibibyte));
+  if (cost.memory_bytes >= gibibyte) {
+    say(fmt::format("{} will need about {:.1f} GiB of memory", verb.full_name(),
+                    cost.memory_bytes / gibibyte));
+  }
+  constexpr double minute = 60.0;
+  if (cost.core_seconds >= 2.0 * minute) {
+    say(fmt::format("{} will take about {:.2g} core-minutes", verb.full_name(),
+                    cost.core_seconds / minute));
+  }
+  if (!cost.caution.empty()) say(cost.caution);
 }
 
 /// verb.run() with refusals and interruptions turned into results: they have a status and a reason
@@ -116,7 +127,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   }
   require_memory(verb, record.parameters, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
-  if (!options.quiet) say_memory(verb, record.parameters);
+  if (!options.quiet) say_cost(verb, record.parameters);
 
   const StopCause cause = run_and_time(verb, options, record);
 

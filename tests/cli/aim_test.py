@@ -66,6 +66,12 @@ class Limits(unittest.TestCase):
         self.assertEqual(rows("curve", "--layers", "2", "--labels", "separate", "--alpha", "0.1"),
                          rows("curve", "--alpha", "0.1"))
 
+    def test_how_one_layer_is_labelled_makes_no_difference(self):
+        one = [rows("curve", "--prior", "wigner", "--labels", labels, "--alpha", "0.1")
+               for labels in ["deep", "separate", "sum"]]
+        self.assertEqual(one[0], one[1])
+        self.assertEqual(one[0], one[2])
+
 
 class BadInput(unittest.TestCase):
     def test_the_option_and_what_is_allowed_are_named(self):

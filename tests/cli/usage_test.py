@@ -88,6 +88,8 @@ CASES = {
         (THRESHOLDS + ["--noise", "-1"], ["--noise", "-1", "out of range"]),
     "a correlation is a number, a form or a file":
         (THRESHOLDS + ["--token-correlation", "foo"], ["--token-correlation", "'foo'", "ar1:R"]),
+    "a form of correlation has a nearest one":
+        (THRESHOLDS + ["--token-correlation", "ar2:0.5"], ["'ar2:0.5'", "did you mean 'ar1'"]),
     "a covariance is positive definite":
         (THRESHOLDS + ["--token-correlation", "1"], ["--token-correlation", "positive definite"]),
     "too many tokens for more than one layer":

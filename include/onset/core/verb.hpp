@@ -38,6 +38,7 @@ struct Cost {
   std::string method;         ///< how the numbers are computed, a few sentences
   double core_seconds = 0.0;  ///< estimated work on one core
   double memory_bytes = 0.0;
+  std::string caution = {};  ///< what to know before it starts, such as a tolerance out of reach
 };
 
 /// One thing that Onset can compute. Each family lists its verbs; catalog() lists them all, and the

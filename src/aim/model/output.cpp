@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onset/aim/model/orthant.hpp"
+#include "onset/aim/model/three_tokens.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
@@ -66,13 +67,24 @@ void check_choice(double label, std::size_t tokens, std::size_t sample) {
   wrong_label(sample, "has a label that is no column; allowed: 0 to " + std::to_string(tokens - 1));
 }
 
+/// Three rows that choose each other in a circle: each score of two tokens above the next one.
+void check_no_circle(const double* label, std::size_t sample) {
+  const bool up = label[0] == 1.0 && label[1] == 2.0 && label[2] == 0.0;
+  const bool down = label[0] == 2.0 && label[1] == 0.0 && label[2] == 1.0;
+  if (!up && !down) return;
+  wrong_label(sample,
+              "has rows that choose each other in a circle; allowed: labels of symmetric "
+              "scores");
+}
+
 }  // namespace
 
 void OutputFunction::require_closed_form(const AttentionIndexed& model) {
-  if (model.channel != ChannelKind::hardmax || model.tokens == 2) return;
+  if (model.channel != ChannelKind::hardmax || model.tokens <= 3) return;
   throw Refused(
-      "hardmax of more than two tokens: the posterior of a sample's scores has no closed form, and "
-      "the algorithm would need it for every sample and iteration; possible: --tokens 2");
+      "hardmax of more than three tokens: the posterior of a sample's scores is an integral over "
+      "the many orders of six and more of them, and the algorithm would need it for every sample "
+      "and iteration; possible: --tokens 2 or 3");
 }
 
 OutputFunction::OutputFunction(const AttentionIndexed& model, const Dataset& data) : model_(model) {
@@ -83,6 +95,9 @@ OutputFunction::OutputFunction(const AttentionIndexed& model, const Dataset& dat
     each_ = tokens;
     shown_ = data.labels;
     for (std::size_t i = 0; i < shown_.size(); ++i) check_choice(shown_[i], tokens, i / tokens);
+    for (std::size_t s = 0; tokens == 3 && s < data.samples; ++s) {
+      check_no_circle(shown_.data() + s * tokens, s);
+    }
     return;
   }
   each_ = scores;
@@ -118,7 +133,9 @@ void OutputFunction::gradient(std::size_t sample, std::span<const double> omega,
     case ChannelKind::linear: return linear(shown, omega, variance, g);
     case ChannelKind::hardmax: break;
   }
-  return hardmax(shown, omega, variance, g);
+  if (g.size() == 3) return hardmax(shown, omega, variance, g);
+  const auto column = [shown](int row) { return static_cast<int>(shown[row]); };
+  three_token_label({column(0), column(1), column(2)}, omega, variance, g);
 }
 
 /// The common shift is Gaussian given the others: its mean weighs scores by their precision.
@@ -141,7 +158,8 @@ void OutputFunction::linear(const double* shown, std::span<const double> omega,
   }
 }
 
-/// [aim 19], with a variance for each score: entries 0, 1, 2 are (1,1), (1,2), (2,2).
+/// [aim 19] for two tokens, with a variance for each score: entries 0, 1, 2 are (1,1), (1,2),
+/// (2,2).
 void OutputFunction::hardmax(const double* label, std::span<const double> omega,
                              std::span<const double> variance, std::span<double> g) {
   const double s1 = label[0] == 0.0 ? 1.0 : -1.0;

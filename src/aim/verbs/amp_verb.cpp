@@ -7,7 +7,9 @@
 #include "aim/verbs/run_scatter.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/limits/curve.hpp"
+#include "onset/aim/limits/spectrum.hpp"
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 
 namespace onset::aim {
 namespace {
@@ -16,8 +18,10 @@ constexpr double default_tolerance = 0.05;
 /// Below this many samples for each direction of a token the algorithm is not to be trusted.
 constexpr double few_samples = 5.0;
 /// Measured product rate of one core, for estimates only.
-constexpr double flops_per_second = 1.5e10;
-constexpr double typical_iterations = 50.0;
+constexpr double flops_per_second = 3e10;
+/// Likewise, of one sample's posterior with two and three tokens.
+constexpr double hardmax_seconds = 2e-6;
+constexpr double three_token_seconds = 8e-5;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -162,7 +166,7 @@ Result run_amp(const Parameters& p, const Context& context) {
   result.table = Table(amp_columns());
   add_sizes(p.real("rho"), plan.model(), plan.dim(), plan.alphas(), result);
   Table trajectory = trajectory_table();
-  try {
+  keep_rows(result, [&] {
     const double all = static_cast<double>(plan.alphas().size()) * static_cast<double>(runs);
     double done = 0.0;
     for (const double alpha : plan.alphas()) {
@@ -182,11 +186,20 @@ Result run_amp(const Parameters& p, const Context& context) {
                             outcome.mean(outcome.variance), outcome.diverged});
       judge(plan, alpha, outcome, result);
     }
-  } catch (const Interrupted&) {  // the rows finished so far are worth keeping
-    result.status = ResultStatus::interrupted;
-  }
+  });
   result.artifacts.push_back({"trajectory.csv", std::move(trajectory)});
   return result;
+}
+
+/// Measured: few iterations where there is little to learn, many from perfect recovery on (with
+/// hardmax, where little error is left).
+double typical_iterations(const Parameters& p, double alpha) {
+  const std::string& channel = p.text("channel");
+  const auto tokens = static_cast<double>(p.integer("tokens"));
+  const double seen = tokens * (tokens + 1.0) - (channel == "softmax" ? 2.0 : 0.0);
+  const double enough = channel == "hardmax" ? 2.0 / (tokens * (tokens - 1.0))
+                                             : shrinkage_without_noise(p.real("rho")) / seen;
+  return 10.0 + 85.0 * std::pow(std::min(1.0, alpha / enough), 2);
 }
 
 Cost amp_cost(const Parameters& p) {
@@ -207,13 +220,16 @@ Cost amp_cost(const Parameters& p) {
   const auto tokens = static_cast<double>(p.integer("tokens"));
   const std::vector<double> alphas =
       p.has("alpha") ? p.reals("alpha") : std::vector<double>{stored.samples / (d * d)};
-  double flops = 0.0;
+  const double posterior = p.text("channel") != "hardmax" ? 0.0
+                           : p.integer("tokens") == 2     ? hardmax_seconds
+                                                          : three_token_seconds;
   for (const double alpha : alphas) {
-    flops += 4.0 * std::max(1.0, alpha * d * d) * tokens * d * d + 15.0 * d * d * d;
+    const double samples = std::max(1.0, alpha * d * d);
+    const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
+    cost.core_seconds += (flops / flops_per_second + posterior * samples) *
+                         typical_iterations(p, alpha) * static_cast<double>(p.integer("runs"));
   }
   const double most = most_samples(alphas, d);
-  cost.core_seconds =
-      flops * typical_iterations * static_cast<double>(p.integer("runs")) / flops_per_second;
   const double messages =
       program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);

@@ -9,6 +9,7 @@
 #include "onset/aim/learners/gradient_descent.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
@@ -85,7 +86,7 @@ Result run_gd(const Parameters& p, const Context& context) {
   Result result;
   result.table = Table(gd_columns());
   add_sizes(p.real("rho"), model, dim, alphas, result);
-  try {
+  keep_rows(result, [&] {
     double done = 0.0;
     for (const double alpha : alphas) {
       const Estimate theory = evolution.at(ratio_of(samples_of(alpha, dim), dim)).mmse;
@@ -108,9 +109,7 @@ Result run_gd(const Parameters& p, const Context& context) {
                             mean_of_runs(samples.loss)});
       samples.judge(alpha, result);
     }
-  } catch (const Interrupted&) {  // the rows finished so far are worth keeping
-    result.status = ResultStatus::interrupted;
-  }
+  });
   return result;
 }
 

@@ -8,8 +8,9 @@
 
 namespace onset::smi {
 
-/// A pull or a growth rate below this is rounding error.
-inline constexpr double least_rate = 1e-9;
+/// A pull or a growth rate below this is rounding error: both are squares of moments, which are
+/// known to 1e-8 or better. The loudest noise that is allowed leaves 1e-11.
+inline constexpr double least_rate = 1e-15;
 
 /// What is known where nothing is learned, whoever computed it.
 struct Beginning {

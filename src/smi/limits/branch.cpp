@@ -205,7 +205,7 @@ double Branch::last_log_alpha(std::size_t replicate) const {
 }
 
 std::vector<FixedPointNode> trace_branch(
-    const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
+    std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
     const StageStart& start, double spacing, int most,
     const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context) {
   const std::size_t blocks = learned.size();
@@ -216,6 +216,7 @@ std::vector<FixedPointNode> trace_branch(
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
 
   std::vector<FixedPointNode> nodes;
+  std::size_t level = 0;  // of the channel in use: what one node needed, those further on need too
   // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{depth};
@@ -230,7 +231,14 @@ std::vector<FixedPointNode> trace_branch(
                     (learned[b] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
               : extrapolate(x, known, b, next_x);
     }
-    FixedPointNode node = solve_fixed_point(channel, slopes, learned, position, guess, context);
+    const auto solve = [&] {
+      return solve_fixed_point(channels[level], slopes, learned, position, guess, context);
+    };
+    FixedPointNode node = solve();
+    while (node.status.reason == StopReason::inaccurate && level + 1 < channels.size()) {
+      ++level;
+      node = solve();
+    }
     if (node.status.reason == StopReason::unstable) continue;
     for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
     x.push_back(next_x);

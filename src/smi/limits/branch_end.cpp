@@ -13,6 +13,9 @@ using numerics::Replicates;
 /// Depth over which what is left of V, or of its square root, falls by more than half.
 constexpr double settling_depth = 3.0;
 
+/// What is left of an exact number after sums over many points.
+constexpr double rounding = 1e-14;
+
 /// An interpolant needs four points.
 constexpr std::size_t least_for_halving = 8;
 
@@ -54,7 +57,7 @@ double interpolation_error(const std::vector<double>& x, const std::vector<Fixed
 
 Estimate exponential(const Replicates& logs, double relative_bias) {
   const Replicates values = numerics::map(logs, [](double x) { return std::exp(x); });
-  return numerics::reduce(values, relative_bias * numerics::mean(values));
+  return numerics::reduce(values, (relative_bias + rounding) * numerics::mean(values));
 }
 
 const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {

@@ -32,16 +32,16 @@ constexpr double error_rate = 0.6;
 constexpr double least_scatter = 0.3;
 
 /// One step of plain state evolution must move every V by less than this many standard errors of
-/// its own (or by next to nothing).
+/// its own (or by next to nothing, relative to it).
 constexpr double significance = 4.0;
 constexpr double least_residual = 1e-5;
 constexpr int verification_nodes = 128;
 constexpr std::uint64_t verification_seed = 0x5eed;
 
-/// Relative step in alpha for the sensitivity of the overlaps to a bias of the curve.
-constexpr double sensitivity_step = 1e-3;
+/// A larger bias of the gains is taken for this: the overlaps are not known then.
+constexpr double largest_bias = 0.5;
 
-/// V below this is perfect recovery for every purpose.
+/// Next to exact recovery, V below this is 0 for every purpose.
 constexpr double negligible_variance = 1e-5;
 
 /// Relative distance at which two sample ratios are the same number.
@@ -51,6 +51,7 @@ constexpr double rounding = 1e-12;
 struct Solution {
   std::vector<double> variance;
   double free_entropy = 0.0;
+  bool beyond = false;  // further than the branch was followed
 };
 
 /// Phi = sum_b rank_b (Q_b + log V_b) / 2 + alpha Psi [smi 22].
@@ -99,9 +100,10 @@ std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase&
     if (!last && log_alpha >= stairs.steps[k + 1].start.log_alpha[r]) continue;
     const auto points = branch.stable_points(r, log_alpha);
     for (const auto& point : points) found.push_back(solution(shape, point, alpha));
-    // Beyond the branch's deep end (V ~ 1e-6) its blocks are recovered, or nearly.
+    // Beyond the branch's deep end its blocks are recovered, or nearly, if ever.
     if (points.empty() && log_alpha >= branch.last_log_alpha(r)) {
       found.push_back(solution(shape, branch.deepest(r), alpha));
+      found.back().beyond = last && !stairs.perfect;
     }
   }
   if (stairs.perfect && alpha > *stairs.perfect) {
@@ -128,6 +130,7 @@ Solution choose(const std::vector<Solution>& solutions, BranchChoice choice) {
 struct Ensemble {
   std::vector<Replicates> variance;  // per block
   Replicates free_entropy;
+  bool beyond = false;  // of some replicate
 
   [[nodiscard]] Replicates overlap(std::size_t l) const {
     return numerics::map(variance[l], [](double v) { return 1.0 - v; });
@@ -145,12 +148,13 @@ struct Ensemble {
 Ensemble solve(const FieldShape& shape, const Staircase& stairs, const CurveOptions& options,
                double alpha) {
   const std::size_t replicates = stairs.log_evidence.size();
-  Ensemble e{std::vector<Replicates>(shape.blocks()), {}};
+  Ensemble e{std::vector<Replicates>(shape.blocks()), {}, false};
   for (std::size_t r = 0; r < replicates; ++r) {
     const Solution s =
         choose(stable_solutions(shape, stairs, options.held, r, alpha), options.choice);
     for (std::size_t l = 0; l < s.variance.size(); ++l) e.variance[l].push_back(s.variance[l]);
     e.free_entropy.push_back(s.free_entropy);
+    e.beyond = e.beyond || s.beyond;
   }
   return e;
 }
@@ -253,7 +257,6 @@ class CurveSolver {
     // The fixed point's own error is of second order in Phi; that of the evidence along the branch
     // is proportional to what it has gained since overlap 0.
     const double bias = relative_bias(stairs_, alpha);
-    const double own_bias = overlap_bias(stairs_, alpha, e);
     const double gained =
         numerics::mean(e.free_entropy) - alpha * numerics::mean(stairs_.log_evidence);
     p.free_entropy =
@@ -261,11 +264,9 @@ class CurveSolver {
                  : numerics::reduce(e.free_entropy,
                                     std::hypot(bias * gained, alpha * stairs_.log_evidence_bias));
     const PredictionErrors errors = errors_at(e);
-    const PredictionErrors moved = errors_at(solved(alpha * (1.0 + sensitivity_step)));
+    const PredictionErrors moved = errors_at(biased(e, alpha));
     const auto with_bias = [&](const Replicates& here, const Replicates& there) {
-      const double slope =
-          std::abs(numerics::mean(there) - numerics::mean(here)) / sensitivity_step;
-      return numerics::reduce(here, slope * own_bias);
+      return numerics::reduce(here, std::abs(numerics::mean(there) - numerics::mean(here)));
     };
     p.error_plugin = with_bias(errors.plugin, moved.plugin);
     p.error_bayes = with_bias(errors.bayes, moved.bayes);
@@ -307,11 +308,18 @@ class CurveSolver {
     return points;
   }
 
-  /// Scatter, and the bias of the gains through the slope of the overlap.
+  /// The ensemble as the bias of the gains would have it, on the same side of exact recovery.
+  [[nodiscard]] Ensemble biased(const Ensemble& e, double alpha) const {
+    const double bias = std::min(overlap_bias(stairs_, alpha, e), largest_bias);
+    const double more = alpha * (1.0 + bias);
+    const bool crosses = stairs_.perfect && alpha <= *stairs_.perfect && more >= *stairs_.perfect;
+    return solved(crosses ? alpha * (1.0 - bias) : more);
+  }
+
+  /// Scatter, and what the bias of the gains does to the overlap.
   [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
-    const Ensemble moved = solved(alpha * (1.0 + sensitivity_step));
-    const double slope = std::abs(moved.mean_variance(l) - e.mean_variance(l)) / sensitivity_step;
-    return numerics::reduce(e.overlap(l), slope * overlap_bias(stairs_, alpha, e));
+    const double moved = biased(e, alpha).mean_variance(l);
+    return numerics::reduce(e.overlap(l), std::abs(moved - e.mean_variance(l)));
   }
 
   /// One step of plain state evolution V_l <- 1 / (1 + alpha r_l / V_l) from the mean point, with
@@ -320,8 +328,9 @@ class CurveSolver {
     std::vector<double> start;
     for (std::size_t l = 0; l < e.variance.size(); ++l) start.push_back(e.mean_variance(l));
     Status status{StopReason::converged, 0, 0.0};
-    if (!e.resolved()) status.reason = StopReason::inaccurate;
-    if (*std::max_element(start.begin(), start.end()) < negligible_variance) return status;
+    if (!e.resolved() || e.beyond) status.reason = StopReason::inaccurate;
+    const double least = stairs_.perfect ? negligible_variance : 0.0;
+    if (*std::max_element(start.begin(), start.end()) < least) return status;
     if (!channel_) {
       ChannelOptions options;
       options.points = points_;
@@ -329,7 +338,7 @@ class CurveSolver {
       options.seed = options_.seed + verification_seed;
       channel_ = std::make_unique<Channel>(model_, options);
     }
-    for (double& x : start) x = std::max(x, negligible_variance);
+    for (double& x : start) x = std::max(x, least);
     const ChannelInformation info = channel_->at(start, context_);
     status.iterations = 1;
     for (std::size_t l = 0; l < start.size(); ++l) {
@@ -347,7 +356,9 @@ class CurveSolver {
       const double noise = p.alpha * next * next / start[l] * value.error;
       const double allowed = significance * std::hypot(p.overlap[l].error, noise);
       status.residual = std::max(status.residual, moved);
-      if (!(moved <= std::max(least_residual, allowed))) status.reason = StopReason::stagnated;
+      if (!(moved <= std::max(least_residual * start[l], allowed))) {
+        status.reason = StopReason::stagnated;
+      }
     }
     return status;
   }

@@ -24,17 +24,21 @@ constexpr double longest_step = 1.0;  // of a free depth
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
 constexpr double largest_bias = 0.02;
 
+/// The same for the gain of one block: the gain of one that has just begun to be learned is a small
+/// part of the whole, but what it is decides where that block stands.
+constexpr double largest_block_bias = 0.1;
+
 /// Gains and their agreement with the truth may differ by this share of the gains, and by so many
 /// standard errors, before the inner integrals are said to miss a part of the posterior.
 constexpr double largest_disagreement = 0.02;
 constexpr double significance = 5.0;
 
 /// A replicate's gain per overlap can fall below 0 where its noise is large; its logarithm is taken
-/// of this instead. At fixed points that matter it is of order 1.
-constexpr double least_gain_per_overlap = 1e-6;
+/// of this instead. At fixed points it is 1 / alpha.
+constexpr double least_gain_per_overlap = 1e-15;
 
 /// Likewise for a growth rate.
-constexpr double least_growth = 1e-6;
+constexpr double least_growth = 1e-15;
 
 /// The channel at one point, as the solver sees it: every row a quantity, one value per replicate.
 struct Evaluation {
@@ -89,12 +93,12 @@ class Solver {
         break;
       }
       status.residual = move.size() == 0 ? 0.0 : move.cwiseAbs().maxCoeff();
-      if (status.residual <= accepted_step) {
-        status.reason = StopReason::converged;
-        break;
-      }
       if (leaves_domain(x, move)) {
         status.reason = StopReason::unstable;
+        break;
+      }
+      if (status.residual <= accepted_step) {
+        status.reason = StopReason::converged;
         break;
       }
       const Eigen::VectorXd before = x;
@@ -282,7 +286,8 @@ class Solver {
       node.gain_bias[b] = here.info.gain_bias[b] / std::abs(own);
       // At most the number of tokens [smi 14]. The sum over blocks has no such bound: it may exceed
       // what a label fixes before it comes back to it at V -> 0.
-      accurate = accurate && own <= shape_.tokens * (1.0 + largest_bias);
+      accurate = accurate && own <= shape_.tokens * (1.0 + largest_bias) &&
+                 node.gain_bias[b] <= largest_block_bias;
       for (std::size_t r = 0; r < disagreement.size(); ++r) {
         disagreement[r] += shape_.rank[b] * (here.info.agreement[b][r] - here.info.gain[b][r]);
       }

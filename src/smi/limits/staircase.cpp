@@ -23,7 +23,7 @@ constexpr int growth_nodes = 256;
 constexpr int max_nodes = 1 << 14;
 constexpr int gain_nodes = 128;
 
-/// Inner nodes of a branch are raised up to this where its integrals are not accurate enough.
+/// Inner nodes are raised up to this along a branch where its integrals are not accurate enough.
 constexpr int most_gain_nodes = 2048;
 
 /// Lattice points of the first threshold's inner fields, to begin with.
@@ -37,7 +37,8 @@ constexpr std::size_t first_points = 1024;
 
 /// Depth of every block at the deep end of the last branch: V ~ 1e-6. A branch along which another
 /// block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has to be
-/// known that well before the others can be seen.
+/// known that well before the others can be seen. So is one without exact recovery, as far as it is
+/// asked for.
 constexpr double deep = 14.0;
 constexpr double deepest_search = 28.0;
 
@@ -303,35 +304,18 @@ class Builder {
     return blocks;
   }
 
-  /// Follows the branch of fixed points, with more inner nodes where those in use do not do.
+  /// Follows the branch of fixed points until a block that is not learned grows (and one node
+  /// further, so that the threshold lies inside), or to its deep end.
   std::vector<FixedPointNode> traced(const StageStart& start) {
-    for (;; trace_nodes_ *= 4) {
-      auto nodes = followed(start);
-      const auto inaccurate = [](const FixedPointNode& node) {
-        return node.status.reason == StopReason::inaccurate;
-      };
-      const bool finer = trace_nodes_ < most_gain_nodes;
-      if (finer && std::any_of(nodes.begin(), nodes.end(), inaccurate)) continue;
-      const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
-      if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
-      if (nodes.size() < least_nodes) {
-        throw Refused(
-            "the fixed points of this model cannot be computed accurately enough: the inner "
-            "integrals of its posterior need more nodes than there are");
-      }
-      return nodes;
+    std::vector<Channel> channels;
+    for (int nodes = gain_nodes; nodes <= most_gain_nodes; nodes *= 4) {
+      channels.emplace_back(model_, channel_options(trace_points_, nodes));
     }
-  }
-
-  /// Until a block that is not learned grows (and one node further, so that the threshold lies
-  /// inside), or to the branch's deep end.
-  std::vector<FixedPointNode> followed(const StageStart& start) {
-    const Channel channel(model_, channel_options(trace_points_, trace_nodes_));
     const Channel slopes(model_,
                          channel_options(std::min(trace_points_, slope_points), gain_nodes));
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
-    const double end = mean_position(start) + (all_learned() ? deep : deepest_search) * learned;
     const bool to_the_end = result_.perfect.has_value() && all_learned();
+    const double end = mean_position(start) + (to_the_end ? deep : deepest_search) * learned;
     const auto enough = [&](const std::vector<FixedPointNode>& nodes) {
       if (nodes.back().position >= end) return true;
       if (nodes.size() <= least_nodes || to_the_end) return false;
@@ -340,8 +324,16 @@ class Builder {
       }
       return growing(nodes[nodes.size() - 2]).has_value();
     };
-    return trace_branch(channel, slopes, learned_, start, options_.trace_spacing, most_nodes,
-                        enough, context_);
+    auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, most_nodes,
+                              enough, context_);
+    const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
+    if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
+    if (nodes.size() < least_nodes) {
+      throw Refused(
+          "the fixed points of this model cannot be computed accurately enough: the inner "
+          "integrals of its posterior need more nodes than there are");
+    }
+    return nodes;
   }
 
   /// The fastest growing block that is not learned, if one grows.
@@ -431,10 +423,12 @@ class Builder {
       const double scatter = exponential(node.log_alpha, 0.0).error;
       const double bias = node.relative_bias * alpha;
       if (std::hypot(scatter, bias) <= options_.tolerance) break;
-      const bool finer = bias > bias_share * options_.tolerance && inner < max_nodes;
+      const bool inaccurate = node.status.reason == StopReason::inaccurate;
+      const bool finer =
+          inner < max_nodes && (inaccurate || bias > bias_share * options_.tolerance);
       const double excess = scatter / (scatter_share * options_.tolerance);
       const bool more = excess > 1.0 && points < options_.max_points;
-      if (!node.status.converged() || (!finer && !more)) {
+      if (!(node.status.converged() || inaccurate) || (!finer && !more)) {
         result_.met_tolerance = false;
         break;
       }
@@ -543,7 +537,6 @@ class Builder {
   const ThresholdFound& found_;
   std::size_t blocks_;
   std::size_t trace_points_;
-  int trace_nodes_ = gain_nodes;
   std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
   std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
   Staircase result_;

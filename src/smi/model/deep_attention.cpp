@@ -81,11 +81,13 @@ void check_covariance(const std::vector<double>& covariance, int tokens) {
 void DeepAttention::validate() const {
   check_range("layers", layers, 1, max_layers);
   check_range("tokens", tokens, 2, max_tokens);
-  const auto below_last = static_cast<std::size_t>(std::max(layers - 1, 1));
-  if (skip.size() != 1 && skip.size() != below_last) {
-    const std::string each = below_last == 1 ? "" : " or " + std::to_string(below_last);
-    throw InvalidArgument("skip", std::to_string(skip.size()) + " values given; allowed: 1" + each +
-                                      " (one for all, or one for every layer below the last)");
+  const auto each = static_cast<std::size_t>(layers);
+  const std::size_t given = skip.size();
+  if (given != 1 && given != each && (given == 0 || given + 1 != each)) {
+    throw InvalidArgument("skip", std::to_string(given) + " values given; allowed: 1, " +
+                                      std::to_string(layers) +
+                                      " or one less (one for all, or one "
+                                      "for every layer, of which the last has none)");
   }
   for (const double c : skip) check_range("skip", c, 0.0, max_skip);
   check_range("beta", beta, min_beta, max_beta);

@@ -12,9 +12,9 @@ using two_token::Plane;
 /// components double with each.
 constexpr int most_reflected = 3;
 
-/// A mirror image whose weight is below exp(-this) of the centre's is left out; what that changes
-/// is below rounding.
-constexpr double negligible_exponent = 40.0;
+/// A mirror image whose weight is below exp(-this) of the centre's is left to the other proposals:
+/// what they miss of it is below 1e-8 of the posterior.
+constexpr double negligible_exponent = 20.0;
 
 /// Steps of the search for the centre, and the halvings of one step. It need not converge: any
 /// centre gives an unbiased proposal.

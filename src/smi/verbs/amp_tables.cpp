@@ -183,19 +183,12 @@ void AmpTables::finish_row(double alpha) {
   runs_.clear();
 }
 
-void AmpTables::stop(ResultStatus status, std::string reason) {
-  status_ = status;
-  reason_ = std::move(reason);
-}
-
-Result AmpTables::result(const Wishes& wishes) {
-  Result out;
-  out.status = status_;
-  out.reason = reason_;
-  if (status_ == ResultStatus::ok && mostly_failed_) {
+void AmpTables::complete(const Wishes& wishes, Result& out) const {
+  const bool ok = out.status == ResultStatus::ok;
+  if (ok && mostly_failed_) {
     out.status = ResultStatus::unconverged;
     out.reason = "more than half of the runs at some alpha diverged or needed more iterations";
-  } else if (status_ == ResultStatus::ok && wishes.tol > 0.0 && !(largest_error_ <= wishes.tol)) {
+  } else if (ok && wishes.tol > 0.0 && !(largest_error_ <= wishes.tol)) {
     out.status = ResultStatus::unconverged;
     out.reason = "the asked tolerance was not reached; more --runs would";
   }
@@ -219,7 +212,6 @@ Result AmpTables::result(const Wishes& wishes) {
     const std::size_t rows = shape_.directions();
     out.artifacts.push_back({"weights.npy", Array{{rows, weights_.size() / rows}, weights_}});
   }
-  return out;
 }
 
 }  // namespace onset::smi

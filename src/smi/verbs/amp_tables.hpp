@@ -19,14 +19,16 @@ class AmpTables {
   void add_run(double alpha, std::uint64_t run, MessagePassing result);
   /// Means over the runs since the last row.
   void finish_row(double alpha);
-  void stop(ResultStatus status, std::string reason);
+  [[nodiscard]] std::size_t finished_rows() const { return rows_.rows().size(); }
+  [[nodiscard]] std::size_t runs_of_open_row() const { return runs_.size(); }
 
   struct Wishes {
     double tol = 0.0;  ///< wanted standard error of the first overlap; 0 for none
     bool weights = false;
     bool trajectories = false;  ///< as rows
   };
-  [[nodiscard]] Result result(const Wishes& wishes);
+  /// Fills in a result whose status says how the runs ended.
+  void complete(const Wishes& wishes, Result& result) const;
 
  private:
   [[nodiscard]] Cell mean(double (*of)(const MessagePassingStep&, std::size_t),
@@ -41,8 +43,6 @@ class AmpTables {
   bool mostly_failed_ = false;
   double matrix_seconds_ = 0.0, posterior_seconds_ = 0.0, iterations_ = 0.0;
   double largest_error_ = 0.0;
-  ResultStatus status_ = ResultStatus::ok;
-  std::string reason_;
 };
 
 }  // namespace onset::smi

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/learners/message_passing.hpp"
 #include "smi/verbs/amp_tables.hpp"
@@ -128,26 +129,28 @@ Result run_amp(const Parameters& p, const Context& context) {
   }
   AmpTables tables(named.model->shape(), source.knows_teacher());
   const double total = static_cast<double>(alphas.size() * runs);
-  try {
+  Result result;
+  keep_rows(result, [&] {
     for (std::size_t a = 0; a < alphas.size(); ++a) {
       for (std::uint64_t run = 0; run < runs; ++run) {
         const double done = static_cast<double>(a * runs + run);
         context.report(done / total,
                        "alpha " + to_text(Value(alphas[a])) + ", run " + std::to_string(run + 1));
-        MessagePassing result = message_passing(*named.model, source.get(alphas[a], run, context),
-                                                options, run, context);
-        check_integration(result);
-        tables.add_run(alphas[a], run, std::move(result));
+        MessagePassing passing = message_passing(*named.model, source.get(alphas[a], run, context),
+                                                 options, run, context);
+        check_integration(passing);
+        tables.add_run(alphas[a], run, std::move(passing));
       }
       tables.finish_row(alphas[a]);
     }
-  } catch (const Interrupted&) {
-    tables.stop(ResultStatus::interrupted,
-                "stopped on request; the rows finished so far are given");
-  } catch (const Refused& refusal) {
-    tables.stop(ResultStatus::refused, refusal.what());
+  });
+  if (const std::size_t open = tables.runs_of_open_row(); open > 0) {
+    tables.finish_row(alphas[tables.finished_rows()]);
+    result.notes.push_back("The last row has " + std::to_string(open) + " of " +
+                           std::to_string(runs) + " runs.");
   }
-  return tables.result({p.real("tol"), has_data(p), p.flag("trajectories")});
+  tables.complete({p.real("tol"), has_data(p), p.flag("trajectories")}, result);
+  return result;
 }
 
 Cost amp_cost(const Parameters& p) {

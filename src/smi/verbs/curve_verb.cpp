@@ -5,6 +5,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/smi/limits/curve.hpp"
 #include "smi/verbs/model_options.hpp"
 #include "smi/verbs/overlap_columns.hpp"
@@ -115,7 +116,7 @@ Result run_curve(const Parameters& p, const Context& context) {
     result.table.add_row(curve_row(shape, point, options.choice));
     all_converged = all_converged && point.status.converged();
   };
-  try {
+  keep_rows(result, [&] {
     const auto& alphas = p.reals("alpha");
     const Curve curve = named.attention
                             ? bayes_curve(*named.attention, alphas, options, context, add)
@@ -127,13 +128,7 @@ Result run_curve(const Parameters& p, const Context& context) {
                       " was not reached, or a fixed point near exact recovery was not found";
     }
     if (!result.reason.empty()) result.status = ResultStatus::unconverged;
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
-  } catch (const Refused& e) {
-    result.status = ResultStatus::refused;
-    result.reason = e.what();
-  }
+  });
   return result;
 }
 
@@ -148,6 +143,9 @@ Cost curve_cost(const Parameters& p) {
   const double blocks = static_cast<double>(named.model->shape().blocks());
   const double points = std::min(static_cast<double>(named.affordable_points(curve_nodes)),
                                  1024 * std::max(1.0, std::pow(1e-2 / tol, 1.0 / 0.6)));
+  const double reachable =
+      1e-2 * std::pow(1024.0 / static_cast<double>(named.affordable_points(curve_nodes)), 0.6);
+  if (tol < reachable && !named.is_exact()) cost.caution = out_of_reach(tol, reachable);
   const double alphas = static_cast<double>(p.reals("alpha").size());
   cost.core_seconds = 0.1 + 0.2 * alphas +
                       named.channel_seconds(20.0 * blocks * blocks + alphas, points, curve_nodes) +

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <sstream>
 #include <string_view>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/model/links.hpp"
 
@@ -95,8 +97,8 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
   if (text.starts_with(inline_matrix)) {
     std::vector<double> matrix = parse_matrix(text, text.substr(inline_matrix.size()));
     if (matrix.size() != m * m) {
-      wrong_correlation(
-          text, "has " + std::to_string(matrix.size()) + " numbers, not " + std::to_string(m * m));
+      wrong_correlation(text, "has " + std::to_string(matrix.size()) + " numbers, not the " +
+                                  std::to_string(m * m) + " of " + std::to_string(m) + " tokens");
     }
     return matrix;
   }
@@ -147,7 +149,8 @@ void refuse_with_link(const Parameters& p) {
     if (parameter.name == "link" || p.values().at(parameter.name) == parameter.fallback) continue;
     throw InvalidArgument(
         "--" + parameter.name,
-        "has no meaning with --link, which names a model without layers; allowed: leaving it out");
+        "is of deep attention, and not available with --link; allowed: leaving it out, or "
+        "attention of one layer as --layers 1");
   }
 }
 
@@ -195,19 +198,43 @@ std::vector<Parameter> model_parameters() {
   return list;
 }
 
+namespace {
+
+/// The numbers of a file with a square matrix, one row per line, parted by commas.
+std::string square_matrix(const std::string& name, const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<std::size_t> lengths;
+  std::string numbers;
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<double> row = parse_matrix(name, line);
+    if (row.empty()) continue;
+    lengths.push_back(row.size());
+    for (const double x : row) numbers += (numbers.empty() ? "" : ",") + to_text(Value(x));
+  }
+  if (lengths.empty()) wrong_correlation(name, "has no numbers");
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    if (lengths[r] == lengths.size()) continue;
+    wrong_correlation(name, "has " + std::to_string(lengths.size()) + " rows, but " +
+                                std::to_string(lengths[r]) + " numbers in row " +
+                                std::to_string(r + 1));
+  }
+  return numbers;
+}
+
+}  // namespace
+
 void read_correlation_file(Parameters& parameters) {
   const std::string name = parameters.text("token-correlation");
   if (is_form(name)) return;
   std::ifstream file(name);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    wrong_correlation(name, "is no known form, and no file of that name can be read");
+  if (!file) {
+    const std::string forms[] = {"none", "ar1", "equi"};
+    wrong_correlation(name, "is no known form, and no file of that name can be read" +
+                                suggestion(name.substr(0, name.find(':')), forms));
   }
-  std::string inline_text;
-  for (const double x : parse_matrix(name, text.str())) {
-    inline_text += (inline_text.empty() ? "" : ",") + to_text(Value(x));
-  }
-  parameters.set("token-correlation", std::string(inline_matrix) + inline_text);
+  text << file.rdbuf();
+  parameters.set("token-correlation", std::string(inline_matrix) + square_matrix(name, text.str()));
 }
 
 NamedModel read_model(const Parameters& p) {
@@ -251,9 +278,22 @@ double NamedModel::memory(double nodes) const {
   return 32e6 + 64.0 * 16.0 * nodes * fields * sizeof(double);
 }
 
+bool NamedModel::is_exact() const {
+  return !attention || attention->layers == 1;
+}
+
 bool NamedModel::is_cheap() const {
-  return !attention || attention->layers == 1 ||
-         (attention->plain() && attention->tokens == 2 && attention->layers == 2);
+  return is_exact() || (attention->plain() && attention->tokens == 2 && attention->layers == 2);
+}
+
+std::string out_of_reach(double tolerance, double reachable) {
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "The tolerance %.1g is probably out of reach of this model, of which about %.1g can "
+      "be had; the run will say what it reached.",
+      tolerance, reachable);
+  return text;
 }
 
 std::string names(const std::vector<std::size_t>& blocks) {

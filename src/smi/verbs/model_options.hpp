@@ -24,6 +24,8 @@ struct NamedModel {
   [[nodiscard]] std::size_t affordable_points(double nodes) const;
   /// Bytes of an evaluation.
   [[nodiscard]] double memory(double nodes) const;
+  /// Without inner integrals.
+  [[nodiscard]] bool is_exact() const;
   /// One or two layers of two tokens, or whatever has an exact posterior: accurate at little cost.
   [[nodiscard]] bool is_cheap() const;
 };
@@ -37,6 +39,9 @@ struct NamedModel {
 void read_correlation_file(Parameters& parameters);
 /// Throws InvalidArgument naming the option.
 [[nodiscard]] NamedModel read_model(const Parameters& parameters);
+
+/// Says before a run that its tolerance is too small.
+[[nodiscard]] std::string out_of_reach(double tolerance, double reachable);
 
 /// Numbers of layers as people count them, "1,2".
 [[nodiscard]] std::string names(const std::vector<std::size_t>& blocks);

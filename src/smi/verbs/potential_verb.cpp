@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/smi/limits/potential.hpp"
 #include "smi/verbs/model_options.hpp"
 #include "smi/verbs/overlap_columns.hpp"
@@ -103,6 +104,7 @@ Result run_potential(const Parameters& p, const Context& context) {
   options.nodes = static_cast<int>(inner_nodes);
   options.seed = static_cast<std::uint64_t>(p.integer("seed"));
   Result result;
+  result.table = Table(potential_columns(shape));
   const double perfect = perfect_alpha(*named.model);
   if (*std::max_element(alphas.begin(), alphas.end()) > perfect) {
     result.notes.push_back("Above alpha = " + to_text(Value(perfect)) +
@@ -111,15 +113,11 @@ Result run_potential(const Parameters& p, const Context& context) {
   }
   for (;;) {
     std::vector<std::vector<PotentialPoint>> all;
-    try {
+    keep_rows(result, [&] {
       const Channel channel(*named.model, options);
       all = potential(channel, grid, alphas, context);
-    } catch (const Interrupted&) {
-      return {
-          Table(potential_columns(shape)), {}, ResultStatus::interrupted, "stopped on request", {}};
-    } catch (const Refused& e) {
-      return {Table(potential_columns(shape)), {}, ResultStatus::refused, e.what(), {}};
-    }
+    });
+    if (result.status != ResultStatus::ok) return result;
     double worst = 0.0;
     result.table = Table(potential_columns(shape));
     for (std::size_t a = 0; a < alphas.size(); ++a) {

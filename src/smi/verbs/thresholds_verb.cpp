@@ -4,6 +4,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "onset/core/outcome.hpp"
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/verbs/model_options.hpp"
 #include "smi/verbs/smi_verbs.hpp"
@@ -77,20 +78,16 @@ Result run_thresholds(const Parameters& p, const Context& context) {
   const NamedModel named = read_model(p);
   Result result;
   result.table = Table(threshold_columns());
-  Table known(threshold_columns());  // what a run that ends early can still say
-  const auto found = [&known](const std::vector<std::size_t>& blocks, const Estimate& alpha) {
-    const auto stage = static_cast<std::int64_t>(known.rows().size()) + 1;
+  // What a run that ends early can still say.
+  const auto found = [&](const std::vector<std::size_t>& blocks, const Estimate& alpha) {
+    const auto stage = static_cast<std::int64_t>(result.table.rows().size()) + 1;
     const char* kind = alpha.value > 0.0 ? "weak" : "trivial";
-    known.add_row({stage, names(blocks), std::string(kind), alpha, {}});
+    result.table.add_row({stage, names(blocks), std::string(kind), alpha, {}});
   };
   Staircase stairs;
-  try {
-    stairs = compute(named, staircase_options(named, p), context, found);
-  } catch (const Interrupted&) {
-    return {known, {}, ResultStatus::interrupted, "stopped on request", {}};
-  } catch (const Refused& e) {
-    return {known, {}, ResultStatus::refused, e.what(), {}};
-  }
+  keep_rows(result, [&] { stairs = compute(named, staircase_options(named, p), context, found); });
+  if (result.status != ResultStatus::ok) return result;
+  result.table = Table(threshold_columns());
   add_rows(stairs, result.table);
   if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);
@@ -139,9 +136,12 @@ Cost thresholds_cost(const Parameters& p) {
   // Points grow like the inverse square of the tolerance, inner nodes like its inverse, up to the
   // most that a run may use; a tolerance beyond that ends as unconverged.
   const double blocks = static_cast<double>(named.model->shape().blocks());
-  const double natural = named.is_cheap() ? 1e-3 : 1e-2;
-  const double ratio = std::clamp(natural / options.tolerance, 1.0, 8.0);
-  const double points = std::min(static_cast<double>(options.max_points), 2048.0 * ratio * ratio);
+  const double natural = named.is_cheap() ? 1e-3 : 5e-3;  // error at 2048 points
+  const auto most = static_cast<double>(options.max_points);
+  const double reachable = natural * std::sqrt(2048.0 / most);
+  const double ratio = natural / std::clamp(options.tolerance, reachable, natural);
+  const double points = std::min(most, 2048.0 * ratio * ratio);
+  if (options.tolerance < reachable) cost.caution = out_of_reach(options.tolerance, reachable);
   cost.core_seconds = 0.1 + named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128) +
                       named.channel_seconds(3.0 * (blocks - 1.0), points, root_nodes * ratio);
   cost.memory_bytes = named.memory(root_nodes * ratio);

@@ -10,10 +10,9 @@
 #include "aim/learners/adaptive_damping.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/aim/limits/spectrum.hpp"
-#include "onset/aim/model/output.hpp"
-#include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"
+#include "unit/aim/plain_message_passing.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -41,108 +40,25 @@ TEST(AimDamping, GrowsWhileStepsTurnBackAndEasesWhenTheyDoNot) {
   EXPECT_EQ(none(), 0.0);
 }
 
-/// [aim 28] as it is written, with the d x d matrix Z_ab of every score, damped by a half.
-class PlainMessagePassing {
- public:
-  PlainMessagePassing(const AttentionIndexed& model, const Dataset& data)
-      : model_(model), data_(data), output_(model, data), d_(data.dim), s_(d_ * d_, 0.0) {
-    for (std::size_t i = 0; i < d_; ++i) s_[i * d_ + i] = std::sqrt(model.rho);
-    anchor_ = s_;
-    const double root = std::sqrt(static_cast<double>(d_));
-    for (std::size_t s = 0; s < data.samples; ++s) {
-      for (std::size_t a = 0; a < data.tokens; ++a) {
-        for (std::size_t b = a; b < data.tokens; ++b) {
-          const double* x = &data.inputs[(s * data.tokens + a) * d_];
-          const double* y = &data.inputs[(s * data.tokens + b) * d_];
-          double xx = 0.0;
-          double yy = 0.0;
-          std::vector<double> z(d_ * d_);
-          for (std::size_t i = 0; i < d_; ++i) {
-            xx += x[i] * x[i] / static_cast<double>(d_);
-            yy += y[i] * y[i] / static_cast<double>(d_);
-            for (std::size_t j = 0; j < d_; ++j) {
-              const double one = a == b && i == j ? 1.0 : 0.0;
-              z[i * d_ + j] = (0.5 * (x[i] * y[j] + x[j] * y[i]) - one) / root;
-            }
-          }
-          z_.push_back(z);
-          relative_.push_back((a == b ? 2.0 : 1.0) * xx * yy);
-        }
-      }
-    }
-    g_.assign(z_.size(), 0.0);
-  }
+AmpRun run_on(const AttentionIndexed& model, const Problem& p, const AmpOptions& options,
+              const Context& context = {}) {
+  return approximate_message_passing(model, p.data, p.teacher.matrix, options, context);
+}
 
-  const std::vector<double>& iterate() {
-    const std::size_t each = data_.tokens * (data_.tokens + 1) / 2;
-    const double keep = omega_.empty() ? 0.0 : 0.5;
-    omega_.resize(z_.size(), 0.0);
-    std::vector<double> variance(z_.size());
-    for (std::size_t m = 0; m < z_.size(); ++m) {
-      variance[m] = v_ * relative_[m];
-      double h = 0.0;
-      for (std::size_t i = 0; i < d_ * d_; ++i) h += z_[m][i] * s_[i];
-      omega_[m] = keep * omega_[m] + (1.0 - keep) * (h - variance[m] * g_[m]);
-    }
-    double q_hat = 0.0;
-    for (std::size_t s = 0; s < data_.samples; ++s) {
-      output_.gradient(s, {&omega_[s * each], each}, {&variance[s * each], each},
-                       {&g_[s * each], each});
-    }
-    for (std::size_t i = 0; i < d_ * d_; ++i) anchor_[i] = keep * anchor_[i] + (1 - keep) * s_[i];
-    std::vector<double> r(d_ * d_, 0.0);
-    for (std::size_t m = 0; m < z_.size(); ++m) {
-      q_hat += 2.0 * relative_[m] * g_[m] * g_[m] / static_cast<double>(d_ * d_);
-      for (std::size_t i = 0; i < d_ * d_; ++i) r[i] += g_[m] * z_[m][i];
-    }
-    for (std::size_t i = 0; i < d_ * d_; ++i) {
-      r[i] = anchor_[i] + 2.0 / (static_cast<double>(d_) * q_hat) * r[i];
-    }
-    denoise(r, q_hat);
-    if (model_.channel == ChannelKind::hardmax) set_length();
-    v_ = 0.75 * v_ + 0.25 * asked_;
-    return s_;
-  }
-
- private:
-  void denoise(std::vector<double> r, double q_hat) {
-    std::vector<double> values(d_);
-    numerics::symmetric_eigen(d_, r, values);
-    const Spectrum spectrum(model_.rho, 1.0 / q_hat);
-    std::fill(s_.begin(), s_.end(), 0.0);
-    for (std::size_t k = 0; k < d_; ++k) {
-      const double xi = spectrum.denoiser(values[k]);
-      for (std::size_t i = 0; i < d_ * d_; ++i) {
-        s_[i] += xi * r[k * d_ + i / d_] * r[k * d_ + i % d_];
-      }
-    }
-    asked_ = spectrum.mmse().value;
-  }
-
-  /// ||S_hat||^2 / d = Q_0 + 1/d - V.
-  void set_length() {
-    double now = 0.0;
-    for (const double x : s_) now += x * x / static_cast<double>(d_);
-    const double wanted = 1.0 + model_.rho + 1.0 / static_cast<double>(d_) - asked_;
-    for (double& x : s_) x *= std::sqrt(wanted / now);
-  }
-
-  const AttentionIndexed& model_;
-  const Dataset& data_;
-  OutputFunction output_;
-  std::size_t d_;
-  std::vector<std::vector<double>> z_;
-  std::vector<double> relative_, omega_, g_, s_, anchor_;
-  double v_ = 1.0;
-  double asked_ = 1.0;
-};
+/// A run where state evolution leaves no error.
+AmpRun run_above_recovery(const AttentionIndexed& model, std::size_t dim, double alpha) {
+  AmpOptions options;
+  options.settles = false;
+  return run_on(model, draw(model, dim, alpha), options);
+}
 
 TEST(AimAmp, IsTheAlgorithmWrittenOutWithAMatrixForEveryScore) {
   auto noisy = model_of(ChannelKind::linear, 2);
   noisy.noise = 0.3;
   noisy.noise_kind = NoiseKind::equal;
-  for (const auto& model : {model_of(ChannelKind::softmax, 3), model_of(ChannelKind::linear, 3),
-                            model_of(ChannelKind::hardmax, 2), noisy}) {
+  for (const auto& model :
+       {model_of(ChannelKind::softmax, 3), model_of(ChannelKind::linear, 3),
+        model_of(ChannelKind::hardmax, 2), model_of(ChannelKind::hardmax, 3), noisy}) {
     const Problem p = draw(model, 10, 0.3);
     PlainMessagePassing plain(model, p.data);
     AmpOptions options;
@@ -159,7 +75,7 @@ TEST(AimAmp, HardmaxEstimatesHaveTheLengthThatThePriorKnows) {
   const Problem p = draw(model, 40, 0.5);
   AmpOptions options;
   options.tolerance = 1e-8;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_on(model, p, options);
   ASSERT_TRUE(run.status.converged());
   const AmpStep& last = run.steps.back();
   EXPECT_NEAR(last.self_overlap, 1.5 + 1.0 / 40.0 - last.variance, 1e-3);
@@ -171,12 +87,43 @@ TEST(AimAmp, EndsAtTheSameFixedPointWhateverTheDamping) {
   const Problem p = draw(model, 60, 0.1);
   AmpOptions options;
   options.tolerance = 1e-5;  // of steps, squared; what is left may be ten steps
-  const AmpRun one = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun one = run_on(model, p, options);
   options.damping = 0.7;
-  const AmpRun other = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun other = run_on(model, p, options);
   EXPECT_TRUE(one.status.converged());
   EXPECT_TRUE(other.status.converged());
   EXPECT_LT(squared_distance(one.estimate, other.estimate, 60), 1e-3 * one.steps.back().variance);
+}
+
+TEST(AimAmp, StrongDampingMakesShortStepsButNoEarlyEnd) {
+  const auto model = model_of(ChannelKind::softmax, 2);
+  const Problem p = draw(model, 60, 0.1);
+  AmpOptions options;
+  options.tolerance = 1e-7;
+  const AmpRun there = run_on(model, p, options);
+  options.tolerance = 1e-3;
+  options.damping = 0.95;
+  const AmpRun slow = run_on(model, p, options);
+  ASSERT_TRUE(there.status.converged() && slow.status.converged());
+  EXPECT_LT(squared_distance(there.estimate, slow.estimate, 60),
+            0.02 * there.steps.back().variance);
+}
+
+TEST(AimAmp, EndsOnlyWhenTheVarianceHasArrivedToo) {
+  // With such a tolerance the estimate is there long before the variance, which moves more slowly.
+  AmpOptions options;
+  options.tolerance = 1e-2;
+  const auto model = model_of(ChannelKind::softmax, 2);
+  for (const double alpha : {0.05, 0.1, 0.13}) {
+    const AmpRun run = run_on(model, draw(model, 60, alpha), options);
+    ASSERT_TRUE(run.status.converged());
+    const std::size_t count = run.steps.size();
+    double asked = 0.0;
+    for (const AmpStep& step : {run.steps[count - 2], run.steps[count - 1]}) {
+      asked += 0.5 * Spectrum(model.rho, 1.0 / step.conjugate).mmse().value;
+    }
+    EXPECT_NEAR(run.steps.back().variance / asked, 1.0, 1.01e-2) << alpha;
+  }
 }
 
 TEST(AimAmp, AFewSamplesInManyDimensionsDoNotExplode) {
@@ -186,7 +133,7 @@ TEST(AimAmp, AFewSamplesInManyDimensionsDoNotExplode) {
   const Problem p = draw(model, 200, 0.03);
   AmpOptions options;
   options.max_iterations = 40;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_on(model, p, options);
   ASSERT_TRUE(run.status.converged());
   const double overlap = StateEvolution(model, 1, {}).at(0.03).overlap.value;
   EXPECT_LT(run.steps.front().self_overlap, 1.1 * overlap);
@@ -202,13 +149,13 @@ TEST(AimAmp, ASecondAttemptThatIsNotFinishedIsGiven) {
   options.max_iterations = 8;
   options.tolerance = 1e-12;
   AmpOptions free = options;
-  const AmpRun fast = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  const AmpRun fast = run_on(model, p, free);
   free.damping = 0.8;
-  const AmpRun slow = approximate_message_passing(model, p.data, p.teacher.matrix, free, {});
+  const AmpRun slow = run_on(model, p, free);
   const double between = 0.5 * (fast.steps.back().variance + slow.steps.back().variance);
   ASSERT_LT(fast.steps.back().variance, between);
   options.least_variance = between;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_on(model, p, options);
   EXPECT_EQ(run.status.reason, StopReason::max_iterations);
   EXPECT_EQ(run.estimate, slow.estimate);
   EXPECT_EQ(run.steps.size(), 8U);
@@ -216,10 +163,7 @@ TEST(AimAmp, ASecondAttemptThatIsNotFinishedIsGiven) {
 
 TEST(AimAmp, FarAbovePerfectRecoveryADivergedRunIsTriedWithoutDamping) {
   const auto model = model_of(ChannelKind::linear, 2);
-  const Problem p = draw(model, 30, 1.0);  // threshold 0.125
-  AmpOptions options;
-  options.settles = false;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_above_recovery(model, 30, 1.0);  // threshold 0.125
   EXPECT_TRUE(run.status.converged());
   EXPECT_LT(run.steps.back().mse, 1e-5);
 }
@@ -231,9 +175,8 @@ TEST(AimAmp, IsTheSameForAnyNumberOfThreads) {
   options.max_iterations = 5;
   Context three;
   three.threads = 3;
-  const AmpRun first = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
-  const AmpRun second =
-      approximate_message_passing(model, p.data, p.teacher.matrix, options, three);
+  const AmpRun first = run_on(model, p, options);
+  const AmpRun second = run_on(model, p, options, three);
   EXPECT_EQ(first.estimate, second.estimate);
 }
 
@@ -245,7 +188,7 @@ TEST(AimAmp, CollapseIsReportedAsDivergence) {
   options.damping = 0.0;
   options.norm_aware = false;
   options.least_variance = 0.3 * 0.392;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_on(model, p, options);
   EXPECT_EQ(run.status.reason, StopReason::diverged);
   EXPECT_FALSE(run.steps.empty());
 }
@@ -263,7 +206,7 @@ RelativeErrors relative_errors(const AttentionIndexed& model, double alpha, std:
   RelativeErrors out;
   for (std::uint64_t run = 0; run < runs; ++run) {
     const Problem p = draw(model, 100, alpha, run);
-    const AmpRun amp = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+    const AmpRun amp = run_on(model, p, options);
     EXPECT_NE(amp.status.reason, StopReason::diverged);
     out.mse.push_back(amp.steps.back().mse / theory);
     out.gap.push_back((amp.steps.back().mse - amp.steps.back().variance) / theory);
@@ -305,10 +248,7 @@ TEST(LongAimAmp, AgreesWithStateEvolution) {
 
 TEST(LongAimAmp, RecoversTheMatrixAbovePerfectRecovery) {
   const auto model = model_of(ChannelKind::softmax, 3);
-  const Problem p = draw(model, 60, 0.2);  // threshold 0.075
-  AmpOptions options;
-  options.settles = false;
-  const AmpRun run = approximate_message_passing(model, p.data, p.teacher.matrix, options, {});
+  const AmpRun run = run_above_recovery(model, 60, 0.2);  // threshold 0.075
   EXPECT_LT(run.steps.back().mse, 1e-4);
 }
 

@@ -120,6 +120,18 @@ TEST(AimCurve, ThreeTokensOfHardmaxHaveErrorsBelowHalfAPercent) {
   }
 }
 
+TEST(AimCurve, ErrorsOfASampledTableMoveErrorAndPrecisionTogether) {
+  for (const double alpha : {0.05, 0.5}) {
+    const CurvePoint p = solve(model_of(ChannelKind::hardmax, 3, 0.5), alpha);
+    const double relative = p.conjugate.error / p.conjugate.value;
+    const double delta = 1.0 / p.conjugate.value;
+    const double high = Spectrum(0.5, delta * (1.0 + relative)).mmse().value;
+    const double low = Spectrum(0.5, delta * (1.0 - relative)).mmse().value;
+    EXPECT_GT(p.mmse.error, 0.0);
+    EXPECT_NEAR(0.5 * (high - low) / p.mmse.error, 1.0, 0.02) << alpha;
+  }
+}
+
 TEST(AimCurve, NoisyLabelsSolveTheirEquationsInBothConventions) {
   for (const int tokens : {1, 2, 4}) {
     auto model = model_of(ChannelKind::linear, tokens, 0.5);

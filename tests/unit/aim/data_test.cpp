@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -86,6 +87,28 @@ double log_softmax_evidence(const std::vector<double>& shown, const std::vector<
   return std::log(sum);
 }
 
+/// Six standard errors of a variance from 16000 numbers: a false alarm in 500 million runs.
+TEST(AimData, LabelNoiseHasTheVarianceOfItsKind) {
+  auto model = model_of(ChannelKind::linear, 2);
+  const Problem clean = draw(model, 20, 40.0);
+  model.noise = 0.7;
+  for (const NoiseKind kind : {NoiseKind::scaled, NoiseKind::equal}) {
+    model.noise_kind = kind;
+    const Problem noisy = draw(model, 20, 40.0);
+    ASSERT_EQ(noisy.data.inputs, clean.data.inputs);
+    std::array<double, 4> variance{};
+    for (std::size_t i = 0; i < clean.data.labels.size(); ++i) {
+      variance[i % 4] += std::pow(noisy.data.labels[i] - clean.data.labels[i], 2) /
+                         static_cast<double>(clean.data.samples);
+    }
+    const double diagonal = kind == NoiseKind::scaled ? 1.4 : 0.7;
+    const double within = 6.0 * std::sqrt(2.0 / 16000.0);
+    EXPECT_NEAR(variance[1] / 0.7, 1.0, within);
+    EXPECT_EQ(variance[1], variance[2]);
+    EXPECT_NEAR(0.5 * (variance[0] + variance[3]) / diagonal, 1.0, within / std::sqrt(2.0));
+  }
+}
+
 TEST(AimOutput, SoftmaxGradientIsTheSlopeOfTheEvidence) {
   auto model = model_of(ChannelKind::softmax, 3);
   model.beta = 1.7;
@@ -156,8 +179,15 @@ TEST(AimOutput, WrongLabelsAreNamed) {
     p.data.labels[0] = log_y;
     EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
   }
-  p = draw(model_of(ChannelKind::hardmax, 3), 10, 0.1);
-  EXPECT_THROW(OutputFunction(model_of(ChannelKind::hardmax, 3), p.data), Refused);
+  model = model_of(ChannelKind::hardmax, 3);
+  p = draw(model, 10, 0.1);
+  EXPECT_NO_THROW(OutputFunction(model, p.data));
+  for (const auto& circle : {std::array{1.0, 2.0, 0.0}, std::array{2.0, 0.0, 1.0}}) {
+    std::copy(circle.begin(), circle.end(), p.data.labels.begin() + 6);
+    EXPECT_THROW(OutputFunction(model, p.data), InvalidArgument);
+  }
+  model = model_of(ChannelKind::hardmax, 4);
+  EXPECT_THROW(OutputFunction(model, draw(model, 10, 0.1).data), Refused);
 }
 
 TEST(AimOutput, LabelsOfScoresThatAreNotSymmetricAreRefused) {

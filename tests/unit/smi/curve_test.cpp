@@ -9,6 +9,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/fixed_point.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
+#include "onset/smi/model/links.hpp"
 
 namespace onset::smi {
 namespace {
@@ -195,6 +196,41 @@ TEST(Curve, TheBayesErrorIsBelowThePlugInErrorAndBothFallForOneLayer) {
     plugin = p.error_plugin.value;
     bayes = p.error_bayes.value;
   }
+}
+
+/// With little noise S the label is linear in what is left: V = S^2 / (alpha M - 1).
+TEST(Curve, WithLittleNoiseTheOverlapIsCloseToOneAndKnownThatWell) {
+  for (const double noise : {1e-2, 1e-4, 1e-5}) {
+    DeepAttention model = one_layer(2);
+    model.noise = noise;
+    const std::vector<double> alphas = {0.6, 1.0, 20.0};
+    const Curve curve = bayes_curve(model, alphas, coarse(), two_threads());
+    for (const CurvePoint& p : curve.points) {
+      const double left = noise * noise / (2.0 * p.alpha - 1.0);
+      EXPECT_NEAR(1.0 - p.overlap[0].value, left, 8.0 * p.overlap[0].error + 1e-2 * left)
+          << noise << ' ' << p.alpha;
+      EXPECT_LT(p.overlap[0].error, 0.05 * left) << noise << ' ' << p.alpha;
+      EXPECT_TRUE(p.status.converged()) << noise << ' ' << p.alpha;
+    }
+  }
+}
+
+TEST(Curve, FurtherThanTheBranchWasFollowedNothingIsClaimed) {
+  DeepAttention model = one_layer(2);
+  model.noise = 1e-8;
+  const Curve curve = bayes_curve(model, std::vector{10.0}, coarse(), two_threads());
+  EXPECT_FALSE(curve.points[0].status.converged());
+}
+
+/// At the very threshold of exact recovery, which does not attract there yet.
+TEST(Curve, TheOptimumOfPhaseRetrievalWhereExactRecoveryBegins) {
+  CurveOptions options = coarse();
+  options.choice = BranchChoice::optimal;
+  const Curve curve =
+      bayes_curve(*link_model("square"), std::vector{1.0, 1.01}, options, two_threads());
+  EXPECT_NEAR(curve.points[0].overlap[0].value, 0.4756, 0.005);
+  EXPECT_LT(curve.points[0].overlap[0].error, 0.005);
+  EXPECT_EQ(curve.points[1].overlap[0].value, 1.0);
 }
 
 TEST(Curve, EveryPointIsHandedOverOnceAndInOrder) {

@@ -236,6 +236,23 @@ TEST(DeepAttention, WithALargeSkipEveryLayerOnlyScalesTheTokens) {
   EXPECT_NEAR(h[1] / 1e8, 1.4, 1e-3);
 }
 
+TEST(DeepAttention, TheLastLayersSkipMayBeGivenAndSaysNothing) {
+  DeepAttention two{2, 2, {0.5}, 1.0}, three{3, 2, {0.5, 2.0}, 1.0};
+  const std::vector<double> all = {0.3, -1.2, 0.8, 0.4, -0.6, 1.1};
+  const auto label = [&](const DeepAttention& model) {
+    model.validate();
+    const std::vector<double> fields(all.begin(), all.begin() + 2 * model.layers);
+    std::vector<double> u(2);
+    label_field(model, fields, u);
+    return u;
+  };
+  const auto expected_two = label(two), expected_three = label(three);
+  two.skip.push_back(7.0);
+  three.skip.push_back(7.0);
+  EXPECT_EQ(label(two), expected_two);
+  EXPECT_EQ(label(three), expected_three);
+}
+
 TEST(DeepAttention, ValidateNamesTheFieldThatIsWrong) {
   const auto field = [](auto change) {
     DeepAttention model;
@@ -254,7 +271,7 @@ TEST(DeepAttention, ValidateNamesTheFieldThatIsWrong) {
   EXPECT_EQ(field([](auto& m) { m.tokens = 1; }), "tokens");
   EXPECT_EQ(field([](auto& m) { m.tokens = max_tokens + 1; }), "tokens");
   EXPECT_EQ(field([](auto& m) { m.skip = {}; }), "skip");
-  EXPECT_EQ(field([](auto& m) { m.skip = {1.0, 1.0}; }), "skip");
+  EXPECT_EQ(field([](auto& m) { m.skip = {1.0, 1.0, 1.0}; }), "skip");
   EXPECT_EQ(field([](auto& m) { m.skip = {-0.1}; }), "skip");
   EXPECT_EQ(field([](auto& m) { m.skip = {2.0 * max_skip}; }), "skip");
   EXPECT_EQ(field([](auto& m) { m.skip = {std::numeric_limits<double>::quiet_NaN()}; }), "skip");

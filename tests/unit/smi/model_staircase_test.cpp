@@ -26,7 +26,7 @@ Staircase of_link(const char* name) {
 }
 
 void expect_near(const Estimate& estimate, double truth, const char* what) {
-  EXPECT_NEAR(estimate.value, truth, far_out * estimate.error + 1e-12) << what;
+  EXPECT_NEAR(estimate.value, truth, far_out * estimate.error) << what;
 }
 
 TEST(ModelStaircase, PhaseRetrievalHasItsHardPhase) {

@@ -97,10 +97,11 @@ INSTANTIATE_TEST_SUITE_P(LongLaws, LongSmiChain,
                                            LawCase{"OneLayer", 1, 3, 9, 1, 0.5, 0.0, 0.2}),
                          [](const auto& each) { return each.param.name; });
 
+/// With points enough to see both the gradient and its fluctuations larger by a fifth [smi 54].
 TEST(LongSmiFlow, IsWhatTheChainDoesInLargeDimension) {
   SgdOptions o = one_pass(40'000, 8.0);
   o.start_cosine = 0.3;
-  const auto flow = sgd_flow({}, o, 128, {}).points;
+  const auto flow = sgd_flow({}, o, 512, {}).points;
   constexpr int runs = 12;
   std::vector<double> sum(2 * (o.records + 1)), square(sum.size());
   for (std::uint64_t r = 0; r < runs; ++r) {
@@ -111,14 +112,13 @@ TEST(LongSmiFlow, IsWhatTheChainDoesInLargeDimension) {
       square[k] += c * c;
     }
   }
-  EXPECT_GT(flow.back().cosine[1].value, 0.6);
   for (std::size_t k = 0; k < sum.size(); ++k) {
     const double mean = sum[k] / runs;
     const double scatter = std::sqrt(std::fmax(square[k] / runs - mean * mean, 0.0) / (runs - 1));
     const Estimate& limit = flow[k / 2].cosine[k % 2];
-    // Student's t with 11 degrees is beyond 12 with a probability of 1e-7, for ten comparisons; the
-    // chain's own distance from its limit is of order 1/D.
-    EXPECT_NEAR(mean, limit.value, 12.0 * std::hypot(scatter, limit.error) + 1e-4) << k;
+    // Student's t with 11 degrees is beyond 10 with a probability of
+    // 1e-6; the chain's own distance from its limit is of order 1/D.
+    EXPECT_NEAR(mean, limit.value, 10.0 * std::hypot(scatter, limit.error) + 1e-4) << k;
   }
 }
 

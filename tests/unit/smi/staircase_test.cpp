@@ -52,14 +52,33 @@ TEST(Staircase, OneLayerIsLearnedAtTheRigorousBoundAndPerfectlyAtOneOverTokens) 
     const std::string what = std::to_string(tokens) + " tokens";
     ASSERT_EQ(s.steps.size(), 1u) << what;
     EXPECT_EQ(s.steps[0].blocks, std::vector<std::size_t>{0}) << what;
-    EXPECT_NEAR(s.steps[0].alpha.value, 1.0 / (tokens * (tokens + 1.0)), 1e-15) << what;
-    EXPECT_EQ(s.steps[0].alpha.error, 0.0) << what;
+    const Estimate& weak = s.steps[0].alpha;
+    EXPECT_NEAR(weak.value, 1.0 / (tokens * (tokens + 1.0)), weak.error) << what;
+    EXPECT_LE(weak.error, 1e-13) << what;
     EXPECT_EQ(s.steps[0].jump.value, 0.0) << what;
     EXPECT_DOUBLE_EQ(s.perfect.value(), 1.0 / tokens) << what;
     EXPECT_NEAR(s.contraction.value, 1.0 / tokens, far_out * s.contraction.error + 1e-5) << what;
     EXPECT_DOUBLE_EQ(s.algorithmic.value, *s.perfect) << what;
     EXPECT_FALSE(s.hard_phase) << what;
     EXPECT_TRUE(s.sound) << what;
+  }
+}
+
+/// F = M (M + 1) / (1 + S^2)^2, however small that is.
+TEST(Staircase, LoudNoiseMakesTheThresholdLargeAndNotHard) {
+  for (const double noise : {1.0, 30.0, 1000.0}) {
+    DeepAttention model = one_layer(2);
+    model.noise = noise;
+    StaircaseOptions options;
+    options.trace_points = 128;
+    options.alpha_end = 1e13;
+    const Staircase s = staircase(model, options, with_threads(2));
+    EXPECT_TRUE(s.hard.empty()) << noise;
+    ASSERT_EQ(s.steps.size(), 1u) << noise;
+    const Estimate& weak = s.steps[0].alpha;
+    EXPECT_NEAR(weak.value, std::pow(1.0 + noise * noise, 2) / 6.0, far_out * weak.error) << noise;
+    EXPECT_LT(weak.error, 1e-2 * weak.value) << noise;
+    EXPECT_EQ(s.steps[0].jump.value, 0.0) << noise;
   }
 }
 

@@ -10,12 +10,12 @@
 namespace onset::aim {
 
 /// The output function g_ab = d log Z_out / d omega_ab of a sample's label, when its scores are
-/// known to be N(omega_ab, variance_ab) independently [aim 16]-[aim 19]: exact for softmax and
-/// linear labels of any number of tokens and hardmax labels of two.
+/// known to be N(omega_ab, variance_ab) independently [aim 16]-[aim 19], [aim 35]: exact for
+/// softmax and linear labels of any number of tokens and hardmax labels of two and three.
 class OutputFunction {
  public:
   /// Throws InvalidArgument naming `labels` for entries that no model of this kind gives, and
-  /// Refused for hardmax of more than two tokens.
+  /// Refused for hardmax of more than three tokens.
   OutputFunction(const AttentionIndexed& model, const Dataset& data);
   /// The refusal alone, before there are data.
   static void require_closed_form(const AttentionIndexed& model);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "onset/numerics/interpolation.hpp"
@@ -85,9 +86,10 @@ class Branch {
 /// Solves for fixed points one after the other from the stage's start on, `spacing` apart in the
 /// coordinate in which a Branch interpolates, until `enough` says so of the last one or `most` are
 /// there. Those that are no fixed points, since the branch begins only further on at this
-/// resolution, are left out.
+/// resolution, are left out. `channels` by growing accuracy: the next one is taken from where the
+/// integrals of the one before are not accurate enough.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(
-    const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
+    std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
     const StageStart& start, double spacing, int most,
     const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context);
 

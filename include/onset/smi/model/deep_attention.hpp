@@ -17,10 +17,12 @@ namespace onset::smi {
 struct DeepAttention {
   int layers = 2;
   int tokens = 2;
-  std::vector<double> skip = {1.0};  ///< one per layer below the last, or one for all of them
-  double beta = 1.0;                 ///< inverse temperature of every softmax
-  std::vector<int> rank = {1};       ///< one per layer, or one for all of them
-  double noise = 0.0;                ///< standard deviation of Gaussian noise on u_L [smi 31]
+  /// One for all layers, or one each; after the last there is none, so that its value, which may
+  /// be left out, says nothing.
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;            ///< inverse temperature of every softmax
+  std::vector<int> rank = {1};  ///< one per layer, or one for all of them
+  double noise = 0.0;           ///< standard deviation of Gaussian noise on u_L [smi 31]
   /// Covariance of the tokens, tokens x tokens, row by row, ones on its diagonal; empty:
   /// independent tokens. Fields are white: u_l = z_l R^T B_{l-1}^T with R R^T the covariance [smi
   /// 28].
