@@ -204,6 +204,58 @@ double Branch::last_log_alpha(std::size_t replicate) const {
   return curves_.at(replicate).log_alpha_nodes.back();
 }
 
+namespace {
+
+/// The second node and every so many after it are computed again with other inner nodes.
+constexpr std::size_t check_spacing = 6;
+/// A bias below this needs no check: the posterior is exact.
+constexpr double exact_bias = 1e-9;
+/// Change of log alpha by four times the inner nodes beyond which the branch goes on with those.
+constexpr double largest_change = 0.03;
+/// Where a bias falls like 1/n or faster, n and 4n nodes differ by at least this share of it.
+constexpr double change_share = 0.75;
+
+/// The bounds on bias that one node states hold only where its inner integrals have enough nodes to
+/// behave as they do with many. What changes with four times as many says how much they are short
+/// [smi 85].
+class BiasCheck {
+ public:
+  void compare(const FixedPointNode& node, const FixedPointNode& other) {
+    alpha_change_ = std::abs(numerics::mean(other.log_alpha) - numerics::mean(node.log_alpha));
+    double gain_change = 0.0;
+    double gain_bias = 0.0;
+    for (std::size_t b = 0; b < node.depth.size(); ++b) {
+      const auto overlap = [b](const FixedPointNode& n) {
+        return -std::expm1(-numerics::mean(n.depth[b]));
+      };
+      if (!(overlap(node) > 0.0)) continue;
+      gain_change = std::max(gain_change, std::abs(overlap(other) / overlap(node) - 1.0));
+      gain_bias = std::max(gain_bias, node.gain_bias[b]);
+    }
+    alpha_factor_ = std::max(alpha_factor_, alpha_change_ / (change_share * node.relative_bias));
+    gain_factor_ =
+        std::max(gain_factor_, (gain_change + alpha_change_) / (change_share * gain_bias));
+  }
+
+  /// Of log alpha, at the last comparison.
+  [[nodiscard]] double alpha_change() const { return alpha_change_; }
+
+  /// Raises the bounds of all nodes by the largest shortage that was seen.
+  void apply(std::vector<FixedPointNode>& nodes) const {
+    for (FixedPointNode& node : nodes) {
+      node.relative_bias *= alpha_factor_;
+      for (double& bias : node.growth_bias) bias *= alpha_factor_;
+      for (double& bias : node.gain_bias) bias *= gain_factor_;
+    }
+  }
+
+ private:
+  double alpha_change_ = 0.0;
+  double alpha_factor_ = 1.0, gain_factor_ = 1.0;
+};
+
+}  // namespace
+
 std::vector<FixedPointNode> trace_branch(
     std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
     const StageStart& start, double spacing, int most,
@@ -217,6 +269,7 @@ std::vector<FixedPointNode> trace_branch(
 
   std::vector<FixedPointNode> nodes;
   std::size_t level = 0;  // of the channel in use: what one node needed, those further on need too
+  BiasCheck check;
   // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{depth};
@@ -231,21 +284,34 @@ std::vector<FixedPointNode> trace_branch(
                     (learned[b] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
               : extrapolate(x, known, b, next_x);
     }
-    const auto solve = [&] {
-      return solve_fixed_point(channels[level], slopes, learned, position, guess, context);
+    const auto solve = [&](std::size_t with) {
+      return solve_fixed_point(channels[with], slopes, learned, position, guess, context);
     };
-    FixedPointNode node = solve();
+    FixedPointNode node = solve(level);
     while (node.status.reason == StopReason::inaccurate && level + 1 < channels.size()) {
-      ++level;
-      node = solve();
+      node = solve(++level);
     }
     if (node.status.reason == StopReason::unstable) continue;
+    if (nodes.size() % check_spacing == 1 && node.status.converged() &&
+        node.relative_bias > exact_bias) {
+      const bool finer = level + 1 < channels.size();
+      for (std::size_t b = 0; b < blocks; ++b) guess[b] = numerics::mean(node.depth[b]);
+      FixedPointNode other = solve(finer ? level + 1 : level - 1);
+      if (other.status.converged()) {
+        check.compare(node, other);
+        if (finer && check.alpha_change() > largest_change) {
+          ++level;
+          node = std::move(other);
+        }
+      }
+    }
     for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
     x.push_back(next_x);
     known.push_back(depth);
     nodes.push_back(std::move(node));
     if (enough(nodes)) break;
   }
+  check.apply(nodes);
   return nodes;
 }
 

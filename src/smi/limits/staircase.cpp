@@ -53,6 +53,9 @@ constexpr double settled = 0.05;
 constexpr std::size_t least_nodes = 5;
 constexpr int most_nodes = 160;
 
+/// A bias below this is rounding: the posterior is exact.
+constexpr double exact_bias = 1e-9;
+
 /// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
 /// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
 constexpr double scatter_share = 0.85;
@@ -195,7 +198,8 @@ class Builder {
       const bool last =
           deterministic ? nodes == numerics::max_lattice_size : points >= options_.max_points;
       if (met || last) {
-        result_.met_tolerance = result_.met_tolerance && met;
+        // The first one is computed to more than was asked where that is cheap.
+        result_.met_tolerance = result_.met_tolerance && alpha.error <= options_.tolerance;
         return stage;
       }
       nodes *= 2;
@@ -413,30 +417,45 @@ class Builder {
                     const std::vector<FixedPointNode>& nodes) {
     std::size_t points =
         std::min(options_.max_points, std::max(options_.root_points, options_.trace_points));
-    int inner = growth_nodes;
+    int inner = growth_nodes / 2;
     const Channel slopes(model_, channel_options(std::min(points, slope_points), gain_nodes));
     FixedPointNode node;
+    const double largest_work = static_cast<double>(options_.max_points) * growth_nodes;
+    const auto affordable = [&](double more_points, double more_nodes) {
+      return static_cast<double>(points) * more_points * inner * more_nodes <= largest_work;
+    };
+    double before = 0.0;           // log alpha, when the inner nodes were doubled
+    bool doubled = false;          // since then
+    std::optional<double> change;  // of it, by the last doubling
     for (;;) {
       const Channel channel(model_, channel_options(points, inner));
       node = solve_threshold(channel, slopes, learned_, block, guess, context_);
-      const double alpha = std::exp(numerics::mean(node.log_alpha));
+      const double log_alpha = numerics::mean(node.log_alpha);
+      const double alpha = std::exp(log_alpha);
+      // What is left of a bias that falls like 1/n, or faster, is at most its last change [smi 85].
+      if (doubled) change = std::abs(log_alpha - before);
+      if (change) node.relative_bias = std::max(node.relative_bias, *change);
       const double scatter = exponential(node.log_alpha, 0.0).error;
       const double bias = node.relative_bias * alpha;
-      if (std::hypot(scatter, bias) <= options_.tolerance) break;
+      const bool compared = change.has_value() || node.relative_bias < exact_bias;
+      if (compared && std::hypot(scatter, bias) <= options_.tolerance) break;
       const bool inaccurate = node.status.reason == StopReason::inaccurate;
-      const bool finer =
-          inner < max_nodes && (inaccurate || bias > bias_share * options_.tolerance);
+      const bool finer = inner < max_nodes && affordable(1.0, 2.0) &&
+                         (!compared || inaccurate || bias > bias_share * options_.tolerance);
       const double excess = scatter / (scatter_share * options_.tolerance);
-      const bool more = excess > 1.0 && points < options_.max_points;
+      const bool more = excess > 1.0 && affordable(2.0, 1.0);
       if (!(node.status.converged() || inaccurate) || (!finer && !more)) {
         result_.met_tolerance = false;
         break;
       }
-      if (finer) inner *= 2;
-      if (more) {
+      doubled = finer;
+      if (finer) {
+        inner *= 2;
+        before = log_alpha;
+      } else {
         const double factor = std::clamp(excess * excess, 2.0, max_factor);
-        points = std::min(options_.max_points,
-                          nearest_power_of_two(static_cast<double>(points) * factor));
+        const auto wanted = nearest_power_of_two(static_cast<double>(points) * factor);
+        while (points < wanted && affordable(2.0, 1.0)) points *= 2;
       }
       for (std::size_t b = 0; b < blocks_; ++b) guess[b] = numerics::mean(node.depth[b]);
     }

@@ -147,10 +147,13 @@ Cost curve_cost(const Parameters& p) {
       1e-2 * std::pow(1024.0 / static_cast<double>(named.affordable_points(curve_nodes)), 0.6);
   if (tol < reachable && !named.is_exact()) cost.caution = out_of_reach(tol, reachable);
   const double alphas = static_cast<double>(p.reals("alpha").size());
-  cost.core_seconds = 0.1 + 0.2 * alphas +
-                      named.channel_seconds(20.0 * blocks * blocks + alphas, points, curve_nodes) +
+  const double tokens = named.model->shape().tokens;
+  // From four layers on the posterior needs more inner nodes.
+  const double nodes = curve_nodes * std::pow(4.0, std::clamp(blocks - 3.0, 0.0, 2.0));
+  cost.core_seconds = 0.1 + (0.2 + 0.012 * tokens * tokens) * alphas +
+                      named.channel_seconds(20.0 * blocks * blocks + alphas, points, nodes) +
                       named.channel_seconds(4.0 * (blocks - 1.0), points, 2.0 * curve_nodes);
-  cost.memory_bytes = named.memory(2.0 * curve_nodes);
+  cost.memory_bytes = named.memory(4.0 * nodes);
   return cost;
 }
 

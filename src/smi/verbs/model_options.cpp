@@ -25,7 +25,6 @@ constexpr double seconds_per_node = 5e-8;
 constexpr double seconds_per_sampled_node = 2.5e-8;  // times layers and tokens^2
 /// The same of a last layer of rank two with two tokens, which is integrated over its orbit.
 constexpr double seconds_per_pair_node = 5e-6;
-constexpr double seconds_per_exact_sample = 2e-6;
 
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
 constexpr double longest_evaluation = 20.0;
@@ -172,8 +171,8 @@ std::vector<Parameter> model_parameters() {
                                 "Tokens of a sample; up to 8 with more than one layer."));
   list.push_back(
       make_parameter("skip", ParameterKind::reals, std::vector<double>{1.0}, 0.0, max_skip,
-                     "Strength c of the skip connection after each layer below the last: one "
-                     "for all, or one each."));
+                     "Strength c of the skip connection after each layer: one for all, or one "
+                     "each (after the last there is none: its value may be left out)."));
   list.push_back(make_parameter("beta", ParameterKind::real, 1.0, min_beta, max_beta,
                                 "Inverse temperature of every softmax."));
   list.push_back(
@@ -240,7 +239,11 @@ void read_correlation_file(Parameters& parameters) {
 NamedModel read_model(const Parameters& p) {
   if (p.text("link") != "none") {
     refuse_with_link(p);
-    return {link_model(p.text("link")), {}};
+    NamedModel named{link_model(p.text("link")), {}};
+    for (const LinkInfo& info : links()) {
+      if (info.name == p.text("link")) named.link_seconds = info.seconds;
+    }
+    return named;
   }
   const DeepAttention attention = read_attention(p);
   NamedModel named{attention_model(attention), attention};
@@ -251,7 +254,7 @@ NamedModel read_model(const Parameters& p) {
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
   const double samples = evaluations * points * numerics::default_replicates;
-  if (!attention) return samples * seconds_per_exact_sample;
+  if (!attention) return samples * link_seconds;
   if (attention->layers == 1) return samples * attention->tokens * 1e-7;
   if (attention->plain() && attention->tokens == 2) {
     return samples * 2.0 * nodes * seconds_per_node * (attention->layers - 1);

@@ -17,6 +17,7 @@ inline constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples 
 struct NamedModel {
   std::unique_ptr<SequenceModel> model;
   std::optional<DeepAttention> attention;  ///< nothing for a link
+  double link_seconds = 0.0;               ///< of one posterior of a link
 
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;

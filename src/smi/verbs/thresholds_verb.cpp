@@ -16,12 +16,15 @@ namespace {
 constexpr double cheap_tolerance = 7e-4;
 constexpr double costly_tolerance = 5e-3;
 constexpr double root_nodes = 256;
+/// Outer points that a threshold of a costly model starts from.
+constexpr std::size_t costly_points = 512;
 
 StaircaseOptions staircase_options(const NamedModel& named, const Parameters& p) {
   StaircaseOptions options;
   options.tolerance = p.real("tol");
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
   options.max_points = named.affordable_points(root_nodes);
+  if (!named.is_cheap()) options.root_points = costly_points;
   options.seed = static_cast<std::uint64_t>(p.integer("seed"));
   return options;
 }
@@ -142,9 +145,15 @@ Cost thresholds_cost(const Parameters& p) {
   const double ratio = natural / std::clamp(options.tolerance, reachable, natural);
   const double points = std::min(most, 2048.0 * ratio * ratio);
   if (options.tolerance < reachable) cost.caution = out_of_reach(options.tolerance, reachable);
-  cost.core_seconds = 0.1 + named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128) +
-                      named.channel_seconds(3.0 * (blocks - 1.0), points, root_nodes * ratio);
-  cost.memory_bytes = named.memory(root_nodes * ratio);
+  // From four layers on the posterior needs more inner nodes, whatever the tolerance.
+  const double deep = std::pow(4.0, std::clamp(blocks - 3.0, 0.0, 2.0));
+  const double start = named.is_cheap() ? 2048.0 : static_cast<double>(costly_points);
+  cost.core_seconds =
+      0.1 + named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128 * deep) +
+      named.channel_seconds(5.0 * (blocks - 1.0), start, 2.0 * root_nodes * ratio * deep) +
+      named.channel_seconds(3.0 * (blocks - 1.0), points, root_nodes * ratio);
+  cost.memory_bytes =
+      named.memory(std::min(most * root_nodes / start, 4.0 * root_nodes * ratio * deep));
   return cost;
 }
 
@@ -160,9 +169,9 @@ Verb thresholds_verb() {
       "Bayes-optimal setting, for deep attention with tied weights or a named link: which layer "
       "can "
       "be learned better than chance, given what is learned before it, and from where the weights "
-      "are recovered exactly. The first threshold of two-token attention is computed to 1e-5, "
-      "other "
-      "ones to the tolerance: 7e-4 by default for two layers of two tokens and for links, 5e-3 for "
+      "are recovered exactly. The first threshold of two uncorrelated tokens without noise is "
+      "computed to 1e-5, other ones to the tolerance: 7e-4 by default for two layers of two tokens "
+      "and for links, 5e-3 for "
       "larger models.";
   verb.parameters = model_parameters();
   verb.read_files = read_correlation_file;

@@ -136,6 +136,29 @@ TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTh
   }
 }
 
+/// A few hundred inner nodes give 1.11 here, several thousand 1.155(8). The error has to say so.
+TEST(LongStaircase, TheErrorOfFourLayersCoversTheBiasOfTheirInnerIntegrals) {
+  DeepAttention model;
+  model.layers = 4;
+  StaircaseOptions options;
+  options.tolerance = 0.1;
+  options.first_tolerance = 1e-3;
+  options.root_points = options.trace_points = 128;
+  std::stop_source stop;
+  Context context = with_threads(2);
+  context.stop = stop.get_token();
+  std::vector<Estimate> thresholds;
+  const auto until_the_second = [&](const std::vector<std::size_t>&, const Estimate& alpha) {
+    thresholds.push_back(alpha);
+    if (thresholds.size() == 2) stop.request_stop();
+  };
+  EXPECT_THROW((void)staircase(model, options, context, until_the_second), Interrupted);
+  ASSERT_EQ(thresholds.size(), 2u);
+  EXPECT_NEAR(thresholds[0].value, 0.228365, 3e-3);
+  EXPECT_NEAR(thresholds[1].value, 1.155, 3.0 * std::hypot(thresholds[1].error, 0.008));
+  EXPECT_LT(thresholds[1].error, 0.1);
+}
+
 TEST(LongStaircase, LargeSkipsHaveALimit) {
   const Staircase far = staircase(two_layers(300.0), rough_options(), with_threads(2));
   const Staircase farther = staircase(two_layers(1000.0), rough_options(), with_threads(2));

@@ -86,8 +86,9 @@ class Branch {
 /// Solves for fixed points one after the other from the stage's start on, `spacing` apart in the
 /// coordinate in which a Branch interpolates, until `enough` says so of the last one or `most` are
 /// there. Those that are no fixed points, since the branch begins only further on at this
-/// resolution, are left out. `channels` by growing accuracy: the next one is taken from where the
-/// integrals of the one before are not accurate enough.
+/// resolution, are left out. `channels` by growing number of inner nodes, two or more: the next one
+/// is taken from where those of the one before are too few, and some nodes are computed with both,
+/// so that bounds on bias cover what changes.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(
     std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
     const StageStart& start, double spacing, int most,

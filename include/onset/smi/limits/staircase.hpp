@@ -13,12 +13,13 @@ namespace onset::smi {
 
 /// How finely the staircase is computed.
 struct StaircaseOptions {
-  double first_tolerance = 1e-5;                  ///< wanted standard error of the first threshold
-  double tolerance = 7e-4;                        ///< of each later one
-  std::size_t max_points = std::size_t{1} << 17;  ///< outer points per replicate, at most
-  std::size_t root_points = 2048;                 ///< of a later threshold, to begin with
-  std::size_t trace_points = 256;                 ///< outer points per replicate for the branches
-  double trace_spacing = 0.125;  ///< of fixed points on a branch; see trace_branch()
+  double first_tolerance = 1e-5;  ///< wanted standard error of the first threshold
+  double tolerance = 7e-4;        ///< of each later one
+  /// Outer points per replicate, at most; fewer with more than 256 inner nodes.
+  std::size_t max_points = std::size_t{1} << 17;
+  std::size_t root_points = 2048;  ///< of a later threshold, to begin with
+  std::size_t trace_points = 256;  ///< outer points per replicate for the branches
+  double trace_spacing = 0.125;    ///< of fixed points on a branch; see trace_branch()
   /// How far the last branch must reach where there is no perfect recovery.
   double alpha_end = 0.0;
   /// Depths -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not held.
