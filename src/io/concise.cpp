@@ -37,7 +37,8 @@ std::string with_decimals(double value, double error, int decimals) {
 std::string concise(const Estimate& estimate) {
   const double value = estimate.value;
   const double error = std::abs(estimate.error);
-  if (error == 0.0 || !std::isfinite(value)) return plain(value);
+  constexpr double rounding = 5e-14;  // digits that say nothing to people; files have them
+  if (error <= rounding * std::abs(value) || !std::isfinite(value)) return plain(value);
   if (!std::isfinite(error)) return plain(value) + "(?)";
 
   // Rounded to two digits first, so that 0.0999 counts as 0.10 and not as 0.09.

@@ -54,6 +54,8 @@ TEST(Concise, LargeErrorsKeepWholeDigits) {
 TEST(Concise, ExactValuesArePlain) {
   EXPECT_EQ(concise({0.3, 0.0}), "0.3");
   EXPECT_EQ(concise({2.0, 0.0}), "2");
+  EXPECT_EQ(concise({1.0 / 6.0, 1e-15}), "0.1666666667");
+  EXPECT_EQ(concise({1.0 / 6.0, 1e-12}), "0.1666666666667(10)");
   EXPECT_EQ(concise({inf, 0.1}), "inf");
 }
 
