@@ -220,38 +220,35 @@ constexpr double change_share = 0.75;
 /// [smi 85].
 class BiasCheck {
  public:
-  void compare(const FixedPointNode& node, const FixedPointNode& other) {
-    alpha_change_ = std::abs(numerics::mean(other.log_alpha) - numerics::mean(node.log_alpha));
-    double gain_change = 0.0;
-    double gain_bias = 0.0;
-    for (std::size_t b = 0; b < node.depth.size(); ++b) {
-      const auto overlap = [b](const FixedPointNode& n) {
-        return -std::expm1(-numerics::mean(n.depth[b]));
-      };
-      if (!(overlap(node) > 0.0)) continue;
-      gain_change = std::max(gain_change, std::abs(overlap(other) / overlap(node) - 1.0));
-      gain_bias = std::max(gain_bias, node.gain_bias[b]);
-    }
-    alpha_factor_ = std::max(alpha_factor_, alpha_change_ / (change_share * node.relative_bias));
-    gain_factor_ =
-        std::max(gain_factor_, (gain_change + alpha_change_) / (change_share * gain_bias));
+  /// Compares the node of this index with itself computed otherwise; returns the change of log
+  /// alpha.
+  double compare(std::size_t index, const FixedPointNode& node, const FixedPointNode& other) {
+    const double change =
+        std::abs(numerics::mean(other.log_alpha) - numerics::mean(node.log_alpha));
+    checks_.push_back({index, change / change_share});
+    return change;
   }
 
-  /// Of log alpha, at the last comparison.
-  [[nodiscard]] double alpha_change() const { return alpha_change_; }
-
-  /// Raises the bounds of all nodes by the largest shortage that was seen.
+  /// Raises the bounds of every node to what the checks before and after it saw.
   void apply(std::vector<FixedPointNode>& nodes) const {
-    for (FixedPointNode& node : nodes) {
-      node.relative_bias *= alpha_factor_;
-      for (double& bias : node.growth_bias) bias *= alpha_factor_;
-      for (double& bias : node.gain_bias) bias *= gain_factor_;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      double bound = 0.0;
+      for (std::size_t k = 0; k < checks_.size(); ++k) {
+        const bool after_another = k > 0 && checks_[k - 1].index >= i;
+        const bool before_another = k + 1 < checks_.size() && checks_[k + 1].index <= i;
+        if (!after_another && !before_another) bound = std::max(bound, checks_[k].bias);
+      }
+      nodes[i].relative_bias = std::max(nodes[i].relative_bias, bound);
+      for (double& bias : nodes[i].gain_bias) bias = std::max(bias, bound);
     }
   }
 
  private:
-  double alpha_change_ = 0.0;
-  double alpha_factor_ = 1.0, gain_factor_ = 1.0;
+  struct Check {
+    std::size_t index;
+    double bias;  // bound on that of log alpha
+  };
+  std::vector<Check> checks_;
 };
 
 }  // namespace
@@ -298,8 +295,8 @@ std::vector<FixedPointNode> trace_branch(
       for (std::size_t b = 0; b < blocks; ++b) guess[b] = numerics::mean(node.depth[b]);
       FixedPointNode other = solve(finer ? level + 1 : level - 1);
       if (other.status.converged()) {
-        check.compare(node, other);
-        if (finer && check.alpha_change() > largest_change) {
+        const double change = check.compare(nodes.size(), node, other);
+        if (finer && change > largest_change) {
           ++level;
           node = std::move(other);
         }
