@@ -191,7 +191,7 @@ Verb curve_verb() {
   verb.tol_for = [](const Parameters& p) {
     return read_model(p).is_cheap() ? cheap_tolerance : costly_tolerance;
   };
-  verb.method = 2;
+  verb.method = 3;
   verb.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
                    "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv",
                    "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal"};

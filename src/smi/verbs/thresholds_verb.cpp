@@ -181,7 +181,7 @@ Verb thresholds_verb() {
   verb.tol_for = [](const Parameters& p) {
     return read_model(p).is_cheap() ? cheap_tolerance : costly_tolerance;
   };
-  verb.method = 2;
+  verb.method = 3;
   verb.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                    "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                    "smi thresholds --layers 1 --tokens 4 --format json"};
