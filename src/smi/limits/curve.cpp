@@ -310,6 +310,7 @@ class CurveSolver {
 
   /// The ensemble as the bias of the gains would have it, on the same side of exact recovery.
   [[nodiscard]] Ensemble biased(const Ensemble& e, double alpha) const {
+    if (only_perfect(stairs_, alpha)) return e;
     const double bias = std::min(overlap_bias(stairs_, alpha, e), largest_bias);
     const double more = alpha * (1.0 + bias);
     const bool crosses = stairs_.perfect && alpha <= *stairs_.perfect && more >= *stairs_.perfect;

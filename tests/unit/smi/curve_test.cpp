@@ -160,9 +160,9 @@ TEST(Curve, BelowTheThresholdNothingIsLearnedExactly) {
   }
 }
 
-TEST(Curve, AbovePerfectRecoveryEverythingIsExact) {
+TEST(Curve, FromPerfectRecoveryOnEverythingIsExact) {
   for (const int tokens : {2, 3}) {
-    const std::vector<double> alphas = {1.02 / tokens, 2.0 / tokens, 10.0};
+    const std::vector<double> alphas = {1.0 / tokens, 1.02 / tokens, 2.0 / tokens, 10.0};
     for (const auto choice :
          {BranchChoice::uninformed, BranchChoice::informed, BranchChoice::optimal}) {
       CurveOptions options = coarse();
