@@ -43,8 +43,9 @@ class Stop(unittest.TestCase):
 
     def test_nothing_but_messages_goes_to_stderr_without_a_terminal(self):
         done = onset(*LONG, "--max-seconds", "1", "--format", "csv")
-        self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertTrue(done.stderr.startswith("onset: interrupted: "), done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertRegex(line, "^onset: ")
+        self.assertRegex(done.stderr.splitlines()[-1], "^onset: interrupted: ")
 
     def test_a_quiet_run_says_nothing_on_stderr(self):
         done = onset(*LONG, "--max-seconds", "0.5", "--format", "json", "--quiet")
@@ -72,8 +73,9 @@ class Terminal(unittest.TestCase):
 
     def test_a_bar_is_wiped_when_the_run_ends(self):
         shown = self.shown(*LONG, "--max-seconds", "1")
-        if shown:  # a verb may have nothing to report within a second
-            self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-40:]))
+        bar = shown.rpartition("\n")[2]  # after what is said before the run
+        if bar:  # a verb may have nothing to report within a second
+            self.assertTrue(bar.endswith("\r\x1b[K"), repr(bar[-40:]))
 
 
 if __name__ == "__main__":

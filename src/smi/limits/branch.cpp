@@ -208,8 +208,6 @@ namespace {
 
 /// The second node and every so many after it are computed again with other inner nodes.
 constexpr std::size_t check_spacing = 6;
-/// A bias below this needs no check: the posterior is exact.
-constexpr double exact_bias = 1e-9;
 /// Change of log alpha by four times the inner nodes beyond which the branch goes on with those.
 constexpr double largest_change = 0.03;
 /// Where a bias falls like 1/n or faster, n and 4n nodes differ by at least this share of it.

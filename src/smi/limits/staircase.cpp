@@ -53,9 +53,6 @@ constexpr double settled = 0.05;
 constexpr std::size_t least_nodes = 5;
 constexpr int most_nodes = 160;
 
-/// A bias below this is rounding: the posterior is exact.
-constexpr double exact_bias = 1e-9;
-
 /// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
 /// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
 constexpr double scatter_share = 0.85;

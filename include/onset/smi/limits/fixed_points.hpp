@@ -33,6 +33,9 @@ struct FixedPointNode {
   [[nodiscard]] numerics::Replicates log_growth(std::size_t block) const;
 };
 
+/// A relative bias below this is rounding: the posterior is exact.
+inline constexpr double exact_bias = 1e-9;
+
 /// Solves for the fixed point at total depth `position` of the blocks marked in `learned`, starting
 /// from `guess` (depths; one per block). The other blocks are held at the depths that `guess` has
 /// for them: 0 when they are not learned, a large number when they are recovered exactly. Newton
