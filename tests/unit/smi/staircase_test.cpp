@@ -136,14 +136,16 @@ TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTh
   }
 }
 
-/// A few hundred inner nodes give 1.11 here, several thousand 1.155(8). The error has to say so.
+/// A few hundred inner nodes give 1.10 here, several thousand 1.155(8). The error has to say so: by
+/// the scatter and the bound of a single number of nodes alone the distance would be 2.6 of them.
 TEST(LongStaircase, TheErrorOfFourLayersCoversTheBiasOfTheirInnerIntegrals) {
   DeepAttention model;
   model.layers = 4;
   StaircaseOptions options;
   options.tolerance = 0.1;
   options.first_tolerance = 1e-3;
-  options.root_points = options.trace_points = 128;
+  options.root_points = 1024;
+  options.trace_points = 128;
   std::stop_source stop;
   Context context = with_threads(2);
   context.stop = stop.get_token();
@@ -155,7 +157,7 @@ TEST(LongStaircase, TheErrorOfFourLayersCoversTheBiasOfTheirInnerIntegrals) {
   EXPECT_THROW((void)staircase(model, options, context, until_the_second), Interrupted);
   ASSERT_EQ(thresholds.size(), 2u);
   EXPECT_NEAR(thresholds[0].value, 0.228365, 3e-3);
-  EXPECT_NEAR(thresholds[1].value, 1.155, 3.0 * std::hypot(thresholds[1].error, 0.008));
+  EXPECT_NEAR(thresholds[1].value, 1.155, 2.0 * std::hypot(thresholds[1].error, 0.008));
   EXPECT_LT(thresholds[1].error, 0.1);
 }
 
