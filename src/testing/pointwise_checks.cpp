@@ -151,11 +151,53 @@ std::vector<std::string> check_values(const PosteriorMoments& moments, const std
   return out;
 }
 
+namespace {
+
+// Sums over tokens of covariances between blocks against derivatives of means.
+void check_cross(const smi::Posterior& posterior, const FieldShape& shape,
+                 const ModelSamples& samples, const PosteriorMoments& base,
+                 std::vector<std::string>& out) {
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  for (std::size_t b = 1; b < shape.blocks(); ++b) {
+    Worst cross;
+    for (std::size_t f = shape.first(b); f < shape.first(b + 1); f += tokens) {
+      std::vector<Shifted> shifted;
+      for (std::size_t t = 0; t < tokens; ++t) {
+        shifted.emplace_back(posterior, shape, samples, f + t, samples.variance[b]);
+      }
+      for (std::size_t g = 0; g < shape.first(b); g += tokens) {
+        const std::size_t pair = FieldShape::direction_pair(f / tokens, g / tokens);
+        for (std::size_t i = 0; i < samples.count; ++i) {
+          const auto mean = [&](std::size_t row) {
+            return base.half[0].mean[row * samples.count + i];
+          };
+          double given = base.half[0].cross[pair * samples.count + i];
+          Shifted::Derivative wanted{0.0, 0.0};
+          for (std::size_t t = 0; t < tokens; ++t) {
+            given -= mean(f + t) * mean(g + t);
+            const Shifted::Derivative slope = shifted[t].mean(g + t, i);
+            wanted.value += slope.value;
+            wanted.uncertainty += slope.uncertainty;
+          }
+          cross.compare(given, wanted);
+        }
+      }
+    }
+    cross.report(fmt::format("block {}, {}: the covariance with earlier blocks is not the "
+                             "derivative of their means",
+                             b + 1, describe(samples.variance)),
+                 out);
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> check_derivatives(const smi::Posterior& posterior, const FieldShape& shape,
                                            const ModelSamples& samples) {
-  PosteriorMoments base(shape, samples.count);
+  PosteriorMoments base(shape, samples.count, posterior.between_blocks());
   posterior.moments(samples.query(), base);
   std::vector<std::string> out;
+  if (posterior.between_blocks()) check_cross(posterior, shape, samples, base, out);
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     Worst mean;
     Worst cov;

@@ -52,7 +52,8 @@ struct ModelReport {
 /// Is a model consistent with itself? Tests, over samples of its own law,
 ///  - that log Z and all moments are finite, also at labels far from what omega predicts, and
 ///    that covariances are positive semidefinite;
-///  - that means are derivatives of log Z in omega, and covariances those of the means;
+///  - that means are derivatives of log Z in omega, and covariances, also those between blocks
+///    where the posterior has them, those of the means;
 ///  - the Nishimori identities E <zeta>.zeta* = E |<zeta>|^2 and E <zeta zeta^T> = I [smi 15];
 ///  - that state evolution closes with one overlap per block: E <zeta><zeta>^T is a multiple of the
 ///    identity in every block and zero between blocks;

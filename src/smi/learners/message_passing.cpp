@@ -16,6 +16,8 @@ namespace {
 /// Below this V everything is known, if the labels are explained to `exact_residual`.
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
+/// A block below this V is known nearly to rounding, and keeps its weights and V.
+constexpr double least_variance = 1e-20;
 /// Of V, in attempts that follow a failure [smi 84].
 constexpr double restart_damping = 0.5;
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
@@ -30,14 +32,6 @@ constexpr std::size_t window = 20;
 constexpr double most_lost = 0.01;
 /// Streams of starts: attempts of one run follow one another.
 constexpr std::uint64_t attempts_per_run = 1024;
-
-/// A >= 0 in the Bayes-optimal setting, so negative eigenvalues are cut [smi 45].
-double not_negative(double eigenvalue) {
-  return std::max(eigenvalue, 0.0);
-}
-double inverse(double eigenvalue) {
-  return 1.0 / eigenvalue;
-}
 
 /// One attempt: the state of the iteration and its history.
 class Attempt {
@@ -57,10 +51,12 @@ class Attempt {
     response_ = covariance_;
     precision_ = isotropic(model_.shape(), 1.0 / v);
     damping_ = attempt > 1 ? std::max(options_.damping, restart_damping) : options_.damping;
-    variance_.assign(covariance_.size(), v);
+    const std::size_t blocks = model_.shape().blocks();
+    variance_.assign(blocks, v);
     steps.clear();
-    change_.assign(covariance_.size(), 1.0);
-    floor_steps_.assign(covariance_.size(), 0);
+    change_.assign(blocks, 1.0);
+    floor_steps_.assign(blocks, 0);
+    known_.assign(blocks, false);
     gaps_ = 0;
   }
 
@@ -74,6 +70,12 @@ class Attempt {
  private:
   void update(SweepSums& sums);
   void keep_alive(MessageSweep& sweep);
+  void hold(std::size_t block);
+  void clear_between(std::size_t block, DirectionMatrix& matrix) const;
+  [[nodiscard]] std::size_t first_direction(std::size_t block) const {
+    const FieldShape& shape = model_.shape();
+    return shape.first(block) / static_cast<std::size_t>(shape.tokens);
+  }
   void record(const SweepSums& sums);
   void measure_errors(MessagePassingStep& step, std::size_t points) const;
   [[nodiscard]] bool settled() const;
@@ -89,65 +91,92 @@ class Attempt {
   const Dataset& data_;
   const MessagePassingOptions& options_;
   std::uint64_t run_;
-  BlockMatrices covariance_, precision_;  // V_b of the posteriors and its inverse
-  BlockMatrices response_;                // (1 + A_b)^{-1}
+  DirectionMatrix covariance_, precision_;  // V of the posteriors and its inverse
+  DirectionMatrix response_;                // (1 + A)^{-1}
   double damping_ = 0.0;
-  std::vector<double> variance_;          // their mean eigenvalues
+  std::vector<double> variance_;          // mean eigenvalue of V per block
   std::vector<double> change_;            // relative, of weights and V, per block
   std::vector<std::size_t> floor_steps_;  // iterations in a row that made a block too small
+  std::vector<bool> known_;               // blocks that are held
   int gaps_ = 0;                          // iterations in a row off the Nishimori line
 };
 
 /// Weights and V from the sums [smi 45, 46].
 void Attempt::update(SweepSums& sums) {
+  const FieldShape& shape = model_.shape();
   const std::size_t dim = data_.dimension;
+  const std::size_t size = shape.directions();
+  DirectionMatrix& a = sums.curvature;
+  cut_negative(a, covariance_, size);
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    if (known_[b]) clear_between(b, a);
+  }
+  response_ = a;
+  for (std::size_t p = 0; p < size; ++p) response_[p * size + p] += 1.0;
+  invert(response_, size);
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    covariance_[k] = damping_ * covariance_[k] + (1.0 - damping_) * response_[k];
+  }
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    if (known_[b]) hold(b);
+  }
+  precision_ = covariance_;
+  invert(precision_, size);
+
   std::vector<double> next(weights.size());
-  std::size_t first = 0;
-  for (std::size_t b = 0; b < covariance_.size(); ++b) {
-    const auto rank = static_cast<std::size_t>(model_.shape().rank[b]);
-    std::vector<double>& a = sums.curvature[b];
-    map_eigenvalues(a, rank, not_negative);
-    response_[b] = a;
-    for (std::size_t p = 0; p < rank; ++p) response_[b][p * rank + p] += 1.0;
-    map_eigenvalues(response_[b], rank, inverse);
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      covariance_[b][k] = damping_ * covariance_[b][k] + (1.0 - damping_) * response_[b][k];
+  std::vector<double> moved(size, 0.0), length(size, 0.0), pushed(size);
+  for (std::size_t d = 0; d < dim; ++d) {
+    for (std::size_t p = 0; p < size; ++p) {
+      pushed[p] = sums.push[p * dim + d];
+      for (std::size_t q = 0; q < size; ++q) pushed[p] += a[p * size + q] * weights[q * dim + d];
     }
-    precision_[b] = covariance_[b];
-    map_eigenvalues(precision_[b], rank, inverse);
-    double moved = 0.0;
-    double size = 0.0;
-    std::vector<double> pushed(rank);
-    for (std::size_t d = 0; d < dim; ++d) {
-      for (std::size_t p = 0; p < rank; ++p) {
-        pushed[p] = sums.push[(first + p) * dim + d];
-        for (std::size_t q = 0; q < rank; ++q) {
-          pushed[p] += a[p * rank + q] * weights[(first + q) * dim + d];
-        }
-      }
-      for (std::size_t p = 0; p < rank; ++p) {
-        double x = 0.0;
-        for (std::size_t q = 0; q < rank; ++q) x += response_[b][p * rank + q] * pushed[q];
-        const double step = x - weights[(first + p) * dim + d];
-        next[(first + p) * dim + d] = x;
-        moved += step * step;
-        size += x * x;
-      }
+    for (std::size_t p = 0; p < size; ++p) {
+      // A block that is held does not respond.
+      double x = response_[p * size + p] > 0.0 ? 0.0 : weights[p * dim + d];
+      for (std::size_t q = 0; q < size; ++q) x += response_[p * size + q] * pushed[q];
+      const double step = x - weights[p * dim + d];
+      next[p * dim + d] = x;
+      moved[p] += step * step;
+      length[p] += x * x;
     }
-    const double v = trace(covariance_[b], rank) / static_cast<double>(rank);
-    change_[b] = std::max(std::sqrt(moved / size), std::abs(v - variance_[b]) / v);
-    variance_[b] = v;
-    first += rank;
   }
   weights = std::move(next);
+
+  std::size_t first = 0;
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const std::size_t last = first + static_cast<std::size_t>(shape.rank[b]);
+    double step = 0.0, norm = 0.0;
+    for (; first < last; ++first) {
+      step += moved[first];
+      norm += length[first];
+    }
+    const double v = mean_eigenvalue(covariance_, shape, b);
+    change_[b] = std::max(std::sqrt(step / norm), std::abs(v - variance_[b]) / v);
+    variance_[b] = v;
+    known_[b] = known_[b] || v < least_variance;
+  }
+}
+
+/// Keeps a block as it is: others do not depend on its V any more, and it does not respond.
+void Attempt::hold(std::size_t block) {
+  const std::size_t size = model_.shape().directions();
+  clear_between(block, covariance_);
+  clear_between(block, response_);
+  for (std::size_t p = first_direction(block); p < first_direction(block + 1); ++p) {
+    for (std::size_t q = first_direction(block); q < first_direction(block + 1); ++q) {
+      covariance_[p * size + q] = p == q ? least_variance : 0.0;
+      response_[p * size + q] = 0.0;
+    }
+  }
 }
 
 /// A block that dies out may become learnable once others are learned, and would then take long to
 /// come back from rounding errors: its weights are kept at the size of the start. The iteration is
-/// linear in them there, so that messages are multiplied with them.
+/// linear in them there, so that messages are multiplied with them; V has nothing between it and
+/// other blocks, as at the start.
 void Attempt::keep_alive(MessageSweep& sweep) {
   auto row = weights.begin();
-  for (std::size_t b = 0; b < covariance_.size(); ++b) {
+  for (std::size_t b = 0; b < variance_.size(); ++b) {
     const auto size = static_cast<std::ptrdiff_t>(model_.shape().rank[b]) *
                       static_cast<std::ptrdiff_t>(data_.dimension);
     const auto next = row + size;
@@ -159,15 +188,30 @@ void Attempt::keep_alive(MessageSweep& sweep) {
       const double factor = options_.start / norm;
       std::for_each(row, next, [factor](double& w) { w *= factor; });
       sweep.scale(b, factor);
+      clear_between(b, covariance_);
+      clear_between(b, response_);
+      precision_ = covariance_;
+      invert(precision_, model_.shape().directions());
     }
     row = next;
+  }
+}
+
+/// Clears the entries between a block and the others.
+void Attempt::clear_between(std::size_t block, DirectionMatrix& matrix) const {
+  const std::size_t size = model_.shape().directions();
+  const auto inside = [&](std::size_t p) {
+    return p >= first_direction(block) && p < first_direction(block + 1);
+  };
+  for (std::size_t k = 0; k < size * size; ++k) {
+    if (inside(k / size) != inside(k % size)) matrix[k] = 0.0;
   }
 }
 
 void Attempt::measure_errors(MessagePassingStep& step, std::size_t points) const {
   if (data_.teacher.empty()) return;
   const Overlaps o = overlaps(weights, data_.teacher, data_.dimension);
-  const TestErrors errors = test_errors(model_, o, step.variance, points, options_.seed, run_);
+  const TestErrors errors = test_errors(model_, o, covariance_, points, options_.seed, run_);
   step.plugin_error = errors.plugin;
   step.bayes_error = errors.bayes;
 }

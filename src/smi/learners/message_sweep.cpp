@@ -32,11 +32,7 @@ SweepSums empty_sums(const FieldShape& shape, std::size_t push_size) {
 
 void add(const SweepSums& part, SweepSums& sums) {
   for (std::size_t k = 0; k < sums.push.size(); ++k) sums.push[k] += part.push[k];
-  for (std::size_t b = 0; b < sums.curvature.size(); ++b) {
-    for (std::size_t k = 0; k < sums.curvature[b].size(); ++k) {
-      sums.curvature[b][k] += part.curvature[b][k];
-    }
-  }
+  for (std::size_t k = 0; k < sums.curvature.size(); ++k) sums.curvature[k] += part.curvature[k];
   sums.squared_message += part.squared_message;
   sums.squared_noise += part.squared_noise;
   sums.squared_residual += part.squared_residual;
@@ -47,21 +43,21 @@ void add(const SweepSums& part, SweepSums& sums) {
 
 /// matrix <- (terms / dimension) (precision - precision matrix precision) with the mean covariance
 /// in `matrix` [smi 44].
-void curvature(const std::vector<double>& precision, std::size_t rank, double scale,
-               std::vector<double>& matrix) {
-  std::vector<double> half(rank * rank, 0.0);
-  for (std::size_t i = 0; i < rank; ++i) {
-    for (std::size_t j = 0; j < rank; ++j) {
-      for (std::size_t k = 0; k < rank; ++k) {
-        half[i * rank + j] += matrix[i * rank + k] * precision[k * rank + j];
+void curvature(const DirectionMatrix& precision, std::size_t size, double scale,
+               DirectionMatrix& matrix) {
+  DirectionMatrix half(size * size, 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < size; ++j) {
+      for (std::size_t k = 0; k < size; ++k) {
+        half[i * size + j] += matrix[i * size + k] * precision[k * size + j];
       }
     }
   }
-  for (std::size_t i = 0; i < rank; ++i) {
-    for (std::size_t j = 0; j < rank; ++j) {
-      double x = precision[i * rank + j];
-      for (std::size_t k = 0; k < rank; ++k) x -= precision[i * rank + k] * half[k * rank + j];
-      matrix[i * rank + j] = scale * x;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < size; ++j) {
+      double x = precision[i * size + j];
+      for (std::size_t k = 0; k < size; ++k) x -= precision[i * size + k] * half[k * size + j];
+      matrix[i * size + j] = scale * x;
     }
   }
 }
@@ -71,9 +67,9 @@ void curvature(const std::vector<double>& precision, std::size_t rank, double sc
 /// What is the same for all samples of a pass.
 struct MessageSweep::Pass {
   std::span<const double> weights;
-  const BlockMatrices& covariance;
-  const BlockMatrices& precision;
-  const BlockMatrices& response;
+  const DirectionMatrix& covariance;
+  const DirectionMatrix& precision;
+  const DirectionMatrix& response;
   SmoothedPrior prior;
 };
 
@@ -95,6 +91,7 @@ MessageSweep::MessageSweep(const SequenceModel& model, const Posterior& posterio
       posterior_(posterior),
       data_(data),
       directions_(model.shape().directions()),
+      between_(between_blocks(posterior, model.shape())),
       messages_(model.shape().fields() * data.samples, 0.0) {}
 
 void MessageSweep::restart() {
@@ -108,7 +105,7 @@ void MessageSweep::scale(std::size_t block, double factor) {
     messages_[first + k] *= factor;
 }
 
-/// Messages g = V^{-1} <z - omega> and sums of covariances of a block of samples.
+/// Messages g = V^{-1} <z - omega> and sums of covariances of some samples.
 void MessageSweep::read_moments(const Pass& pass, std::size_t first, std::size_t count,
                                 Workspace& work, SweepSums& sums) {
   const FieldShape& shape = model_.shape();
@@ -120,35 +117,59 @@ void MessageSweep::read_moments(const Pass& pass, std::size_t first, std::size_t
                         std::span(work.omega).first(shape.fields() * count), first});
   for (std::size_t i = 0; i < count; ++i) {
     double sum = 0.0;
-    for (std::size_t k = i; k < moments.second.size(); k += count) sum += moments.second[k];
+    for (const std::vector<double>* all : {&moments.second, &moments.cross}) {
+      for (std::size_t k = i; k < all->size(); k += count) sum += (*all)[k];
+    }
     const bool usable = std::isfinite(sum);
     sums.lost += usable ? 0.0 : 1.0;
-    for (std::size_t b = 0; b < shape.blocks(); ++b) {
-      const auto rank = static_cast<std::size_t>(shape.rank[b]);
-      const double spread = trace(pass.covariance[b], rank) / static_cast<double>(rank);
-      const auto mean = [&](std::size_t p, std::size_t t) {
-        return usable ? moments.mean[(shape.first(b) + p * tokens + t) * count + i] : 0.0;
-      };
-      for (std::size_t p = 0; p < rank; ++p) {
-        for (std::size_t t = 0; t < tokens; ++t) {
-          const std::size_t f = shape.first(b) + p * tokens + t;
-          double g = 0.0;
-          for (std::size_t q = 0; q < rank; ++q) g += pass.precision[b][p * rank + q] * mean(q, t);
-          work.message[f / tokens * count * tokens + i * tokens + t] = g;
-          messages_[f * data_.samples + first + i] = g;
-          if (!usable) continue;
-          const double gap = moments.gap[f * count + i];
-          if (std::isfinite(gap)) sums.squared_noise += 0.25 * gap * gap / spread;
-          sums.squared_message += mean(p, t) * mean(p, t) / spread;
-          sums.squared_residual += mean(p, t) * mean(p, t);
-          for (std::size_t q = 0; q <= p; ++q) {
-            const std::size_t k = p * tokens + t, j = q * tokens + t;
-            const std::size_t pair = shape.first_pair(b) + k * (k + 1) / 2 + j;
-            const double c = moments.second[pair * count + i] - mean(p, t) * mean(q, t);
-            sums.curvature[b][p * rank + q] += c;
-            if (p != q) sums.curvature[b][q * rank + p] += c;
-          }
+    const auto mean = [&](std::size_t p, std::size_t t) {
+      return usable ? moments.mean[(p * tokens + t) * count + i] : 0.0;
+    };
+    for (std::size_t p = 0; p < directions_; ++p) {
+      for (std::size_t t = 0; t < tokens; ++t) {
+        double g = 0.0;
+        for (std::size_t q = 0; q < directions_; ++q) {
+          g += pass.precision[p * directions_ + q] * mean(q, t);
         }
+        work.message[p * count * tokens + i * tokens + t] = g;
+        messages_[(p * tokens + t) * data_.samples + first + i] = g;
+      }
+    }
+    if (usable) add_statistics(pass, moments, count, i, sums);
+  }
+}
+
+/// Adds a sample's covariances, and the sizes of its messages and of their noise.
+void MessageSweep::add_statistics(const Pass& pass, const FieldMoments& moments, std::size_t count,
+                                  std::size_t i, SweepSums& sums) const {
+  const FieldShape& shape = model_.shape();
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  const auto mean = [&](std::size_t f) { return moments.mean[f * count + i]; };
+  const auto add_covariance = [&](std::size_t p, std::size_t q, double c) {
+    sums.curvature[p * directions_ + q] += c;
+    if (p != q) sums.curvature[q * directions_ + p] += c;
+  };
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const double spread = mean_eigenvalue(pass.covariance, shape, b);
+    const std::size_t start = shape.first(b);
+    for (std::size_t f = start; f < start + shape.size(b); ++f) {
+      const double gap = moments.gap[f * count + i];
+      if (std::isfinite(gap)) sums.squared_noise += 0.25 * gap * gap / spread;
+      sums.squared_message += mean(f) * mean(f) / spread;
+      sums.squared_residual += mean(f) * mean(f);
+      for (std::size_t g = start + f % tokens; g <= f; g += tokens) {
+        const std::size_t k = f - start;
+        const std::size_t pair = shape.first_pair(b) + k * (k + 1) / 2 + (g - start);
+        const double c = moments.second[pair * count + i] - mean(f) * mean(g);
+        add_covariance(f / tokens, g / tokens, c);
+      }
+    }
+    if (between_ == BetweenBlocks::nothing) continue;
+    for (std::size_t p = start / tokens; p < (start + shape.size(b)) / tokens; ++p) {
+      for (std::size_t q = 0; q < start / tokens; ++q) {
+        double c = moments.cross[FieldShape::direction_pair(p, q) * count + i];
+        for (std::size_t t = 0; t < tokens; ++t) c -= mean(p * tokens + t) * mean(q * tokens + t);
+        add_covariance(p, q, c);
       }
     }
   }
@@ -165,18 +186,15 @@ void MessageSweep::block(const Pass& pass, std::size_t first, std::size_t count,
   sums.matrix_seconds += thread_seconds() - start;
 
   start = thread_seconds();
-  for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    const auto rank = static_cast<std::size_t>(shape.rank[b]);
-    for (std::size_t k = 0; k < shape.size(b); ++k) {
-      const std::size_t f = shape.first(b) + k, p = k / tokens, t = k % tokens;
-      for (std::size_t i = 0; i < count; ++i) {
-        double z = work.fields[f / tokens * rows + i * tokens + t];
-        for (std::size_t q = 0; q < rank; ++q) {
-          const std::size_t other = shape.first(b) + q * tokens + t;
-          z -= pass.response[b][p * rank + q] * messages_[other * data_.samples + first + i];
-        }
-        work.omega[f * count + i] = z;
+  for (std::size_t f = 0; f < shape.fields(); ++f) {
+    const std::size_t p = f / tokens, t = f % tokens;
+    for (std::size_t i = 0; i < count; ++i) {
+      double z = work.fields[p * rows + i * tokens + t];
+      for (std::size_t q = 0; q < directions_; ++q) {
+        z -= pass.response[p * directions_ + q] *
+             messages_[(q * tokens + t) * data_.samples + first + i];
       }
+      work.omega[f * count + i] = z;
     }
   }
   for (std::size_t k = 0; k < static_cast<std::size_t>(model_.label_size()); ++k) {
@@ -191,11 +209,12 @@ void MessageSweep::block(const Pass& pass, std::size_t first, std::size_t count,
   sums.matrix_seconds += thread_seconds() - start;
 }
 
-SweepSums MessageSweep::pass(std::span<const double> weights, const BlockMatrices& covariance,
-                             const BlockMatrices& precision, const BlockMatrices& response,
+SweepSums MessageSweep::pass(std::span<const double> weights, const DirectionMatrix& covariance,
+                             const DirectionMatrix& precision, const DirectionMatrix& response,
                              const Context& context) {
   const FieldShape& shape = model_.shape();
-  const Pass pass{weights, covariance, precision, response, smoothed_prior(shape, covariance)};
+  const Pass pass{weights, covariance, precision, response,
+                  smoothed_prior(shape, covariance, between_)};
   const std::size_t blocks = (data_.samples + block_samples - 1) / block_samples;
   const std::size_t chains = std::min(most_chains, blocks);
   std::vector<SweepSums> parts(chains);
@@ -214,11 +233,8 @@ SweepSums MessageSweep::pass(std::span<const double> weights, const BlockMatrice
   const auto dimension = static_cast<double>(data_.dimension);
   for (double& s : sums.push) s /= std::sqrt(dimension);
   const double terms = (static_cast<double>(data_.samples) - sums.lost) * shape.tokens;
-  for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    for (double& c : sums.curvature[b]) c /= std::max(terms, 1.0);
-    curvature(precision[b], static_cast<std::size_t>(shape.rank[b]), terms / dimension,
-              sums.curvature[b]);
-  }
+  for (double& c : sums.curvature) c /= std::max(terms, 1.0);
+  curvature(precision, directions_, terms / dimension, sums.curvature);
   return sums;
 }
 

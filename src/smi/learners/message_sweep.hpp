@@ -10,10 +10,12 @@
 
 namespace onset::smi {
 
+struct FieldMoments;
+
 /// What one pass over the samples gives [smi 43, 44].
 struct SweepSums {
   std::vector<double> push;       ///< sum_mu x_mu^T g_mu / sqrt(D): one row per direction
-  BlockMatrices curvature;        ///< A_b = -(1/D) sum dg_b/domega_b
+  DirectionMatrix curvature;      ///< A = -(1/D) sum dg/domega
   double squared_message = 0.0;   ///< sum of |<z> - omega|^2 over the block's mean V
   double squared_noise = 0.0;     ///< the same of half the difference of two inner estimates
   double squared_residual = 0.0;  ///< sum of |<z> - omega|^2
@@ -30,10 +32,10 @@ class MessageSweep {
   /// Model, posterior and data must outlive the sweep.
   MessageSweep(const SequenceModel& model, const Posterior& posterior, const Dataset& data);
 
-  /// `covariance`: V_b of the posteriors, and `precision` its inverse; `response`: dwhat/db, which
-  /// is V_b too where nothing is damped.
-  [[nodiscard]] SweepSums pass(std::span<const double> weights, const BlockMatrices& covariance,
-                               const BlockMatrices& precision, const BlockMatrices& response,
+  /// `covariance`: V of the posteriors, and `precision` its inverse; `response`: dwhat/db, which
+  /// is V too where nothing is damped.
+  [[nodiscard]] SweepSums pass(std::span<const double> weights, const DirectionMatrix& covariance,
+                               const DirectionMatrix& precision, const DirectionMatrix& response,
                                const Context& context);
   /// Forgets the messages.
   void restart();
@@ -47,11 +49,14 @@ class MessageSweep {
              SweepSums& sums);
   void read_moments(const Pass& pass, std::size_t first, std::size_t count, Workspace& work,
                     SweepSums& sums);
+  void add_statistics(const Pass& pass, const FieldMoments& moments, std::size_t count,
+                      std::size_t i, SweepSums& sums) const;
 
   const SequenceModel& model_;
   const Posterior& posterior_;
   const Dataset& data_;
   std::size_t directions_;
+  BetweenBlocks between_;
   std::vector<double> messages_;  // field * samples + i
 };
 

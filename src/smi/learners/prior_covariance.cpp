@@ -6,120 +6,212 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/linear_algebra.hpp"
+#include "onset/numerics/quadrature.hpp"
 
 namespace onset::smi {
 namespace {
 
-/// Below this relative difference of eigenvalues a block counts as isotropic: the error that this
-/// makes in a message is of the same size.
-constexpr double isotropic_to = 1e-6;
-/// The nodes of s: a trapezoid rule in units of its standard deviation, whose step resolves the
-/// width sqrt(v_b) of what is integrated (an error below 1e-8 at this step for a Gaussian).
+/// Below this relative difference of eigenvalues V counts as even: the error that this makes in a
+/// message is of the same size.
+constexpr double even_to = 1e-6;
+/// The nodes of s along a direction where it is r times as wide as e. Narrow: Gauss-Hermite, whose
+/// error for a Gaussian is (r^2/2)^n. Wide: a trapezoid rule whose step resolves e (an error below
+/// 1e-8 for a Gaussian).
+constexpr double narrow = 0.8;
+constexpr double narrow_error = 1e-7;
 constexpr double reach = 6.0;
 constexpr double widest_step = 0.5;
 constexpr double step_per_width = 0.8;
 constexpr double most_nodes = 4096;
+/// Least eigenvalue of a coupled prior's correlation matrix: nodes of a prior without coupling must
+/// still be able to stand for it.
+constexpr double least_correlation = 0.1;
 
-/// One direction of the fields along which s is spread.
-struct Spread {
-  std::vector<double> direction;  ///< per field, times the standard deviation
-  double step;
-};
-
-/// Adds the spread of one eigenvector of a block, one for every token.
-void add_spreads(const FieldShape& shape, std::size_t block, const double* eigenvector,
-                 double excess, double least, std::vector<Spread>& out) {
-  const auto tokens = static_cast<std::size_t>(shape.tokens);
-  const double deviation = std::sqrt(excess);
-  for (std::size_t t = 0; t < tokens; ++t) {
-    Spread spread{std::vector<double>(shape.fields(), 0.0),
-                  std::min(widest_step, step_per_width * std::sqrt(least) / deviation)};
-    for (std::size_t p = 0; p < static_cast<std::size_t>(shape.rank[block]); ++p) {
-      spread.direction[shape.first(block) + p * tokens + t] = deviation * eigenvector[p];
-    }
-    out.push_back(std::move(spread));
-  }
+[[noreturn]] void too_many_nodes() {
+  throw Refused(
+      "directions are learned so unevenly that the integral over their covariance takes more "
+      "than " +
+      std::to_string(static_cast<int>(most_nodes)) + " posteriors per sample");
 }
 
-/// Every node so far times every node along the spread.
-void multiply_nodes(const Spread& spread, std::size_t fields, SmoothedPrior& prior) {
-  const auto half = static_cast<int>(std::ceil(reach / spread.step));
-  if (static_cast<double>(prior.nodes()) * (2.0 * half + 1.0) > most_nodes) {
-    throw Refused(
-        "directions of a block are learned so unevenly that the integral over their covariance "
-        "takes more than " +
-        std::to_string(static_cast<int>(most_nodes)) + " posteriors per sample");
+numerics::Rule spread_rule(double ratio) {
+  if (ratio < narrow) {
+    const double order = std::log(narrow_error) / std::log(0.5 * ratio * ratio);
+    return numerics::gauss_hermite(static_cast<int>(std::ceil(order)));
   }
-  const double log_norm = std::log(spread.step) - 0.5 * std::log(2.0 * std::acos(-1.0));
-  SmoothedPrior next{prior.variance, {}, {}};
+  const double step = std::min(widest_step, step_per_width / ratio);
+  if (!(2.0 * reach / step <= most_nodes)) too_many_nodes();
+  return numerics::normal_trapezoid(step, reach);
+}
+
+/// Every node so far times every node of the rule along a direction of the fields.
+void multiply_nodes(const numerics::Rule& rule, const std::vector<double>& direction,
+                    SmoothedPrior& prior) {
+  if (static_cast<double>(prior.nodes() * rule.nodes.size()) > most_nodes) too_many_nodes();
+  SmoothedPrior next{prior.variance, prior.coupling, {}, {}};
+  const std::size_t fields = direction.size();
   for (std::size_t k = 0; k < prior.nodes(); ++k) {
-    for (int j = -half; j <= half; ++j) {
-      const double x = j * spread.step;
-      next.log_weights.push_back(prior.log_weights[k] + log_norm - 0.5 * x * x);
+    for (std::size_t j = 0; j < rule.nodes.size(); ++j) {
+      next.log_weights.push_back(prior.log_weights[k] + std::log(rule.weights[j]));
       for (std::size_t f = 0; f < fields; ++f) {
-        next.offsets.push_back(prior.offsets[k * fields + f] + x * spread.direction[f]);
+        next.offsets.push_back(prior.offsets[k * fields + f] + rule.nodes[j] * direction[f]);
       }
     }
   }
   prior = std::move(next);
 }
 
-}  // namespace
-
-BlockMatrices isotropic(const FieldShape& shape, double v) {
-  BlockMatrices out;
-  for (const int rank_of_block : shape.rank) {
-    const auto rank = static_cast<std::size_t>(rank_of_block);
-    out.emplace_back(rank * rank, 0.0);
-    for (std::size_t p = 0; p < rank; ++p) out.back()[p * rank + p] = v;
-  }
-  return out;
-}
-
-void map_eigenvalues(std::vector<double>& matrix, std::size_t size, double (*f)(double)) {
-  if (size == 1) {
-    matrix[0] = f(matrix[0]);
-    return;
-  }
-  std::vector<double> vectors = matrix;
+/// f(matrix): the same eigenvectors, every eigenvalue sent through f.
+template <class Function>
+void map_eigenvalues(DirectionMatrix& matrix, std::size_t size, const Function& f) {
+  DirectionMatrix vectors = matrix;
   std::vector<double> values(size);
   numerics::symmetric_eigen(size, vectors, values);
   std::fill(matrix.begin(), matrix.end(), 0.0);
   for (std::size_t k = 0; k < size; ++k) {
+    const double value = f(values[k]);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j < size; ++j) {
-        matrix[i * size + j] += f(values[k]) * vectors[k * size + i] * vectors[k * size + j];
+        matrix[i * size + j] += value * vectors[k * size + i] * vectors[k * size + j];
       }
     }
   }
 }
 
-double trace(const std::vector<double>& matrix, std::size_t size) {
-  double sum = 0.0;
-  for (std::size_t p = 0; p < size; ++p) sum += matrix[p * size + p];
-  return sum;
+/// Square roots of the diagonal: units in which directions of very different variance are alike.
+std::vector<double> roots_of_diagonal(const DirectionMatrix& matrix, std::size_t size) {
+  std::vector<double> out;
+  for (std::size_t p = 0; p < size; ++p) out.push_back(std::sqrt(matrix[p * size + p]));
+  return out;
 }
 
-SmoothedPrior smoothed_prior(const FieldShape& shape, const BlockMatrices& covariance) {
-  std::vector<Spread> spreads;
-  SmoothedPrior prior{{}, {0.0}, std::vector<double>(shape.fields(), 0.0)};
+void multiply_rows_and_columns(const std::vector<double>& units, double power,
+                               DirectionMatrix& matrix) {
+  const std::size_t size = units.size();
+  for (std::size_t k = 0; k < matrix.size(); ++k) {
+    matrix[k] *= std::pow(units[k / size], power) * std::pow(units[k % size], power);
+  }
+}
+
+/// The block of every direction.
+std::vector<std::size_t> block_of(const FieldShape& shape) {
+  std::vector<std::size_t> out;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    const auto rank = static_cast<std::size_t>(shape.rank[b]);
-    if (rank == 1) {
-      prior.variance.push_back(covariance[b][0]);
-      continue;
+    out.insert(out.end(), static_cast<std::size_t>(shape.rank[b]), b);
+  }
+  return out;
+}
+
+/// Least eigenvalue of every block.
+std::vector<double> least_eigenvalues(const FieldShape& shape, const DirectionMatrix& matrix) {
+  const std::size_t size = shape.directions();
+  std::vector<double> out;
+  std::size_t first = 0;
+  for (const int rank_of_block : shape.rank) {
+    const auto rank = static_cast<std::size_t>(rank_of_block);
+    DirectionMatrix block(rank * rank);
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      block[k] = matrix[(first + k / rank) * size + first + k % rank];
     }
-    std::vector<double> vectors = covariance[b];
     std::vector<double> values(rank);
-    numerics::symmetric_eigen(rank, vectors, values);
-    const double least = values[0];
-    prior.variance.push_back(least);
-    for (std::size_t k = 1; k < rank; ++k) {
-      if (values[k] - least <= isotropic_to * least) continue;
-      add_spreads(shape, b, vectors.data() + k * rank, values[k] - least, least, spreads);
+    numerics::symmetric_eigen(rank, block, values);
+    out.push_back(values[0]);
+    first += rank;
+  }
+  return out;
+}
+
+/// K = R^{-1} - I [smi 86], R = I + `off`, or as much of `off` as keeps R away from singular.
+DirectionMatrix coupling(const DirectionMatrix& off, std::size_t size) {
+  DirectionMatrix vectors = off;
+  std::vector<double> values(size);
+  numerics::symmetric_eigen(size, vectors, values);
+  const double share = std::min(1.0, (1.0 - least_correlation) / std::max(-values[0], 1e-300));
+  DirectionMatrix out(size * size, 0.0);
+  for (std::size_t k = 0; k < size; ++k) {
+    const double c = share * values[k];
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        out[i * size + j] -= c / (1.0 + c) * vectors[k * size + i] * vectors[k * size + j];
+      }
     }
   }
-  for (const Spread& spread : spreads) multiply_nodes(spread, shape.fields(), prior);
+  return out;
+}
+
+}  // namespace
+
+DirectionMatrix isotropic(const FieldShape& shape, double v) {
+  const std::size_t size = shape.directions();
+  DirectionMatrix out(size * size, 0.0);
+  for (std::size_t p = 0; p < size; ++p) out[p * size + p] = v;
+  return out;
+}
+
+void invert(DirectionMatrix& matrix, std::size_t size) {
+  const std::vector<double> units = roots_of_diagonal(matrix, size);
+  multiply_rows_and_columns(units, -1.0, matrix);
+  map_eigenvalues(matrix, size, [](double x) { return 1.0 / x; });
+  multiply_rows_and_columns(units, -1.0, matrix);
+}
+
+void cut_negative(DirectionMatrix& matrix, const DirectionMatrix& covariance, std::size_t size) {
+  const std::vector<double> units = roots_of_diagonal(covariance, size);
+  multiply_rows_and_columns(units, 1.0, matrix);
+  map_eigenvalues(matrix, size, [](double x) { return std::max(x, 0.0); });
+  multiply_rows_and_columns(units, -1.0, matrix);
+}
+
+double mean_eigenvalue(const DirectionMatrix& matrix, const FieldShape& shape, std::size_t block) {
+  const std::size_t size = shape.directions();
+  const std::size_t first = shape.first(block) / static_cast<std::size_t>(shape.tokens);
+  const auto rank = static_cast<std::size_t>(shape.rank[block]);
+  double sum = 0.0;
+  for (std::size_t p = first; p < first + rank; ++p) sum += matrix[p * size + p];
+  return sum / static_cast<double>(rank);
+}
+
+BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape) {
+  if (shape.blocks() == 1 || !posterior.between_blocks()) return BetweenBlocks::nothing;
+  return posterior.exact() ? BetweenBlocks::nodes : BetweenBlocks::weights;
+}
+
+SmoothedPrior smoothed_prior(const FieldShape& shape, const DirectionMatrix& covariance,
+                             BetweenBlocks between) {
+  const std::size_t size = shape.directions();
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  const std::vector<std::size_t> block = block_of(shape);
+  SmoothedPrior prior{least_eigenvalues(shape, covariance), {}, {0.0}, {}};
+  prior.offsets.assign(shape.fields(), 0.0);
+  // V in units of the least eigenvalues: `even` is spread over nodes, `off` is left to weights.
+  std::vector<double> scale;
+  for (const std::size_t b : block) scale.push_back(std::sqrt(prior.variance[b]));
+  DirectionMatrix even(size * size, 0.0);
+  DirectionMatrix off(size * size, 0.0);
+  for (std::size_t p = 0; p < size; ++p) {
+    for (std::size_t q = 0; q < size; ++q) {
+      const bool inside = block[p] == block[q] || between == BetweenBlocks::nodes;
+      (inside ? even : off)[p * size + q] = covariance[p * size + q] / (scale[p] * scale[q]);
+    }
+  }
+  if (between == BetweenBlocks::weights) prior.coupling = coupling(off, size);
+
+  std::vector<double> values(size);
+  numerics::symmetric_eigen(size, even, values);
+  for (double& v : prior.variance) v *= values[0];
+  for (std::size_t k = 1; k < size; ++k) {
+    const double excess = values[k] / values[0] - 1.0;
+    if (excess <= even_to) continue;
+    const double width = std::sqrt(values[0] * excess);
+    const numerics::Rule rule = spread_rule(std::sqrt(excess));
+    for (std::size_t t = 0; t < tokens; ++t) {
+      std::vector<double> direction(shape.fields(), 0.0);
+      for (std::size_t p = 0; p < size; ++p) {
+        direction[p * tokens + t] = width * scale[p] * even[k * size + p];
+      }
+      multiply_nodes(rule, direction, prior);
+    }
+  }
   return prior;
 }
 

@@ -1,29 +1,44 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "onset/smi/model/field_shape.hpp"
+#include "onset/smi/model/posterior.hpp"
 
 namespace onset::smi {
 
-/// V of every block: rank_b x rank_b, row by row. Blocks are independent of one another.
-using BlockMatrices = std::vector<std::vector<double>>;
+/// A symmetric matrix over all directions of a model, such as V: row by row.
+using DirectionMatrix = std::vector<double>;
 
-/// v I in every block.
-[[nodiscard]] BlockMatrices isotropic(const FieldShape& shape, double v);
+/// v I.
+[[nodiscard]] DirectionMatrix isotropic(const FieldShape& shape, double v);
 
-/// f(matrix): the same eigenvectors, every eigenvalue sent through f.
-void map_eigenvalues(std::vector<double>& matrix, std::size_t size, double (*f)(double));
+/// The inverse of a positive matrix, to rounding also where its diagonal spans many orders.
+void invert(DirectionMatrix& matrix, std::size_t size);
 
-[[nodiscard]] double trace(const std::vector<double>& matrix, std::size_t size);
+/// Cuts negative eigenvalues, in units of the roots of V's diagonal: A >= 0 in the Bayes-optimal
+/// setting [smi 45].
+void cut_negative(DirectionMatrix& matrix, const DirectionMatrix& covariance, std::size_t size);
 
-/// How a prior z_b ~ N(omega_b, V_b (x) I) is made of priors with one variance per block, which is
-/// what posteriors answer for: z = omega + s + e with s ~ N(0, V_b - v_b I) summed over nodes and
-/// e ~ N(0, v_b I), v_b the least eigenvalue of V_b [smi 47]. One node (s = 0) when all V_b are
-/// multiples of I.
+/// Mean of the eigenvalues of a block of the matrix.
+[[nodiscard]] double mean_eigenvalue(const DirectionMatrix& matrix, const FieldShape& shape,
+                                     std::size_t block);
+
+/// How a posterior is asked for a prior whose blocks depend on one another.
+enum class BetweenBlocks {
+  nothing,  ///< not at all: entries of V between blocks are taken as 0 [smi 48]
+  nodes,    ///< by sums over priors with independent blocks [smi 47]
+  weights,  ///< by weights on its own nodes [smi 86]
+};
+
+[[nodiscard]] BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape);
+
+/// How a prior z ~ N(omega, V (x) I) is made of what posteriors answer for, one variance per block:
+/// z = omega + s + e, where s is summed over nodes and e has variances v_b and, where the posterior
+/// takes one, a coupling [smi 47, 86]. One node (s = 0) when all blocks of V are multiples of I.
 struct SmoothedPrior {
   std::vector<double> variance;     ///< v_b
+  DirectionMatrix coupling;         ///< K; empty where there is none
   std::vector<double> log_weights;  ///< of the nodes
   std::vector<double> offsets;      ///< s: node * fields + field
   [[nodiscard]] std::size_t nodes() const { return log_weights.size(); }
@@ -31,6 +46,7 @@ struct SmoothedPrior {
 
 /// Throws Refused where that would take too many nodes.
 [[nodiscard]] SmoothedPrior smoothed_prior(const FieldShape& shape,
-                                           const BlockMatrices& covariance);
+                                           const DirectionMatrix& covariance,
+                                           BetweenBlocks between);
 
 }  // namespace onset::smi

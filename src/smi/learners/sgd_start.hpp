@@ -42,7 +42,7 @@ class SgdHistory {
         end_(options.time),
         seed_(options.seed),
         number_(number),
-        no_variance_(model_->shape().blocks(), 0.0) {}
+        no_covariance_(model_->shape().directions() * model_->shape().directions(), 0.0) {}
 
   /// Time of the next record.
   [[nodiscard]] double due() const {
@@ -73,14 +73,14 @@ class SgdHistory {
 
  private:
   [[nodiscard]] double loss(const Overlaps& o) const {
-    return test_errors(*model_, o, no_variance_, loss_points, seed_, number_).plugin;
+    return test_errors(*model_, o, no_covariance_, loss_points, seed_, number_).plugin;
   }
 
   std::unique_ptr<SequenceModel> model_;
   std::size_t records_;
   double end_;
   std::uint64_t seed_, number_;
-  std::vector<double> no_variance_;
+  std::vector<double> no_covariance_;
   double ignorant_loss_ = 0.0;
 };
 

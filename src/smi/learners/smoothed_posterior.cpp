@@ -8,11 +8,12 @@ namespace {
 
 /// Sums over nodes of one inner estimate, every sample in units of exp(top).
 struct Half {
-  Half(const FieldShape& shape, std::size_t count)
+  Half(const FieldShape& shape, std::size_t count, bool between_blocks)
       : top(count, -std::numeric_limits<double>::infinity()),
         total(count, 0.0),
         mean(shape.fields() * count, 0.0),
-        second(shape.all_pairs() * count, 0.0) {}
+        second(shape.all_pairs() * count, 0.0),
+        cross(between_blocks ? shape.direction_pairs() * count : 0, 0.0) {}
 
   /// The weight of a node for sample i, after making room for it.
   double admit(std::size_t i, std::size_t count, double log_weight) {
@@ -20,8 +21,9 @@ struct Half {
     if (log_weight > top[i]) {
       const double shrink = std::exp(top[i] - log_weight);
       total[i] *= shrink;
-      for (std::size_t k = i; k < mean.size(); k += count) mean[k] *= shrink;
-      for (std::size_t k = i; k < second.size(); k += count) second[k] *= shrink;
+      for (std::vector<double>* sums : {&mean, &second, &cross}) {
+        for (std::size_t k = i; k < sums->size(); k += count) (*sums)[k] *= shrink;
+      }
       top[i] = log_weight;
     }
     const double weight = std::exp(log_weight - top[i]);
@@ -29,8 +31,33 @@ struct Half {
     return weight;
   }
 
-  std::vector<double> top, total, mean, second;
+  std::vector<double> top, total, mean, second, cross;
 };
+
+/// Adds what one node says of pairs of directions of different blocks for sample i.
+void add_cross(const FieldShape& shape, const SmoothedPrior& prior, const double* offset,
+               const PosteriorMoments::Half& from, std::size_t count, std::size_t i, double weight,
+               Half& to) {
+  const auto tokens = static_cast<std::size_t>(shape.tokens);
+  for (std::size_t b = 1; b < shape.blocks(); ++b) {
+    for (std::size_t c = 0; c < b; ++c) {
+      const double e_b = std::sqrt(prior.variance[b]);
+      const double e_c = std::sqrt(prior.variance[c]);
+      for (std::size_t f = shape.first(b); f < shape.first(b + 1); f += tokens) {
+        for (std::size_t g = shape.first(c); g < shape.first(c + 1); g += tokens) {
+          const std::size_t pair = FieldShape::direction_pair(f / tokens, g / tokens) * count + i;
+          double sum = e_b * e_c * from.cross[pair];
+          for (std::size_t t = 0; t < tokens; ++t) {
+            sum += offset[f + t] * offset[g + t] +
+                   offset[f + t] * e_c * from.mean[(g + t) * count + i] +
+                   offset[g + t] * e_b * from.mean[(f + t) * count + i];
+          }
+          to.cross[pair] += weight * sum;
+        }
+      }
+    }
+  }
+}
 
 /// Adds what the posterior at one node says, shifted back to omega.
 void add_node(const FieldShape& shape, const SmoothedPrior& prior, std::size_t node,
@@ -39,6 +66,7 @@ void add_node(const FieldShape& shape, const SmoothedPrior& prior, std::size_t n
   for (std::size_t i = 0; i < count; ++i) {
     const double weight = to.admit(i, count, prior.log_weights[node] + from.log_z[i]);
     if (weight == 0.0) continue;
+    if (!to.cross.empty()) add_cross(shape, prior, offset, from, count, i, weight, to);
     for (std::size_t b = 0; b < shape.blocks(); ++b) {
       const double deviation = std::sqrt(prior.variance[b]);
       const std::size_t first = shape.first(b);
@@ -64,8 +92,9 @@ void add_node(const FieldShape& shape, const SmoothedPrior& prior, std::size_t n
 FieldMoments smoothed_moments(const Posterior& posterior, const FieldShape& shape,
                               const SmoothedPrior& prior, const FieldQuery& query) {
   const std::size_t count = query.count;
-  Half half[2] = {Half(shape, count), Half(shape, count)};
-  PosteriorMoments moments(shape, count);
+  const bool between = posterior.between_blocks();
+  Half half[2] = {Half(shape, count, between), Half(shape, count, between)};
+  PosteriorMoments moments(shape, count, between);
   std::vector<double> omega(shape.fields() * count);
   for (std::size_t node = 0; node < prior.nodes(); ++node) {
     for (std::size_t f = 0; f < shape.fields(); ++f) {
@@ -78,13 +107,14 @@ FieldMoments smoothed_moments(const Posterior& posterior, const FieldShape& shap
     inner.omega = omega;
     inner.variance = prior.variance;
     inner.first_sample = query.first_sample;
+    inner.coupling = prior.coupling;
     posterior.moments(inner, moments);
     for (int e = 0; e < 2; ++e) add_node(shape, prior, node, moments.half[e], count, half[e]);
   }
 
-  FieldMoments out{std::vector<double>(half[0].mean.size()),
-                   std::vector<double>(half[0].second.size()),
-                   std::vector<double>(half[0].mean.size())};
+  FieldMoments out{
+      std::vector<double>(half[0].mean.size()), std::vector<double>(half[0].second.size()),
+      std::vector<double>(half[0].cross.size()), std::vector<double>(half[0].mean.size())};
   for (std::size_t i = 0; i < count; ++i) {
     // Each estimate counts with its own evidence.
     const double top = std::fmax(half[0].top[i], half[1].top[i]);
@@ -97,6 +127,9 @@ FieldMoments smoothed_moments(const Posterior& posterior, const FieldShape& shap
     }
     for (std::size_t k = i; k < out.second.size(); k += count) {
       out.second[k] = (a * half[0].second[k] + b * half[1].second[k]) / total;
+    }
+    for (std::size_t k = i; k < out.cross.size(); k += count) {
+      out.cross[k] = (a * half[0].cross[k] + b * half[1].cross[k]) / total;
     }
   }
   return out;

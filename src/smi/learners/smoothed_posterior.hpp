@@ -13,7 +13,10 @@ namespace onset::smi {
 struct FieldMoments {
   std::vector<double> mean;    ///< <z - omega>: one row per field
   std::vector<double> second;  ///< <(z - omega)(z - omega)^T>: lower triangles, block after block
-  std::vector<double> gap;     ///< difference of the two inner estimates of the mean
+  /// Sums over tokens of <(z - omega)_p (z - omega)_q>, p and q of different blocks: one row per
+  /// pair of directions. Empty where the posterior has none.
+  std::vector<double> cross;
+  std::vector<double> gap;  ///< difference of the two inner estimates of the mean
 };
 
 /// What one batch of samples asks.
@@ -24,7 +27,7 @@ struct FieldQuery {
   std::uint64_t first_sample = 0;
 };
 
-/// The moments under the prior N(omega, V_b (x) I), by sums over the nodes of the smoothed prior
+/// The moments under the prior N(omega, V (x) I), by sums over the nodes of the smoothed prior
 /// [smi 47]. A sample whose evidence underflows has NaN moments.
 [[nodiscard]] FieldMoments smoothed_moments(const Posterior& posterior, const FieldShape& shape,
                                             const SmoothedPrior& prior, const FieldQuery& query);

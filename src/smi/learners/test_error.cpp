@@ -27,26 +27,18 @@ std::vector<double> joint_root(const Overlaps& o) {
   return root;
 }
 
-/// sqrt V of every direction.
-std::vector<double> deviations(const FieldShape& shape, std::span<const double> variance) {
-  std::vector<double> out;
-  for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    out.insert(out.end(), static_cast<std::size_t>(shape.rank[b]), std::sqrt(variance[b]));
-  }
-  return out;
-}
-
 }  // namespace
 
 TestErrors test_errors(const SequenceModel& model, const Overlaps& o,
-                       std::span<const double> variance, std::size_t points, std::uint64_t seed,
+                       std::span<const double> covariance, std::size_t points, std::uint64_t seed,
                        std::uint64_t run) {
   const FieldShape& shape = model.shape();
   const auto tokens = static_cast<std::size_t>(shape.tokens);
   const std::size_t p = o.directions;
   const std::size_t fields = shape.fields();
   const std::vector<double> root = joint_root(o);
-  const std::vector<double> deviation = deviations(shape, variance);
+  std::vector<double> spread(p * p);  // a root of V
+  semidefinite_root(covariance.data(), p, spread.data());
   // z*, omega, and two draws of z given omega: their errors multiply without the variance of
   // either.
   std::vector<double> z[4], y[4], normals(4 * fields);
@@ -64,8 +56,11 @@ TestErrors test_errors(const SequenceModel& model, const Overlaps& o,
       }
       for (std::size_t row = 0; row < p; ++row) {
         const std::size_t at = row * tokens + t;
-        z[2][at] = z[1][at] + deviation[row] * normals[2 * fields + at];
-        z[3][at] = z[1][at] + deviation[row] * normals[3 * fields + at];
+        z[2][at] = z[3][at] = z[1][at];
+        for (std::size_t k = 0; k <= row; ++k) {
+          z[2][at] += spread[row * p + k] * normals[2 * fields + k * tokens + t];
+          z[3][at] += spread[row * p + k] * normals[3 * fields + k * tokens + t];
+        }
       }
     }
     for (std::size_t k = 0; k < 4; ++k) model.prediction(z[k], y[k]);

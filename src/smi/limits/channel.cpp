@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -149,8 +150,8 @@ struct Evidence {
 Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   const double a = m.half[0].log_z[i];
   const double b = m.half[1].log_z[i];
-  const double low = std::fmin(a, b);
-  const double pooled = low + std::log(0.5 * (std::exp(a - low) + std::exp(b - low)));
+  const double pooled =
+      std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b))) - std::numbers::ln2;
   const double pooling = pooled - 0.5 * (a + b);
   return {pooled + pooling, pooling};
 }

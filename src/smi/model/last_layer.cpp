@@ -64,6 +64,7 @@ class SignedLast final : public LastLayer {
     square_mean(plus, tokens_, count);
     square_mean(minus, tokens_, count);
   }
+  [[nodiscard]] bool fixed() const override { return true; }
 
   [[nodiscard]] Eigen::MatrixXd residuals(AttentionNodes& nodes, std::size_t count,
                                           const LastQuestion& question,

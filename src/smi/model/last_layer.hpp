@@ -34,6 +34,8 @@ class LastLayer {
   /// (2 pi)^{-constraints/2}.
   virtual void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                         std::vector<LastBranch>& branches) const = 0;
+  /// Whether the fields of a branch are fixed at every node, so that means are the fields.
+  [[nodiscard]] virtual bool fixed() const { return false; }
   /// Residuals whose half squared norm is the energy of the label, linear in the inner fields to
   /// first order, of the branch with the given sign; one column per node. Node 0 is the centre.
   [[nodiscard]] virtual Eigen::MatrixXd residuals(AttentionNodes& nodes, std::size_t count,

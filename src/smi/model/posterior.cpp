@@ -9,12 +9,13 @@
 
 namespace onset::smi {
 
-PosteriorMoments::PosteriorMoments(const FieldShape& of, std::size_t samples)
+PosteriorMoments::PosteriorMoments(const FieldShape& of, std::size_t samples, bool between_blocks)
     : shape(of), count(samples) {
   for (Half& h : half) {
     h.log_z.resize(samples);
     h.mean.resize(shape.fields() * samples);
     h.second.resize(shape.all_pairs() * samples);
+    if (between_blocks) h.cross.resize(shape.direction_pairs() * samples);
   }
 }
 

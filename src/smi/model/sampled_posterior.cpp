@@ -87,6 +87,12 @@ struct SampledPosterior::Workspace {
     for (auto* a : {&log_density, &weight, &scratch, &product}) a->resize(lanes);
   }
 
+  /// zeta of a field at every node; the last layer's lie in the branch.
+  [[nodiscard]] const double* field(const LastBranch& branch, std::size_t f) const {
+    const std::size_t inner = zeta.size() / count;
+    return f < inner ? zeta.data() + f * count : branch.mean.data() + (f - inner) * count;
+  }
+
   AttentionNodes attention;
   std::size_t count;                 // nodes of both proposals
   std::vector<double> normals;       // rows of count / 2
@@ -262,6 +268,51 @@ void SampledPosterior::log_densities(const Gaussians& gaussians, Workspace& work
   for (std::size_t k = 0; k < count; ++k) work.log_density[k] += sum[k];
 }
 
+/// Adds -zeta^T K zeta / 2 to the log likelihoods [smi 86].
+void SampledPosterior::tilt(std::span<const double> coupling, Workspace& work) const {
+  const std::size_t count = work.count;
+  const auto tokens = static_cast<std::size_t>(shape_.tokens);
+  const std::size_t directions = shape_.directions();
+  for (LastBranch& branch : work.branches) {
+    for (std::size_t p = 0; p < directions; ++p) {
+      for (std::size_t q = 0; q <= p; ++q) {
+        const double factor = (p == q ? -0.5 : -1.0) * coupling[p * directions + q];
+        for (std::size_t t = 0; t < tokens; ++t) {
+          const double* a = work.field(branch, p * tokens + t);
+          const double* b = work.field(branch, q * tokens + t);
+          for (std::size_t k = 0; k < count; ++k) branch.log_likelihood[k] += factor * a[k] * b[k];
+        }
+      }
+    }
+  }
+}
+
+/// Sums over tokens of <zeta zeta> of directions of different blocks; likelihoods are weights here.
+void SampledPosterior::store_cross(std::size_t i, double total, Workspace& work,
+                                   PosteriorMoments& out, PosteriorMoments::Half& half) const {
+  const std::size_t count = work.count;
+  const auto tokens = static_cast<std::size_t>(shape_.tokens);
+  for (std::size_t block = 1; block < shape_.blocks(); ++block) {
+    const std::size_t first = shape_.first(block) / tokens;
+    const auto rank = static_cast<std::size_t>(shape_.rank[block]);
+    for (std::size_t p = first; p < first + rank; ++p) {
+      for (std::size_t q = 0; q < first; ++q) {
+        double sum = 0.0;
+        for (LastBranch& branch : work.branches) {
+          for (std::size_t t = 0; t < tokens; ++t) {
+            const double* a = work.field(branch, p * tokens + t);
+            for (std::size_t k = 0; k < count; ++k) {
+              work.product[k] = branch.log_likelihood[k] * a[k];
+            }
+            sum += dot(work.product.data(), work.field(branch, q * tokens + t), count);
+          }
+        }
+        half.cross[FieldShape::direction_pair(p, q) * out.count + i] = sum / total;
+      }
+    }
+  }
+}
+
 /// Weights the branches at all nodes and stores the sample's moments.
 void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& out,
                              PosteriorMoments::Half& half) const {
@@ -317,6 +368,7 @@ void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& o
     half.second[(shape_.first_pair(last) + pair) * out.count + i] =
         expectation(pair, &LastBranch::second);
   }
+  if (!half.cross.empty()) store_cross(i, total, work, out, half);
 }
 
 void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& out) const {
@@ -353,6 +405,7 @@ void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& ou
       log_densities(gaussians, work);
       work.attention.push(work.fields.data(), lanes);
       last_->evaluate(work.attention, lanes, sample.last(inner_), work.branches);
+      if (!query.coupling.empty()) tilt(query.coupling, work);
       store(i, work, out, out.half[e]);
     }
   }

@@ -21,6 +21,7 @@ class SampledPosterior final : public Posterior {
   SampledPosterior(const DeepAttention& model, const PosteriorOptions& options);
   void moments(const PosteriorQuery& query, PosteriorMoments& out) const override;
   [[nodiscard]] bool exact() const override { return inner_ == 0; }
+  [[nodiscard]] bool between_blocks() const override { return last_->fixed(); }
 
  private:
   struct Sample;
@@ -30,6 +31,9 @@ class SampledPosterior final : public Posterior {
   [[nodiscard]] Gaussians fit(const Sample& sample, Workspace& work) const;
   void place_nodes(const Sample& sample, const Gaussians& gaussians, Workspace& work) const;
   void log_densities(const Gaussians& gaussians, Workspace& work) const;
+  void tilt(std::span<const double> coupling, Workspace& work) const;
+  void store_cross(std::size_t i, double total, Workspace& work, PosteriorMoments& out,
+                   PosteriorMoments::Half& half) const;
   void store(std::size_t i, Workspace& work, PosteriorMoments& out,
              PosteriorMoments::Half& half) const;
 

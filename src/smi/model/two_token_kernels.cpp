@@ -262,6 +262,32 @@ ONSET_CLONES void weights(double total_gain, double last, double one, double inn
   for (std::size_t i = 0; i < n; ++i) weight_sum[i] = weight[i] + weight[n + i];
 }
 
+ONSET_CLONES void add_product(double factor, Field a, Field b, double* __restrict out,
+                              std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] += factor * (a.plus[i] * b.plus[i] + a.minus[i] * b.minus[i]);
+  }
+}
+
+ONSET_CLONES void scale(const double* __restrict factor, double* __restrict weight,
+                        double* __restrict weight_sum, std::size_t n) {
+  for (std::size_t i = 0; i < 2 * n; ++i) weight[i] *= factor[i];
+  for (std::size_t i = 0; i < n; ++i) weight_sum[i] = weight[i] + weight[n + i];
+}
+
+ONSET_CLONES double product_sum(const double* __restrict w, Field a, Field b, std::size_t n) {
+  double sum[lanes] = {};
+  for (std::size_t i = 0; i < n; i += lanes) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double product = a.plus[i + k] * b.plus[i + k] + a.minus[i + k] * b.minus[i + k];
+      sum[k] += w[i + k] * product;
+    }
+  }
+  double total = 0.0;
+  for (const double lane : sum) total += lane;
+  return total;
+}
+
 ONSET_CLONES std::array<double, 6> moment_sums(const double* __restrict w,
                                                const double* __restrict p,
                                                const double* __restrict m, std::size_t n) {

@@ -94,6 +94,21 @@ void weights(double total_gain, double last, double one, double inner, const Wei
              const double* stretch, const Solution& solution, double* weight, double* weight_sum,
              std::size_t n);
 
+/// A field as zeta at n nodes, in the rotated basis.
+struct Field {
+  const double* plus;
+  const double* minus;
+};
+
+/// out += factor (p p' + m m').
+void add_product(double factor, Field a, Field b, double* out, std::size_t n);
+
+/// Multiplies the weights of both signs by 2n factors, and sums them again.
+void scale(const double* factor, double* weight, double* weight_sum, std::size_t n);
+
+/// Sum over nodes of w (p p' + m m').
+double product_sum(const double* w, Field a, Field b, std::size_t n);
+
 /// Sums over nodes of w times 1, p, m, p p, p m, m m.
 std::array<double, 6> moment_sums(const double* w, const double* p, const double* m, std::size_t n);
 

@@ -74,9 +74,10 @@ void store_unrotated(const PlaneSums& sums, double* mean, double* second, std::s
 
 }  // namespace
 
-/// Sums over nodes of every layer's moments, in units of exp(-shift).
+/// Sums over nodes of every layer's moments, in units of exp(-shift); of pairs of layers too if
+/// wanted.
 struct TwoTokenPosterior::LayerSums {
-  explicit LayerSums(std::size_t layers) : layer(layers, PlaneSums{}) {}
+  LayerSums(std::size_t layers, std::size_t pairs) : layer(layers, PlaneSums{}), cross(pairs) {}
 
   void merge(const LayerSums& other) {
     // A proposal without weight has no scale: its shift of 0 would make the other underflow.
@@ -93,10 +94,14 @@ struct TwoTokenPosterior::LayerSums {
         layer[l][k] = mine * layer[l][k] + theirs * other.layer[l][k];
       }
     }
+    for (std::size_t k = 0; k < cross.size(); ++k) {
+      cross[k] = mine * cross[k] + theirs * other.cross[k];
+    }
     shift = low;
   }
 
   std::vector<PlaneSums> layer;
+  std::vector<double> cross;  // p p' + m m'
   double shift = 0.0;
 };
 
@@ -115,7 +120,7 @@ struct TwoTokenPosterior::Workspace {
                      &component_ratio}) {
       a->resize(most);
     }
-    for (Array* a : {&softmax, &scores, &weight, &solved_plus, &solved_minus, &ratio}) {
+    for (Array* a : {&softmax, &scores, &weight, &solved_plus, &solved_minus, &ratio, &tilt}) {
       a->resize(2 * most);
     }
     fields.resize(drawn);
@@ -127,24 +132,34 @@ struct TwoTokenPosterior::Workspace {
     for (std::size_t j = 0; j < arrays.size(); ++j) fields[j] = arrays[j].data();
   }
 
+  /// The field of a layer at the nodes of one sign, if the layer `solved` is not drawn but solved.
+  [[nodiscard]] two_token::Field field(std::size_t layer, std::size_t solved, std::size_t sign) {
+    if (layer == solved) return {solved_plus.data() + sign * n, solved_minus.data() + sign * n};
+    // Where the last layer is drawn it lies in the place of the solved one.
+    const std::size_t at = std::min(layer, fields.size() / 2 - 1);
+    return {fields[2 * at], fields[2 * at + 1]};
+  }
+
   [[nodiscard]] two_token::Solution solution() {
     return {solved_plus.data(), solved_minus.data(), lambda.data(), jacobian.data(),
             feasible.data()};
   }
 
-  LaplaceProposal laplace;         // of this sample
-  std::size_t n = 0;               // nodes in use
-  std::vector<double*> fields;     // zeta of the drawn fields: layer * 2 + plus/minus
-  std::vector<Array> prior, near;  // where they lie: of A and B, of C
-  Array exp_drawn;                 // exp(|zeta|^2 / 2) of the last drawn field
-  Array mix, stretch;              // R and Lambda of B_{L-2} [smi 8]
-  Array minus;                     // u_minus of layer L-1 (A, C) or z_minus of layer L (B)
+  LaplaceProposal laplace;           // of this sample
+  std::span<const double> coupling;  // of the prior
+  std::size_t n = 0;                 // nodes in use
+  std::vector<double*> fields;       // zeta of the drawn fields: layer * 2 + plus/minus
+  std::vector<Array> prior, near;    // where they lie: of A and B, of C
+  Array exp_drawn;                   // exp(|zeta|^2 / 2) of the last drawn field
+  Array mix, stretch;                // R and Lambda of B_{L-2} [smi 8]
+  Array minus;                       // u_minus of layer L-1 (A, C) or z_minus of layer L (B)
   Array lambda, jacobian, feasible;
   Array softmax;                    // s1, then s2
   Array scores;                     // l1, then l2; later the exponents of the two signs
   Array solved_plus, solved_minus;  // the solved field as zeta, both signs
   Array ratio, component_ratio;     // density of C over that of A
   Array weight, weight_sum;
+  Array tilt;  // -zeta^T K zeta / 2, both signs, then its exponential
 };
 
 TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options)
@@ -327,6 +342,25 @@ void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Worksp
           true, work, sums);
 }
 
+/// Multiplies the weights by exp(-zeta^T K zeta / 2) [smi 86].
+void TwoTokenPosterior::tilt(Workspace& work, std::size_t solved) const {
+  const auto layers = static_cast<std::size_t>(model_.layers);
+  const std::size_t n = work.n;
+  for (std::size_t sign = 0; sign < 2; ++sign) {
+    double* exponent = work.tilt.data() + sign * n;
+    std::fill_n(exponent, n, 0.0);
+    for (std::size_t k = 0; k < layers; ++k) {
+      for (std::size_t l = 0; l <= k; ++l) {
+        const double factor = (k == l ? -0.5 : -1.0) * work.coupling[k * layers + l];
+        two_token::add_product(factor, work.field(k, solved, sign), work.field(l, solved, sign),
+                               exponent, n);
+      }
+    }
+  }
+  simd::exp({work.tilt.data(), 2 * n}, {work.tilt.data(), 2 * n});
+  two_token::scale(work.tilt.data(), work.weight.data(), work.weight_sum.data(), n);
+}
+
 /// Weights the proposal's nodes and adds them to the moments of every layer [smi 29].
 void TwoTokenPosterior::collect(const TwoTokenSample& sample, const two_token::WeightTerms& terms,
                                 double one, double inner_scale, bool last_is_solved,
@@ -339,11 +373,24 @@ void TwoTokenPosterior::collect(const TwoTokenSample& sample, const two_token::W
   two_token::weights(total_gain_, variance(last), one,
                      inner_share * variance(last - 1) * inner_scale, terms, work.stretch.data(),
                      work.solution(), work.weight.data(), work.weight_sum.data(), work.n);
+  if (!work.coupling.empty()) tilt(work, solved);
   sums.layer[solved] = two_token::moment_sums(work.weight.data(), work.solved_plus.data(),
                                               work.solved_minus.data(), 2 * work.n);
   for (std::size_t k = 0; k < last; ++k) {
     sums.layer[k + 1 == last ? drawn : k] = two_token::moment_sums(
         work.weight_sum.data(), work.fields[2 * k], work.fields[2 * k + 1], work.n);
+  }
+  if (sums.cross.empty()) return;
+  for (std::size_t k = 1; k <= last; ++k) {
+    for (std::size_t l = 0; l < k; ++l) {
+      double sum = 0.0;
+      for (std::size_t sign = 0; sign < 2; ++sign) {
+        sum +=
+            two_token::product_sum(work.weight.data() + sign * work.n, work.field(k, solved, sign),
+                                   work.field(l, solved, sign), work.n);
+      }
+      sums.cross[FieldShape::direction_pair(k, l)] = sum;
+    }
   }
 }
 
@@ -355,6 +402,8 @@ void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
   sample.omega.resize(layers);
   std::vector<Plane> centre(query.centre.empty() ? 0 : layers);
   for (const double v : query.variance) sample.deviation.push_back(std::sqrt(v));
+  work.coupling = query.coupling;
+  const std::size_t pairs = out.half[0].cross.size() / count;
   const std::size_t block = (query.replicate % replicate_blocks) * sets_per_replicate;
   const double log_norm = -std::log(2.0 * std::numbers::pi * static_cast<double>(nodes_));
   const auto read = [count](std::span<const double> from, std::size_t i, std::vector<Plane>& to) {
@@ -374,9 +423,9 @@ void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
                  work);
       work.use(work.prior, nodes_);
       push_through(sample, work);
-      LayerSums sums(layers);
-      LayerSums inner_solved(layers);
-      LayerSums near_centre(layers);
+      LayerSums sums(layers, pairs);
+      LayerSums inner_solved(layers, pairs);
+      LayerSums near_centre(layers, pairs);
       propose_inner_fields(sample, work, sums);
       propose_last_field(sample, work, inner_solved);
       propose_near_centre(sample, work, near_centre);
@@ -388,6 +437,9 @@ void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
       for (std::size_t l = 0; l < layers; ++l) {
         store_unrotated(sums.layer[l], half.mean.data() + 2 * l * count + i,
                         half.second.data() + 3 * l * count + i, count);
+      }
+      for (std::size_t k = 0; k < pairs; ++k) {
+        half.cross[k * count + i] = sums.cross[k] / sums.layer[0][0];
       }
     }
   }

@@ -17,12 +17,15 @@ struct Question {
   Pair h;
   std::array<Pair, 2> omega;
   Pair variance;
+  // Correlation of z_1 and z_2 of a token in the prior, whose density is normalised without it.
+  double correlation = 0.0;
 };
 
 struct Answer {
   double log_z = 0.0;
   std::array<Pair, 2> mean{};                     // <zeta_l>
   std::array<std::array<double, 3>, 2> second{};  // <zeta_l zeta_l^T>: 11, 21, 22
+  double cross = 0.0;                             // <zeta_1 . zeta_2>
   // <(zeta_1 zeta_1^T)_k zeta_2,t>: k as in second
   std::array<Pair, 3> third{};
 };
@@ -61,14 +64,22 @@ inline Answer solve(const Question& q, double coarseness = 1.0) {
       const double log_first = log_normal(z1, q.omega[0], q.variance[0]);
       for (const double sign : {1.0, -1.0}) {
         const Pair z2 = {sign * solved[0], sign * solved[1]};
-        const double exponent = log_first + log_normal(z2, q.omega[1], q.variance[1]) + prefactor;
-        if (exponent < -700.0) continue;
-        const double w = std::exp(exponent) / std::abs(determinant);
-        total += w;
         const std::array<Pair, 2> z = {z1, z2};
         const auto zeta = [&](std::size_t l, std::size_t t) {
           return (z[l][t] - q.omega[l][t]) / std::sqrt(q.variance[l]);
         };
+        double exponent = log_first + log_normal(z2, q.omega[1], q.variance[1]) + prefactor;
+        for (std::size_t t = 0; t < 2; ++t) {
+          const double a = zeta(0, t);
+          const double b = zeta(1, t);
+          const double rho = q.correlation;
+          exponent -=
+              0.5 * ((a * a - 2.0 * rho * a * b + b * b) / (1.0 - rho * rho) - a * a - b * b);
+        }
+        if (exponent < -700.0) continue;
+        const double w = std::exp(exponent) / std::abs(determinant);
+        total += w;
+        sums.cross += w * (zeta(0, 0) * zeta(1, 0) + zeta(0, 1) * zeta(1, 1));
         for (std::size_t t = 0; t < 2; ++t) {
           sums.third[0][t] += w * zeta(0, 0) * zeta(0, 0) * zeta(1, t);
           sums.third[1][t] += w * zeta(0, 1) * zeta(0, 0) * zeta(1, t);
@@ -86,6 +97,7 @@ inline Answer solve(const Question& q, double coarseness = 1.0) {
       }
     }
   }
+  sums.cross /= total;
   for (std::size_t l = 0; l < 2; ++l) {
     for (double& x : sums.mean[l]) x /= total;
     for (double& x : sums.second[l]) x /= total;

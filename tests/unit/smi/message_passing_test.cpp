@@ -1,13 +1,17 @@
 #include "onset/smi/learners/message_passing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "onset/core/error.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "onset/smi/model/link.hpp"
 #include "onset/smi/model/links.hpp"
+#include "onset/testing/check_model.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "support/one_layer_gain.hpp"
@@ -15,6 +19,8 @@
 
 namespace onset::smi {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::unique_ptr<SequenceModel> attention(int layers, int tokens = 2) {
   DeepAttention model;
@@ -150,6 +156,70 @@ TEST(SmiMessagePassing, OfALinearLinkIsRidgeRegression) {
   EXPECT_NEAR(result.steps.back().variance[0], 0.5, 0.02);
   // The labels are explained: the residual is what Onsager's term has not taken off.
   EXPECT_NEAR(result.steps.back().block[0].norm, result.steps.back().block[0].overlap, 1e-3);
+}
+
+/// y = (z_1 + z_2) / sqrt 2 with the fields in blocks of their own: labels say nothing of the
+/// difference, and everything that is learned depends on both blocks.
+struct SumLink {
+  [[nodiscard]] static FieldShape shape() { return {1, {1, 1}}; }
+  [[nodiscard]] static int label_size() { return 1; }
+  [[nodiscard]] static double constraints() { return 0.0; }
+  static void label(std::span<const double> z, std::span<double> y) {
+    y[0] = (z[0] + z[1]) / std::numbers::sqrt2;
+  }
+  static double posterior(std::span<const double> y, std::span<const double> omega,
+                          std::span<const double> v, std::span<double> mean,
+                          std::span<double> second, std::span<double> cross) {
+    const double total = v[0] + v[1];
+    const double rest = std::numbers::sqrt2 * y[0] - omega[0] - omega[1];
+    for (std::size_t b = 0; b < 2; ++b) {
+      mean[b] = std::sqrt(v[b]) * rest / total;
+      second[b] = mean[b] * mean[b] + 1.0 - v[b] / total;
+    }
+    cross[0] = mean[0] * mean[1] - std::sqrt(v[0] * v[1]) / total;
+    return -0.5 * (rest * rest / total + std::log(std::numbers::pi * total));
+  }
+};
+
+TEST(SmiMessagePassing, KnowsWhatBlocksHaveInCommon) {
+  const auto model = make_model(SumLink{});
+  const testing::ModelReport report = testing::check_model(*model);
+  // The check of models rightly objects to one overlap per block, and to nothing else.
+  for (const std::string& finding : report.findings)
+    EXPECT_THAT(finding, HasSubstr("become correlated"));
+  // Ridge regression of the sum: the projection of (w_1 + w_2) / sqrt 2 on the samples, of squared
+  // norm alpha D, shared by both. Blocks taken as independent would have V_b = 1 - alpha / 4 or so.
+  constexpr double alpha = 0.5;
+  constexpr std::size_t dimension = 400;
+  const Dataset data = draw_dataset(*model, dimension, 200, 5, 0, {});
+  const MessagePassing result = message_passing(*model, data, {}, 0, {});
+  ASSERT_EQ(result.end, MessagePassingEnd::converged);
+  const MessagePassingStep& last = result.steps.back();
+  for (std::size_t b = 0; b < 2; ++b) EXPECT_NEAR(last.variance[b], 1.0 - alpha / 2.0, 1e-3);
+  double apart = 0.0, miss = 0.0;
+  for (std::size_t d = 0; d < dimension; ++d) {
+    apart = std::max(apart, std::abs(result.weights[d] - result.weights[dimension + d]));
+  }
+  for (std::size_t mu = 0; mu < data.samples; ++mu) {
+    double y = 0.0;
+    for (std::size_t d = 0; d < dimension; ++d) {
+      y += (result.weights[d] + result.weights[dimension + d]) * data.inputs[mu * dimension + d];
+    }
+    miss = std::max(miss, std::abs(y / std::sqrt(2.0 * dimension) - data.labels[mu]));
+  }
+  // Equal weights but for the random start, and labels that are explained.
+  EXPECT_LT(apart, 1e-2);
+  EXPECT_LT(miss, 1e-2);
+}
+
+TEST(SmiMessagePassing, ABlockThatIsKnownToRoundingDisturbsNoOther) {
+  // V of the first block falls by 6 an iteration while the second goes on being learned.
+  const MessagePassing result = run(*link_model("staircase"), 200, 6.0, 2);
+  EXPECT_FALSE(result.failed());
+  EXPECT_LT(result.steps.back().variance[0], 1e-19);
+  EXPECT_NEAR(result.steps.back().block[0].norm, result.steps.back().block[0].overlap, 1e-9);
+  EXPECT_LT(result.steps.back().block[1].norm, 1.5);
+  EXPECT_GT(result.steps.back().block[1].overlap, 0.6);
 }
 
 TEST(SmiMessagePassing, ThreadsDoNotChangeANumber) {

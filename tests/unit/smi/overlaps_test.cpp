@@ -52,10 +52,10 @@ TEST(SmiTestError, OnTheNishimoriLineIsThatOfStateEvolution) {
   const auto model = attention_model({});
   const double q1 = 0.6, q2 = 0.9;
   const Overlaps o{2, {q1, 0, 0, q2}, {q1, 0, 0, q2}, {1, 0, 0, 1}};
-  const double v[] = {1.0 - q1, 1.0 - q2};
+  const double v[] = {1.0 - q1, 0.0, 0.0, 1.0 - q2};
   const TestErrors errors = test_errors(*model, o, v, 40'000, 1, 0);
   const PredictionErrors limit = prediction_errors(
-      *model, {numerics::Replicates(16, v[0]), numerics::Replicates(16, v[1])}, 4096, 1, {});
+      *model, {numerics::Replicates(16, v[0]), numerics::Replicates(16, v[3])}, 4096, 1, {});
   // The error of a sample is below 4 and its mean below 0.2, so that its deviation is below 0.9.
   const double allowed = 5.0 * 0.9 / std::sqrt(40'000.0);
   EXPECT_NEAR(errors.plugin, numerics::mean(limit.plugin), allowed);
@@ -64,7 +64,7 @@ TEST(SmiTestError, OnTheNishimoriLineIsThatOfStateEvolution) {
 
 TEST(SmiTestError, VanishesAtTheTeacherItself) {
   const Overlaps o{2, {1.2, 0.1, 0.1, 0.9}, {1.2, 0.1, 0.1, 0.9}, {1.2, 0.1, 0.1, 0.9}};
-  const double v[] = {1e-12, 1e-12};
+  const double v[] = {1e-12, 0.0, 0.0, 1e-12};
   EXPECT_LT(test_errors(*attention_model({}), o, v, 1000, 1, 0).plugin, 1e-20);
 }
 

@@ -96,11 +96,13 @@ inline PosteriorMoments ask(const DeepAttention& model, int nodes, const Posteri
   return moments;
 }
 
-/// All numbers of a half in one array, sample by sample apart by `count`: log Z, means, seconds.
+/// All numbers of a half in one array, sample by sample apart by `count`: log Z, means, seconds,
+/// and what is there between blocks.
 inline std::vector<double> flat(const PosteriorMoments::Half& half) {
   std::vector<double> all = half.log_z;
   all.insert(all.end(), half.mean.begin(), half.mean.end());
   all.insert(all.end(), half.second.begin(), half.second.end());
+  all.insert(all.end(), half.cross.begin(), half.cross.end());
   return all;
 }
 
@@ -109,6 +111,7 @@ inline std::vector<double> flat(const brute_force::Answer& answer) {
   std::vector<double> all = {answer.log_z};
   for (const auto& m : answer.mean) all.insert(all.end(), m.begin(), m.end());
   for (const auto& s : answer.second) all.insert(all.end(), s.begin(), s.end());
+  all.push_back(answer.cross);
   return all;
 }
 

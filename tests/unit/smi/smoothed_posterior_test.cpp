@@ -44,7 +44,7 @@ TEST(SmiSmoothedPosterior, AgreesWithTheIntegralOverACircleForAnyCovariance) {
   for (const auto& v : covariances) {
     for (const double radius : {0.5, 1.6}) {
       const double omega[2] = {0.4, -0.9};
-      const SmoothedPrior prior = smoothed_prior(model->shape(), {v});
+      const SmoothedPrior prior = smoothed_prior(model->shape(), v, BetweenBlocks::nothing);
       const FieldMoments moments =
           smoothed_moments(*posterior, model->shape(), prior, {1, {&radius, 1}, {omega, 2}, 0});
       const OnACircle truth(radius, omega, v);
@@ -54,21 +54,85 @@ TEST(SmiSmoothedPosterior, AgreesWithTheIntegralOverACircleForAnyCovariance) {
   }
 }
 
-TEST(SmiSmoothedPosterior, TakesOneNodeWhereTheCovarianceIsEven) {
+TEST(SmiSmoothedPosterior, AgreesWithAPlaneIntegralForBlocksThatDependOnOneAnother) {
+  const auto model = link_model("committee");
+  const auto posterior = model->posterior({});
+  ASSERT_EQ(between_blocks(*posterior, model->shape()), BetweenBlocks::nodes);
+  const double omega[2] = {0.4, -0.7};
+  const std::vector<DirectionMatrix> covariances = {
+      {0.8, 0.02, 0.02, 0.3}, {0.5, -0.2, -0.2, 0.4}, {0.9, 0.07, 0.07, 0.01}};
+  for (const DirectionMatrix& v : covariances) {
+    const double det = v[0] * v[3] - v[1] * v[2];
+    for (const double label : {2.0, 0.0, -2.0}) {
+      // |a| > |b| with the label's sign, or |a| < |b|: sums over a fine grid of the plane.
+      double total = 0.0, a_mean = 0.0, b_mean = 0.0, cross = 0.0;
+      constexpr int half = 1500;
+      for (int i = -half; i <= half; ++i) {
+        for (int j = -half; j <= half; ++j) {
+          const double a = (i + 0.31) * 8.0 / half * std::sqrt(v[0]);
+          const double b = (j + 0.37) * 8.0 / half * std::sqrt(v[3]);
+          const double z[2] = {omega[0] + a, omega[1] + b};
+          double y = 0.0;
+          model->label(z, {}, {&y, 1});
+          if (y != label) continue;
+          const double w =
+              std::exp(-0.5 * (v[3] * a * a - 2.0 * v[1] * a * b + v[0] * b * b) / det);
+          total += w;
+          a_mean += w * a;
+          b_mean += w * b;
+          cross += w * a * b;
+        }
+      }
+      const SmoothedPrior prior = smoothed_prior(model->shape(), v, BetweenBlocks::nodes);
+      const FieldMoments moments =
+          smoothed_moments(*posterior, model->shape(), prior, {1, {&label, 1}, {omega, 2}, 0});
+      // Steps of 1/190 of a deviation, at a boundary along the diagonal: below 1e-3 of the moments.
+      EXPECT_NEAR(moments.mean[0], a_mean / total, 1e-3);
+      EXPECT_NEAR(moments.mean[1], b_mean / total, 1e-3);
+      EXPECT_NEAR(moments.cross[0], cross / total, 1e-3);
+    }
+  }
+}
+
+TEST(SmiSmoothedPosterior, TakesOneNodeWhereTheBlocksAreEven) {
   const FieldShape shape{2, {1, 2}};
-  EXPECT_EQ(smoothed_prior(shape, {{0.3}, {0.2, 0.0, 0.0, 0.2}}).nodes(), 1U);
-  EXPECT_GT(smoothed_prior(shape, {{0.3}, {0.2, 0.0, 0.0, 0.19}}).nodes(), 100U);
+  const auto nodes = [&](double last, double between, BetweenBlocks how) {
+    const DirectionMatrix v = {0.3, between, 0.0, between, 0.2, 0.0, 0.0, 0.0, last};
+    return smoothed_prior(shape, v, how).nodes();
+  };
+  EXPECT_EQ(nodes(0.2, 0.0, BetweenBlocks::nodes), 1U);
+  EXPECT_EQ(nodes(0.2, 0.01, BetweenBlocks::nothing), 1U);
+  EXPECT_EQ(nodes(0.2, 0.01, BetweenBlocks::weights), 1U);
+  EXPECT_GT(nodes(0.2, 0.01, BetweenBlocks::nodes), 100U);  // two directions, two tokens
+  EXPECT_GT(nodes(0.19, 0.0, BetweenBlocks::nothing), 10U);
+  EXPECT_GT(nodes(0.05, 0.0, BetweenBlocks::nothing), 200U);
 }
 
 TEST(SmiSmoothedPosterior, RefusesCovariancesThatWouldTakeTooLong) {
-  EXPECT_THROW((void)smoothed_prior({1, {2}}, {{1.0, 0.0, 0.0, 1e-9}}), Refused);
+  EXPECT_THROW((void)smoothed_prior({1, {2}}, {1.0, 0.0, 0.0, 1e-9}, BetweenBlocks::nothing),
+               Refused);
 }
 
-TEST(SmiSmoothedPosterior, MapsEigenvalues) {
-  std::vector<double> matrix = {2.0, 1.0, 1.0, 2.0};  // eigenvalues 1 and 3
-  map_eigenvalues(matrix, 2, [](double x) { return 1.0 / x; });
-  EXPECT_NEAR(matrix[0], 2.0 / 3.0, 1e-14);
-  EXPECT_NEAR(matrix[1], -1.0 / 3.0, 1e-14);
+TEST(SmiSmoothedPosterior, InvertsCovariancesOfManyScales) {
+  // [[a, c], [c, b]] with a correlation of 1/2; its determinant is 3 a b / 4.
+  for (const double a : {1.0, 1e-12, 1e-24}) {
+    const double c = 0.5 * std::sqrt(a);
+    DirectionMatrix matrix = {a, c, c, 1.0};
+    invert(matrix, 2);
+    EXPECT_NEAR(matrix[0] * a, 4.0 / 3.0, 1e-14);
+    EXPECT_NEAR(matrix[1] * std::sqrt(a), -2.0 / 3.0, 1e-14);
+    EXPECT_NEAR(matrix[3], 4.0 / 3.0, 1e-14);
+  }
+}
+
+TEST(SmiSmoothedPosterior, CutsNegativeEigenvaluesInUnitsOfV) {
+  // Eigenvalues 3 and -1 in those units: what is left is 3/2 in every entry.
+  const DirectionMatrix covariance = {1e-20, 0.0, 0.0, 1.0};
+  DirectionMatrix matrix = {1e20, 2e10, 2e10, 1.0};
+  cut_negative(matrix, covariance, 2);
+  EXPECT_NEAR(matrix[0] / 1e20, 1.5, 1e-14);
+  EXPECT_NEAR(matrix[2] / 1e10, 1.5, 1e-14);
+  EXPECT_NEAR(matrix[3], 1.5, 1e-14);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "smi/model/sampled_posterior.hpp"
 #include "unit/smi/posterior_cases.hpp"
 
 namespace onset::smi {
@@ -43,35 +44,59 @@ double coarseness(const Regime& r) {
   return r.skip < 0.2 ? 0.7 : 1.0;
 }
 
-TEST(TwoTokenPosterior, AveragesOverItsNodesToTheBruteForceIntegral) {
-  // One question with 256 independent node sets: the mean must hit the integral within its standard
-  // error. About 400 comparisons at 7 standard errors: a false alarm below 1e-6 for errors that are
-  // roughly normal. The bias of a ratio of two means is their covariance, at most the product of
-  // the two relative deviations (Cauchy-Schwarz), and half of that for log Z; we allow it in full.
+/// One question with 256 independent node sets: the mean must hit the integral within its standard
+/// error. Some 400 comparisons at 7 standard errors: a false alarm below 1e-6 for errors that are
+/// roughly normal. The bias of a ratio of two means is their covariance, at most the product of
+/// the two relative deviations (Cauchy-Schwarz), and half of that for log Z; we allow it in full.
+void expect_integral(const Posterior& posterior, const DeepAttention& model, const Regime& r,
+                     const Samples& samples, double correlation) {
   constexpr std::size_t times = 256;
+  // K = R^{-1} - I.
+  const double scale = 1.0 / (1.0 - correlation * correlation);
+  const std::vector<double> coupling = {scale - 1.0, -correlation * scale, -correlation * scale,
+                                        scale - 1.0};
+  for (std::size_t i = 0; i < samples.count; ++i) {
+    brute_force::Question question = samples.question(model, i);
+    question.correlation = correlation;
+    const auto truth = flat(brute_force::solve(question, coarseness(r)));
+    PosteriorMoments moments({2, {1, 1}}, times, true);
+    const Samples same = samples.repeated(i, times);
+    PosteriorQuery query = same.query();
+    query.replicate = i;
+    if (correlation != 0.0) query.coupling = coupling;
+    posterior.moments(query, moments);
+    const std::vector<double> found = flat(moments.half[i % 2]);
+    ASSERT_EQ(found.size(), truth.size() * times);
+    const auto column = [&](std::size_t k) {
+      const auto first = found.begin() + static_cast<std::ptrdiff_t>(k * times);
+      return scatter(std::vector<double>(first, first + times));
+    };
+    const double relative = column(0).deviation;
+    for (std::size_t k = 0; k < truth.size(); ++k) {
+      const Scatter s = column(k);
+      const double tolerance =
+          7.0 * s.deviation / std::sqrt(1.0 * times) + relative * s.deviation + 1e-12;
+      EXPECT_NEAR(s.mean, truth[k], tolerance)
+          << r.name() << " correlation " << correlation << " sample " << i << " row " << k;
+    }
+  }
+}
+
+TEST(TwoTokenPosterior, AveragesOverItsNodesToTheBruteForceIntegral) {
   for (const Regime& r : regimes) {
     const DeepAttention model = attention_model(2, 2, {r.skip});
-    const Samples samples(model, {r.v1, r.v2}, 6, 29);
-    const auto posterior = attention_posterior(model, {1024, 1});
-    for (std::size_t i = 0; i < samples.count; ++i) {
-      const auto truth = flat(brute_force::solve(samples.question(model, i), coarseness(r)));
-      PosteriorMoments moments({2, {1, 1}}, times);
-      const Samples same = samples.repeated(i, times);
-      PosteriorQuery query = same.query();
-      query.replicate = i;
-      posterior->moments(query, moments);
-      const std::vector<double> found = flat(moments.half[i % 2]);
-      const auto column = [&](std::size_t k) {
-        const auto first = found.begin() + static_cast<std::ptrdiff_t>(k * times);
-        return scatter(std::vector<double>(first, first + times));
-      };
-      const double relative = column(0).deviation;
-      for (std::size_t k = 0; k < truth.size(); ++k) {
-        const Scatter s = column(k);
-        const double tolerance =
-            7.0 * s.deviation / std::sqrt(1.0 * times) + relative * s.deviation + 1e-12;
-        EXPECT_NEAR(s.mean, truth[k], tolerance) << r.name() << " sample " << i << " row " << k;
-      }
+    expect_integral(*attention_posterior(model, {1024, 1}), model, r,
+                    Samples(model, {r.v1, r.v2}, 6, 29), 0.0);
+  }
+}
+
+TEST(TwoTokenPosterior, TakesAPriorWhoseLayersDependOnOneAnother) {
+  for (const Regime& r : {regimes[0], regimes[2], regimes[5]}) {
+    const DeepAttention model = attention_model(2, 2, {r.skip});
+    const Samples samples(model, {r.v1, r.v2}, 4, 43);
+    for (const double correlation : {0.1, -0.6}) {
+      expect_integral(*attention_posterior(model, {1024, 1}), model, r, samples, correlation);
+      expect_integral(SampledPosterior(model, {1024, 1}), model, r, samples, correlation);
     }
   }
 }

@@ -69,9 +69,10 @@ struct MessagePassing {
 };
 
 /// Generalised approximate message passing [smi 43-46]: the Bayes-optimal iteration whose overlaps
-/// follow state evolution, undamped unless asked; derivatives are posterior moments. V is a matrix
-/// in every block; blocks are taken as independent [smi 48]. Costs samples x tokens x dimension x
-/// directions and one posterior per sample and iteration. `run` tells runs on the same seed apart.
+/// follow state evolution, undamped unless asked; derivatives are posterior moments. V is one
+/// matrix over all directions where the posterior is between_blocks(), else a matrix in every block
+/// [smi 48, 86]. Costs samples x tokens x dimension x directions and one posterior per sample and
+/// iteration. `run` tells runs on the same seed apart.
 [[nodiscard]] MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                              const MessagePassingOptions& options,
                                              std::uint64_t run, const Context& context);

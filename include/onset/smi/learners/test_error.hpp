@@ -16,9 +16,10 @@ struct TestErrors {
 };
 
 /// By `points` random fresh samples, drawn as fields: given the overlaps, teacher's and student's
-/// fields of a fresh sample are jointly Gaussian, whatever the dimension [smi 42]. `variance`: V_b.
+/// fields of a fresh sample are jointly Gaussian, whatever the dimension [smi 42]. `covariance`: V
+/// over all directions, row by row.
 [[nodiscard]] TestErrors test_errors(const SequenceModel& model, const Overlaps& overlaps,
-                                     std::span<const double> variance, std::size_t points,
+                                     std::span<const double> covariance, std::size_t points,
                                      std::uint64_t seed, std::uint64_t run);
 
 }  // namespace onset::smi

@@ -7,8 +7,8 @@ namespace onset::smi {
 
 /// The fields of one sample, z_{b p t}: blocks of directions that share one overlap (the layers of
 /// an attention model), `rank` directions in a block, one number per token. Field number first(b) +
-/// p * tokens + t. Second moments are kept within a block only, as the lower triangle of a matrix
-/// over its fields.
+/// p * tokens + t. Second moments within a block are the lower triangle of a matrix over its
+/// fields; between blocks only sums over tokens are of use, one number per pair of directions.
 struct FieldShape {
   int tokens = 1;
   std::vector<int> rank;  ///< one per block
@@ -37,6 +37,13 @@ struct FieldShape {
     return sum;
   }
   [[nodiscard]] std::size_t all_pairs() const { return first_pair(blocks()); }
+  /// Pairs of directions p > q, also of one block: pair number p (p - 1) / 2 + q.
+  [[nodiscard]] std::size_t direction_pairs() const {
+    return directions() * (directions() - 1) / 2;
+  }
+  [[nodiscard]] static std::size_t direction_pair(std::size_t p, std::size_t q) {
+    return p > q ? p * (p - 1) / 2 + q : q * (q - 1) / 2 + p;
+  }
 };
 
 }  // namespace onset::smi

@@ -13,6 +13,23 @@
 
 namespace onset::smi {
 
+/// A link whose posterior knows its blocks one by one, see Link.
+template <class L>
+concept LinkWithoutCross =
+    requires(const L& link, std::span<const double> in, std::span<double> out) {
+      // posterior(label, omega, variance, mean, second)
+      { link.posterior(in, in, in, out, out) } -> std::convertible_to<double>;
+    };
+
+/// One of several blocks that also writes `cross`, sums over tokens of <zeta_p zeta_q> for pairs of
+/// directions in different blocks (see PosteriorMoments): message passing then uses what a label
+/// says about two blocks together.
+template <class L>
+concept LinkWithCross = requires(const L& link, std::span<const double> in, std::span<double> out) {
+  // posterior(label, omega, variance, mean, second, cross)
+  { link.posterior(in, in, in, out, out, out) } -> std::convertible_to<double>;
+};
+
 /// A link: a label as a function of the fields of one sample, and the posterior of the fields given
 /// a label, exact or to quadrature accuracy. A small value type; make_model() turns it into a
 /// SequenceModel, and testing::check_model() tells whether its parts agree with one another.
@@ -34,9 +51,7 @@ concept Link = std::copy_constructible<L> &&
                  { link.constraints() } -> std::convertible_to<double>;
                  // label(fields, label)
                  link.label(in, out);
-                 // posterior(label, omega, variance, mean, second)
-                 { link.posterior(in, in, in, out, out) } -> std::convertible_to<double>;
-               };
+               } && (LinkWithoutCross<L> || LinkWithCross<L>);
 
 /// Optional: what prediction errors compare, where that is not the label's own description.
 template <class L>
@@ -58,21 +73,31 @@ class LinkPosterior final : public Posterior {
     std::vector<double> omega(shape_.fields());
     std::vector<double> mean(shape_.fields());
     std::vector<double> second(shape_.all_pairs());
+    std::vector<double> cross(LinkWithCross<L> ? shape_.direction_pairs() : 0);
     PosteriorMoments::Half& half = out.half[0];
     for (std::size_t i = 0; i < query.count; ++i) {
       gather(query.label, query.count, i, label);
       gather(query.omega, query.count, i, omega);
-      half.log_z[i] =
-          link_.posterior(std::span<const double>(label), std::span<const double>(omega),
-                          query.variance, std::span<double>(mean), std::span<double>(second));
+      half.log_z[i] = ask(label, omega, query.variance, mean, second, cross);
       scatter(mean, query.count, i, half.mean);
       scatter(second, query.count, i, half.second);
+      if (!half.cross.empty()) scatter(cross, query.count, i, half.cross);
     }
     out.half[1] = half;
   }
   [[nodiscard]] bool exact() const override { return true; }
+  [[nodiscard]] bool between_blocks() const override { return LinkWithCross<L>; }
 
  private:
+  [[nodiscard]] double ask(std::span<const double> label, std::span<const double> omega,
+                           std::span<const double> variance, std::span<double> mean,
+                           std::span<double> second, std::span<double> cross) const {
+    if constexpr (LinkWithCross<L>) {
+      return link_.posterior(label, omega, variance, mean, second, cross);
+    } else {
+      return link_.posterior(label, omega, variance, mean, second);
+    }
+  }
   static void gather(std::span<const double> from, std::size_t count, std::size_t i,
                      std::span<double> to) {
     for (std::size_t row = 0; row < to.size(); ++row) to[row] = from[row * count + i];

@@ -24,18 +24,26 @@ struct PosteriorQuery {
   /// Where integration may expect the posterior's mass, one row per field: the fields that made the
   /// label, where they are known. Empty: found from omega and the label. Helps accuracy only.
   std::span<const double> centre = {};
+  /// Multiplies the prior by exp(-zeta_t^T K zeta_t / 2) for every token t, K a symmetric matrix
+  /// over all directions, row by row [smi 86]: a prior whose blocks depend on one another. Empty:
+  /// none. Only for posteriors that are between_blocks() and not exact().
+  std::span<const double> coupling = {};
 };
 
 /// Moments of zeta_b = (z_b - omega_b) / sqrt(V_b) under the posterior, from two independent inner
 /// estimates: a product of two expectations is unbiased only across the pair. Where the posterior
 /// is a finite sum both are the same and exact.
 struct PosteriorMoments {
-  PosteriorMoments(const FieldShape& of, std::size_t samples);
+  /// `between_blocks`: whether moments between blocks are wanted, of a posterior that has them.
+  PosteriorMoments(const FieldShape& of, std::size_t samples, bool between_blocks = false);
 
   struct Half {
     std::vector<double> log_z;   ///< log Z_out, density with respect to the label
     std::vector<double> mean;    ///< <zeta>: one row per field
     std::vector<double> second;  ///< <zeta zeta^T>: lower triangles, block after block
+    /// sum_t <zeta_pt zeta_qt>: one row per pair of directions, those of one block left at 0. Empty
+    /// where they are not wanted.
+    std::vector<double> cross;
   };
   FieldShape shape;
   std::size_t count;
@@ -50,6 +58,8 @@ class Posterior {
   virtual void moments(const PosteriorQuery& query, PosteriorMoments& out) const = 0;
   /// True when the moments carry no integration error.
   [[nodiscard]] virtual bool exact() const = 0;
+  /// True when it answers for moments between blocks.
+  [[nodiscard]] virtual bool between_blocks() const { return false; }
 };
 
 /// Nodes of an inner integral, per half.

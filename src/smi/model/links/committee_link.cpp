@@ -10,18 +10,18 @@ namespace onset::smi {
 
 double CommitteeLink::posterior(std::span<const double> label, std::span<const double> omega,
                                 std::span<const double> variance, std::span<double> mean,
-                                std::span<double> second) {
+                                std::span<double> second, std::span<double> cross) {
   constexpr double pi = std::numbers::pi;
   const double deviation_a = std::sqrt(variance[0]);
   const double deviation_b = std::sqrt(variance[1]);
   // In the plane of zeta the lines a = +-b cross here and make these angles with the axis of a.
   const std::array<double, 2> apex = {-omega[0] / deviation_a, -omega[1] / deviation_b};
   const double edge = std::atan2(deviation_a, deviation_b);
-  Mixture mixture(mean, second);
+  Mixture mixture(mean, second, cross);
   const auto add = [&](double first, double last) {
     const WedgeMoments wedge = wedge_moments(apex, first, last);
     const std::array<double, 2> squares = {wedge.second[0], wedge.second[2]};
-    mixture.add(wedge.log_mass, wedge.mean, squares);
+    mixture.add(wedge.log_mass, wedge.mean, squares, {&wedge.second[1], 1});
   };
   if (label[0] > 0.0) {
     add(-edge, edge);

@@ -20,7 +20,7 @@ struct CommitteeLink {
   [[nodiscard]] static double posterior(std::span<const double> label,
                                         std::span<const double> omega,
                                         std::span<const double> variance, std::span<double> mean,
-                                        std::span<double> second);
+                                        std::span<double> second, std::span<double> cross);
 };
 
 }  // namespace onset::smi

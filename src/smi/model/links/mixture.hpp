@@ -15,26 +15,29 @@ inline void outer_triangle(std::span<const double> zeta, std::span<double> secon
   }
 }
 
-/// Moments of a mixture, summed component by component in the caller's `mean` and `second`. Log
-/// weights may have any size: the largest so far is kept apart.
+/// Moments of a mixture, summed component by component in the caller's `mean`, `second` and, where
+/// there are blocks, `cross`. Log weights may have any size: the largest so far is kept apart.
 class Mixture {
  public:
-  Mixture(std::span<double> mean, std::span<double> second) : mean_(mean), second_(second) {
-    for (double& x : mean_) x = 0.0;
-    for (double& x : second_) x = 0.0;
+  Mixture(std::span<double> mean, std::span<double> second, std::span<double> cross = {})
+      : mean_(mean), second_(second), cross_(cross) {
+    for (const std::span<double> sums : {mean_, second_, cross_}) {
+      for (double& x : sums) x = 0.0;
+    }
   }
 
   /// A component with its own moments.
-  void add(double log_weight, std::span<const double> mean, std::span<const double> second) {
+  void add(double log_weight, std::span<const double> mean, std::span<const double> second,
+           std::span<const double> cross = {}) {
     const double weight = admit(log_weight);
     for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] += weight * mean[i];
     for (std::size_t i = 0; i < second_.size(); ++i) second_[i] += weight * second[i];
+    for (std::size_t i = 0; i < cross_.size(); ++i) cross_[i] += weight * cross[i];
   }
 
   /// Divides by the total weight; returns its logarithm.
   double finish() {
-    for (double& x : mean_) x /= total_;
-    for (double& x : second_) x /= total_;
+    multiply(1.0 / total_);
     return top_ + std::log(total_);
   }
 
@@ -43,8 +46,7 @@ class Mixture {
     if (log_weight > top_) {
       const double shrink = std::exp(top_ - log_weight);
       total_ *= shrink;
-      for (double& x : mean_) x *= shrink;
-      for (double& x : second_) x *= shrink;
+      multiply(shrink);
       top_ = log_weight;
     }
     const double weight = std::exp(log_weight - top_);
@@ -52,8 +54,15 @@ class Mixture {
     return weight;
   }
 
+  void multiply(double factor) {
+    for (const std::span<double> sums : {mean_, second_, cross_}) {
+      for (double& x : sums) x *= factor;
+    }
+  }
+
   std::span<double> mean_;
   std::span<double> second_;
+  std::span<double> cross_;
   double top_ = -std::numeric_limits<double>::infinity();
   double total_ = 0.0;
 };

@@ -17,7 +17,7 @@ constexpr double unresolved = 1e-9;
 
 double StaircaseLink::posterior(std::span<const double> label, std::span<const double> omega,
                                 std::span<const double> variance, std::span<double> mean,
-                                std::span<double> second) {
+                                std::span<double> second, std::span<double> cross) {
   // Moments of (z_2, z_3) for either sign of their product, behind those of z_1.
   std::array<std::array<double, 3>, 2> part_mean{};
   std::array<std::array<double, 4>, 2> part_second{};
@@ -28,7 +28,7 @@ double StaircaseLink::posterior(std::span<const double> label, std::span<const d
                                                        std::span(part_second[positive]).subspan(1));
   }
   const double log_norm = -0.5 * std::log(2.0 * std::numbers::pi * variance[0]);
-  Mixture mixture(mean, second);
+  Mixture mixture(mean, second, cross);
   for (const double sign : {1.0, -1.0}) {  // of z_1 z_2 z_3
     if (label[0] < sign) continue;
     const double root = std::fmax(std::sqrt(label[0] - sign), unresolved);
@@ -38,7 +38,8 @@ double StaircaseLink::posterior(std::span<const double> label, std::span<const d
       part_mean[positive][0] = zeta;
       part_second[positive][0] = zeta * zeta;
       mixture.add(log_norm - 0.5 * zeta * zeta - std::log(2.0 * root) + log_probability[positive],
-                  part_mean[positive], part_second[positive]);
+                  part_mean[positive], part_second[positive],
+                  std::array{zeta * part_mean[positive][1], zeta * part_mean[positive][2], 0.0});
     }
   }
   return mixture.finish();

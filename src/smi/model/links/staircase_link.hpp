@@ -22,7 +22,7 @@ struct StaircaseLink {
   [[nodiscard]] static double posterior(std::span<const double> label,
                                         std::span<const double> omega,
                                         std::span<const double> variance, std::span<double> mean,
-                                        std::span<double> second);
+                                        std::span<double> second, std::span<double> cross);
 };
 
 }  // namespace onset::smi
