@@ -13,6 +13,8 @@ namespace onset::io {
 namespace {
 
 constexpr std::string_view blanks = " \t";
+/// What some editors put before the first line.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Control characters, which no text has; the rest of Latin-1 may stand in a question.
 bool is_control(char c) {
@@ -77,6 +79,7 @@ std::vector<LabelledText> read_label_file(const std::filesystem::path& path) {
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (line.ends_with('\r')) line.pop_back();
+    if (number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     const std::string_view content = trimmed(line);
     if (content.empty()) continue;
     list.push_back(parse(content, fmt::format("{}:{}", path.string(), number)));

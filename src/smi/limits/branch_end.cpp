@@ -16,6 +16,9 @@ constexpr double settling_depth = 3.0;
 /// What is left of an exact number after sums over many points.
 constexpr double rounding = 1e-14;
 
+/// Standard errors beyond which alpha is said to fall or to rise.
+constexpr double significance = 3.0;
+
 /// An interpolant needs four points.
 constexpr std::size_t least_for_halving = 8;
 
@@ -53,7 +56,35 @@ double interpolation_error(const std::vector<double>& x, const std::vector<Fixed
   return std::abs(top - numerics::Interpolant(some_x, some)(std::max(at, some_x.front())));
 }
 
+/// The overlap where a folded branch has risen to its threshold's alpha again, or a little more.
+Replicates overlap_above(const StageStart& start, std::size_t block, const Branch& branch,
+                         double more) {
+  Replicates overlap;
+  for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
+    const auto points = branch.stable_points(r, start.log_alpha[r] + more);
+    overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[block]));
+  }
+  return overlap;
+}
+
 }  // namespace
+
+bool folds(const StageStart& start, const std::vector<FixedPointNode>& nodes) {
+  for (const auto& node : nodes) {
+    Replicates rise = node.log_alpha;
+    for (std::size_t r = 0; r < rise.size(); ++r) rise[r] -= start.log_alpha[r];
+    const Estimate e = numerics::reduce(rise, node.relative_bias + start.relative_bias);
+    if (e.value < -significance * e.error) return true;
+    if (e.value > significance * e.error) return false;
+  }
+  return false;
+}
+
+Estimate jump(const StageStart& start, std::size_t block, const Branch& branch) {
+  const Replicates overlap = overlap_above(start, block, branch, 0.0);
+  const double moved = numerics::mean(overlap_above(start, block, branch, branch.relative_bias()));
+  return numerics::reduce(overlap, std::abs(moved - numerics::mean(overlap)));
+}
 
 Estimate exponential(const Replicates& logs, double relative_bias) {
   const Replicates values = numerics::map(logs, [](double x) { return std::exp(x); });

@@ -1,15 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "onset/core/estimate.hpp"
+#include "onset/smi/limits/branch.hpp"
 #include "onset/smi/limits/fixed_points.hpp"
 
-/// What the nodes of a branch say about its end and its top.
+/// What the nodes of a branch say about its beginning, its top and its end.
 namespace onset::smi {
 
 /// The mean of the exponentials, with a bound on their common relative bias.
 [[nodiscard]] Estimate exponential(const numerics::Replicates& logs, double relative_bias);
+
+/// Whether alpha falls along the branch at first, significantly: the transition is a jump.
+[[nodiscard]] bool folds(const StageStart& start, const std::vector<FixedPointNode>& nodes);
+
+/// The overlap of a block where a folded branch has risen to its threshold's alpha again. Its error
+/// includes what a bias of alpha along the branch moves it by.
+[[nodiscard]] Estimate jump(const StageStart& start, std::size_t block, const Branch& branch);
 
 /// The last node before the deep end of a branch, by enough depth that what is left from there on
 /// is less than the change between the two.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -10,6 +12,8 @@
 #include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/beginning.hpp"
 #include "smi/limits/branch_end.hpp"
+#include "smi/limits/inner_nodes.hpp"
+#include "smi/limits/threshold_refinement.hpp"
 
 namespace onset::smi {
 namespace {
@@ -17,20 +21,11 @@ namespace {
 using numerics::Replicates;
 using Blocks = std::vector<std::size_t>;
 
-/// Inner nodes per half. Growth rates need more than gains do: with these the bias left after its
-/// correction is near 1e-3 of a growth rate and 3e-4 of a gain.
-constexpr int growth_nodes = 256;
-constexpr int max_nodes = 1 << 14;
-constexpr int gain_nodes = 128;
-
 /// Inner nodes are raised up to this along a branch where its integrals are not accurate enough.
 constexpr int most_gain_nodes = 2048;
 
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
-
-/// Outer points per replicate that slopes are measured with.
-constexpr std::size_t slope_points = 128;
 
 /// Outer points per replicate of the channel at overlap 0, to begin with.
 constexpr std::size_t first_points = 1024;
@@ -53,12 +48,6 @@ constexpr double settled = 0.05;
 constexpr std::size_t least_nodes = 5;
 constexpr int most_nodes = 160;
 
-/// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
-/// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
-constexpr double scatter_share = 0.85;
-constexpr double bias_share = 0.5;
-constexpr double max_factor = 64.0;
-
 /// Standard errors beyond which a difference is called one; more where many are looked at.
 constexpr double significance = 3.0;
 constexpr double strict_significance = 6.0;
@@ -72,10 +61,6 @@ constexpr double least_fold = 0.01;
 
 /// Most outer points per replicate of a branch whose maximum is wanted.
 constexpr std::size_t largest_trace = 4096;
-
-std::size_t nearest_power_of_two(double x) {
-  return std::size_t{1} << std::lround(std::log2(x));
-}
 
 bool is_positive(const Replicates& values) {
   const Estimate e = numerics::reduce(values);
@@ -317,18 +302,20 @@ class Builder {
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
     const bool to_the_end = result_.perfect.has_value() && all_learned();
     const double end = mean_position(start) + (to_the_end ? deep : deepest_search) * learned;
+    const auto sound = [](const FixedPointNode& node) { return node.status.converged(); };
     const auto enough = [&](const std::vector<FixedPointNode>& nodes) {
       if (nodes.back().position >= end) return true;
-      if (nodes.size() <= least_nodes || to_the_end) return false;
+      const auto usable = std::count_if(nodes.begin(), nodes.end(), sound);
+      if (static_cast<std::size_t>(usable) <= least_nodes || to_the_end) return false;
       if (all_learned()) {
         return std::exp(numerics::mean(nodes.back().log_alpha)) > 1.1 * options_.alpha_end;
       }
-      return growing(nodes[nodes.size() - 2]).has_value();
+      const auto last = std::find_if(nodes.rbegin(), nodes.rend(), sound);
+      return growing(*std::find_if(std::next(last), nodes.rend(), sound)).has_value();
     };
     auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, most_nodes,
                               enough, context_);
-    const auto unsound = [](const FixedPointNode& node) { return !node.status.converged(); };
-    if (std::erase_if(nodes, unsound) > 0) result_.sound = false;
+    if (std::erase_if(nodes, std::not_fn(sound)) > 0) result_.sound = false;
     if (nodes.size() < least_nodes) {
       throw Refused(
           "the fixed points of this model cannot be computed accurately enough: the inner "
@@ -409,55 +396,13 @@ class Builder {
     return next;
   }
 
-  /// Raises the points against scatter and the inner nodes against bias until the tolerance is met.
   NextStage refined(const StageStart& start, std::size_t block, std::vector<double> guess,
                     const std::vector<FixedPointNode>& nodes) {
-    std::size_t points =
-        std::min(options_.max_points, std::max(options_.root_points, options_.trace_points));
-    int inner = growth_nodes / 2;
-    const Channel slopes(model_, channel_options(std::min(points, slope_points), gain_nodes));
-    FixedPointNode node;
-    const double largest_work = static_cast<double>(options_.max_points) * growth_nodes;
-    const auto affordable = [&](double more_points, double more_nodes) {
-      return static_cast<double>(points) * more_points * inner * more_nodes <= largest_work;
-    };
-    double before = 0.0;           // log alpha, when the inner nodes were doubled
-    bool doubled = false;          // since then
-    std::optional<double> change;  // of it, by the last doubling
-    for (;;) {
-      const Channel channel(model_, channel_options(points, inner));
-      node = solve_threshold(channel, slopes, learned_, block, guess, context_);
-      const double log_alpha = numerics::mean(node.log_alpha);
-      const double alpha = std::exp(log_alpha);
-      // What is left of a bias that falls like 1/n, or faster, is at most its last change [smi 85].
-      if (doubled) change = std::abs(log_alpha - before);
-      if (change) node.relative_bias = std::max(node.relative_bias, *change);
-      const double scatter = exponential(node.log_alpha, 0.0).error;
-      const double bias = node.relative_bias * alpha;
-      const bool compared = change.has_value() || node.relative_bias < exact_bias;
-      if (compared && std::hypot(scatter, bias) <= options_.tolerance) break;
-      const bool inaccurate = node.status.reason == StopReason::inaccurate;
-      const bool finer = inner < max_nodes && affordable(1.0, 2.0) &&
-                         (!compared || inaccurate || bias > bias_share * options_.tolerance);
-      const double excess = scatter / (scatter_share * options_.tolerance);
-      const bool more = excess > 1.0 && affordable(2.0, 1.0);
-      if (!(node.status.converged() || inaccurate) || (!finer && !more)) {
-        result_.met_tolerance = false;
-        break;
-      }
-      doubled = finer;
-      if (finer) {
-        inner *= 2;
-        before = log_alpha;
-      } else {
-        const double factor = std::clamp(excess * excess, 2.0, max_factor);
-        const auto wanted = nearest_power_of_two(static_cast<double>(points) * factor);
-        while (points < wanted && affordable(2.0, 1.0)) points *= 2;
-      }
-      for (std::size_t b = 0; b < blocks_; ++b) guess[b] = numerics::mean(node.depth[b]);
-    }
-    if (!node.status.converged()) result_.sound = false;
-    return stage_from(start, node, block, nodes);
+    const RefinedThreshold refined =
+        refine_threshold(model_, options_, learned_, block, std::move(guess), context_);
+    if (!refined.met_tolerance) result_.met_tolerance = false;
+    if (!refined.node.status.converged()) result_.sound = false;
+    return stage_from(start, refined.node, block, nodes);
   }
 
   NextStage stage_from(const StageStart& start, const FixedPointNode& node, std::size_t block,
@@ -497,39 +442,10 @@ class Builder {
   void add_step(const NextStage& step, const Blocks& given,
                 const std::vector<FixedPointNode>& nodes) {
     Branch branch(model_.shape().rank, step.start, nodes);
-    const Estimate size = !step.trivial && folds(step, nodes) ? jump(step, branch) : Estimate{};
+    const bool jumps = !step.trivial && folds(step.start, nodes);
+    const Estimate size = jumps ? jump(step.start, step.blocks.front(), branch) : Estimate{};
     result_.steps.push_back({step.blocks, step.trivial, given, step.start, threshold(step), size,
                              step.cross_growth, std::move(branch)});
-  }
-
-  /// Whether alpha falls along the branch at first, significantly.
-  static bool folds(const NextStage& step, const std::vector<FixedPointNode>& nodes) {
-    for (const auto& node : nodes) {
-      Replicates rise = node.log_alpha;
-      for (std::size_t r = 0; r < rise.size(); ++r) rise[r] -= step.start.log_alpha[r];
-      const Estimate e = numerics::reduce(rise, node.relative_bias + step.start.relative_bias);
-      if (e.value < -significance * e.error) return true;
-      if (e.value > significance * e.error) return false;
-    }
-    return false;
-  }
-
-  /// The overlap where a folded branch has risen to its threshold's alpha again, or a little more.
-  static Replicates overlap_above(const NextStage& step, const Branch& branch, double more) {
-    Replicates overlap;
-    for (std::size_t r = 0; r < step.start.log_alpha.size(); ++r) {
-      const auto points = branch.stable_points(r, step.start.log_alpha[r] + more);
-      const std::size_t b = step.blocks.front();
-      overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[b]));
-    }
-    return overlap;
-  }
-
-  /// Its error includes what a bias of alpha along the branch moves it by.
-  static Estimate jump(const NextStage& step, const Branch& branch) {
-    const Replicates overlap = overlap_above(step, branch, 0.0);
-    const double moved = numerics::mean(overlap_above(step, branch, branch.relative_bias()));
-    return numerics::reduce(overlap, std::abs(moved - numerics::mean(overlap)));
   }
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.

@@ -52,6 +52,14 @@ TEST_F(LabelFile, KeepsLatin1BytesAndColonsOfTheText) {
   EXPECT_EQ(list[0].text, "Caf\xe9 at 5:30 ?");
 }
 
+TEST_F(LabelFile, SkipsAByteOrderMark) {
+  const auto list = read(
+      "\xEF\xBB\xBF"
+      "A:b one\n");
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].coarse, "A");
+}
+
 TEST_F(LabelFile, SkipsBlankLinesButCountsThem) {
   const auto list = read("\r\n  \nA:b one\r\n\nA:c\ttwo  \n\n");
   ASSERT_EQ(list.size(), 2U);
