@@ -39,6 +39,7 @@ class Learners(unittest.TestCase):
             self.assertTrue(os.path.exists(self.path("data", name)), name)
         drawn = self.json("smi", "amp", *model, "--dim", "120", "--alpha", "0.8", "--runs", "1")
         given = self.json("smi", "amp", *model, "--data", self.path("data"), "--runs", "1")
+        self.assertEqual(given["summary"]["dim"], 120)
         os.remove(self.path("data", "H.npy"))
         from_matrices = self.json("smi", "amp", *model, "--data", self.path("data"), "--runs", "1")
         for other in [given, from_matrices]:

@@ -99,6 +99,11 @@ class Source {
     if (has_data(p)) given_ = read_data(p.text("data"), named);
   }
   [[nodiscard]] bool knows_teacher() const { return !has_data(p_) || !given_.teacher.empty(); }
+  /// Of the folder.
+  [[nodiscard]] std::int64_t dimension() const {
+    return static_cast<std::int64_t>(given_.dimension);
+  }
+  [[nodiscard]] std::int64_t samples() const { return static_cast<std::int64_t>(given_.samples); }
   [[nodiscard]] std::vector<double> alphas() const {
     if (p_.has("alpha")) return p_.reals("alpha");
     return {static_cast<double>(given_.samples) / static_cast<double>(given_.dimension)};
@@ -150,6 +155,10 @@ Result run_amp(const Parameters& p, const Context& context) {
                            std::to_string(runs) + " runs.");
   }
   tables.complete({p.real("tol"), has_data(p), p.flag("trajectories")}, result);
+  if (has_data(p)) {
+    result.summary.emplace_back("dim", source.dimension());
+    result.summary.emplace_back("samples", source.samples());
+  }
   return result;
 }
 
