@@ -16,8 +16,11 @@ namespace {
 /// Below this V everything is known, if the labels are explained to `exact_residual`.
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
-/// A block below this V is known nearly to rounding, and keeps its weights and V.
+/// A block below this V is known nearly to rounding, and keeps its weights and V. Its fields must
+/// explain the labels: |<z> - omega|^2 is V or less on the Nishimori line, and never so many times
+/// it.
 constexpr double least_variance = 1e-20;
+constexpr double largest_residual = 25.0;
 /// Of V, in attempts that follow a failure [smi 84].
 constexpr double restart_damping = 0.5;
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
@@ -68,9 +71,12 @@ class Attempt {
   MessagePassingEnd end = MessagePassingEnd::unfinished;
 
  private:
-  void update(SweepSums& sums);
+  [[nodiscard]] bool advance(MessageSweep& sweep, SweepSums& sums, const Context& context);
+  [[nodiscard]] bool update(SweepSums& sums);
+  [[nodiscard]] bool falsely_known(const SweepSums& sums) const;
   void keep_alive(MessageSweep& sweep);
-  void hold(std::size_t block);
+  [[nodiscard]] bool set_precision();
+  void set_alone(std::size_t block, double value, DirectionMatrix& matrix) const;
   void clear_between(std::size_t block, DirectionMatrix& matrix) const;
   [[nodiscard]] std::size_t first_direction(std::size_t block) const {
     const FieldShape& shape = model_.shape();
@@ -101,27 +107,30 @@ class Attempt {
   int gaps_ = 0;                          // iterations in a row off the Nishimori line
 };
 
-/// Weights and V from the sums [smi 45, 46].
-void Attempt::update(SweepSums& sums) {
+/// Weights and V from the sums [smi 45, 46]. False where they are not finite, or V not positive.
+bool Attempt::update(SweepSums& sums) {
   const FieldShape& shape = model_.shape();
   const std::size_t dim = data_.dimension;
   const std::size_t size = shape.directions();
   DirectionMatrix& a = sums.curvature;
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (!std::all_of(a.begin(), a.end(), finite)) return false;
   cut_negative(a, covariance_, size);
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    if (known_[b]) clear_between(b, a);
+    if (known_[b]) set_alone(b, 1.0 / least_variance, a);
   }
   response_ = a;
   for (std::size_t p = 0; p < size; ++p) response_[p * size + p] += 1.0;
-  invert(response_, size);
+  if (!invert(response_, size)) return false;
   for (std::size_t k = 0; k < a.size(); ++k) {
     covariance_[k] = damping_ * covariance_[k] + (1.0 - damping_) * response_[k];
   }
+  // A block that is held stays as it is: it does not respond, and others do not depend on its V.
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    if (known_[b]) hold(b);
+    if (!known_[b]) continue;
+    set_alone(b, least_variance, covariance_);
+    set_alone(b, 0.0, response_);
   }
-  precision_ = covariance_;
-  invert(precision_, size);
 
   std::vector<double> next(weights.size());
   std::vector<double> moved(size, 0.0), length(size, 0.0), pushed(size);
@@ -131,7 +140,6 @@ void Attempt::update(SweepSums& sums) {
       for (std::size_t q = 0; q < size; ++q) pushed[p] += a[p * size + q] * weights[q * dim + d];
     }
     for (std::size_t p = 0; p < size; ++p) {
-      // A block that is held does not respond.
       double x = response_[p * size + p] > 0.0 ? 0.0 : weights[p * dim + d];
       for (std::size_t q = 0; q < size; ++q) x += response_[p * size + q] * pushed[q];
       const double step = x - weights[p * dim + d];
@@ -153,19 +161,40 @@ void Attempt::update(SweepSums& sums) {
     const double v = mean_eigenvalue(covariance_, shape, b);
     change_[b] = std::max(std::sqrt(step / norm), std::abs(v - variance_[b]) / v);
     variance_[b] = v;
+    if (!std::isfinite(change_[b])) return false;
     known_[b] = known_[b] || v < least_variance;
   }
+  return true;
 }
 
-/// Keeps a block as it is: others do not depend on its V any more, and it does not respond.
-void Attempt::hold(std::size_t block) {
+/// The precision of the posteriors' prior, whose blocks may depend on one another only so much.
+bool Attempt::set_precision() {
+  const FieldShape& shape = model_.shape();
+  precision_ = covariance_;
+  if (!invert(precision_, shape.directions())) return false;
+  if (shape.blocks() == 1) return true;
+  limit_between(shape, covariance_);
+  precision_ = covariance_;
+  return invert(precision_, shape.directions());
+}
+
+/// A block that is held although its fields do not explain the labels.
+bool Attempt::falsely_known(const SweepSums& sums) const {
+  const FieldShape& shape = model_.shape();
+  for (std::size_t b = 0; b < shape.blocks(); ++b) {
+    const auto numbers = static_cast<double>(data_.samples * shape.size(b));
+    if (known_[b] && sums.squared_message[b] > largest_residual * numbers) return true;
+  }
+  return false;
+}
+
+/// Makes a block of the matrix a multiple of I, with nothing between it and the others.
+void Attempt::set_alone(std::size_t block, double value, DirectionMatrix& matrix) const {
   const std::size_t size = model_.shape().directions();
-  clear_between(block, covariance_);
-  clear_between(block, response_);
+  clear_between(block, matrix);
   for (std::size_t p = first_direction(block); p < first_direction(block + 1); ++p) {
     for (std::size_t q = first_direction(block); q < first_direction(block + 1); ++q) {
-      covariance_[p * size + q] = p == q ? least_variance : 0.0;
-      response_[p * size + q] = 0.0;
+      matrix[p * size + q] = p == q ? value : 0.0;
     }
   }
 }
@@ -190,8 +219,6 @@ void Attempt::keep_alive(MessageSweep& sweep) {
       sweep.scale(b, factor);
       clear_between(b, covariance_);
       clear_between(b, response_);
-      precision_ = covariance_;
-      invert(precision_, model_.shape().directions());
     }
     row = next;
   }
@@ -224,8 +251,9 @@ void Attempt::record(const SweepSums& sums) {
   measure_errors(step, options_.error_points);
   const auto numbers = static_cast<double>(data_.samples * model_.shape().fields());
   step.residual = std::sqrt(sums.squared_residual / numbers);
-  step.integration_noise =
-      sums.squared_message > 0.0 ? sums.squared_noise / sums.squared_message : 0.0;
+  const double messages =
+      std::accumulate(sums.squared_message.begin(), sums.squared_message.end(), 0.0);
+  step.integration_noise = messages > 0.0 ? sums.squared_noise / messages : 0.0;
   step.lost = static_cast<std::size_t>(sums.lost);
   step.matrix_seconds = sums.matrix_seconds;
   step.posterior_seconds = sums.posterior_seconds;
@@ -271,16 +299,26 @@ bool Attempt::off_the_line() {
   return gaps_ >= gap_patience;
 }
 
+/// One pass and what follows from it. False where that broke down.
+bool Attempt::advance(MessageSweep& sweep, SweepSums& sums, const Context& context) {
+  try {
+    sums = sweep.pass(weights, covariance_, precision_, response_, context);
+    if (!update(sums)) return false;
+    keep_alive(sweep);
+    return set_precision();
+  } catch (const Refused&) {  // V is too uneven to be integrated over
+    return false;
+  }
+}
+
 bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
-  SweepSums sums = sweep.pass(weights, covariance_, precision_, response_, context);
-  update(sums);
-  const bool finite =
-      std::all_of(change_.begin(), change_.end(), [](double x) { return std::isfinite(x); });
-  if (!finite || sums.lost > most_lost * static_cast<double>(data_.samples)) {
+  SweepSums sums;
+  if (!advance(sweep, sums, context) ||
+      sums.lost > most_lost * static_cast<double>(data_.samples)) {
     return stop(MessagePassingEnd::diverged);
   }
-  keep_alive(sweep);
   record(sums);
+  if (falsely_known(sums)) return stop(MessagePassingEnd::false_recovery);
   const bool known =
       std::all_of(variance_.begin(), variance_.end(), [](double v) { return v < known_variance; });
   if (known) {

@@ -27,13 +27,16 @@ SweepSums empty_sums(const FieldShape& shape, std::size_t push_size) {
   SweepSums sums;
   sums.push.assign(push_size, 0.0);
   sums.curvature = isotropic(shape, 0.0);
+  sums.squared_message.assign(shape.blocks(), 0.0);
   return sums;
 }
 
 void add(const SweepSums& part, SweepSums& sums) {
   for (std::size_t k = 0; k < sums.push.size(); ++k) sums.push[k] += part.push[k];
   for (std::size_t k = 0; k < sums.curvature.size(); ++k) sums.curvature[k] += part.curvature[k];
-  sums.squared_message += part.squared_message;
+  for (std::size_t b = 0; b < sums.squared_message.size(); ++b) {
+    sums.squared_message[b] += part.squared_message[b];
+  }
   sums.squared_noise += part.squared_noise;
   sums.squared_residual += part.squared_residual;
   sums.lost += part.lost;
@@ -155,7 +158,7 @@ void MessageSweep::add_statistics(const Pass& pass, const FieldMoments& moments,
     for (std::size_t f = start; f < start + shape.size(b); ++f) {
       const double gap = moments.gap[f * count + i];
       if (std::isfinite(gap)) sums.squared_noise += 0.25 * gap * gap / spread;
-      sums.squared_message += mean(f) * mean(f) / spread;
+      sums.squared_message[b] += mean(f) * mean(f) / spread;
       sums.squared_residual += mean(f) * mean(f);
       for (std::size_t g = start + f % tokens; g <= f; g += tokens) {
         const std::size_t k = f - start;

@@ -14,12 +14,12 @@ struct FieldMoments;
 
 /// What one pass over the samples gives [smi 43, 44].
 struct SweepSums {
-  std::vector<double> push;       ///< sum_mu x_mu^T g_mu / sqrt(D): one row per direction
-  DirectionMatrix curvature;      ///< A = -(1/D) sum dg/domega
-  double squared_message = 0.0;   ///< sum of |<z> - omega|^2 over the block's mean V
-  double squared_noise = 0.0;     ///< the same of half the difference of two inner estimates
-  double squared_residual = 0.0;  ///< sum of |<z> - omega|^2
-  double lost = 0.0;              ///< samples without a finite posterior
+  std::vector<double> push;             ///< sum_mu x_mu^T g_mu / sqrt(D): one row per direction
+  DirectionMatrix curvature;            ///< A = -(1/D) sum dg/domega
+  std::vector<double> squared_message;  ///< per block, sum of |<z> - omega|^2 over its mean V
+  double squared_noise = 0.0;           ///< the same of half the difference of two inner estimates
+  double squared_residual = 0.0;        ///< sum of |<z> - omega|^2
+  double lost = 0.0;                    ///< samples without a finite posterior
   double matrix_seconds = 0.0;
   double posterior_seconds = 0.0;
 };

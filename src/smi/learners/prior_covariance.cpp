@@ -23,9 +23,11 @@ constexpr double reach = 6.0;
 constexpr double widest_step = 0.5;
 constexpr double step_per_width = 0.8;
 constexpr double most_nodes = 4096;
-/// Least eigenvalue of a coupled prior's correlation matrix: nodes of a prior without coupling must
+/// Least eigenvalue of a prior's correlations between blocks: nodes of a prior without them must
 /// still be able to stand for it.
 constexpr double least_correlation = 0.1;
+/// Matrices of correlations with eigenvalues below this are singular to rounding.
+constexpr double least_eigenvalue = 1e-13;
 
 [[noreturn]] void too_many_nodes() {
   throw Refused(
@@ -121,20 +123,38 @@ std::vector<double> least_eigenvalues(const FieldShape& shape, const DirectionMa
   return out;
 }
 
-/// K = R^{-1} - I [smi 86], R = I + `off`, or as much of `off` as keeps R away from singular.
-DirectionMatrix coupling(const DirectionMatrix& off, std::size_t size) {
-  DirectionMatrix vectors = off;
+/// Eigenvalues of a matrix of correlations.
+std::vector<double> eigenvalues(DirectionMatrix matrix, std::size_t size) {
   std::vector<double> values(size);
-  numerics::symmetric_eigen(size, vectors, values);
-  const double share = std::min(1.0, (1.0 - least_correlation) / std::max(-values[0], 1e-300));
-  DirectionMatrix out(size * size, 0.0);
-  for (std::size_t k = 0; k < size; ++k) {
-    const double c = share * values[k];
-    for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j < size; ++j) {
-        out[i * size + j] -= c / (1.0 + c) * vectors[k * size + i] * vectors[k * size + j];
-      }
-    }
+  numerics::symmetric_eigen(size, matrix, values);
+  return values;
+}
+
+bool all_finite(const DirectionMatrix& matrix) {
+  return std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); });
+}
+
+/// V in units of the roots of the blocks' least eigenvalues, cut into what is inside blocks and
+/// what is between them.
+struct ScaledCovariance {
+  std::vector<double> least;  // per block
+  std::vector<double> scale;  // per direction
+  DirectionMatrix inside, between;
+};
+
+ScaledCovariance scaled(const FieldShape& shape, const DirectionMatrix& covariance) {
+  const std::size_t size = shape.directions();
+  const std::vector<std::size_t> block = block_of(shape);
+  ScaledCovariance out{least_eigenvalues(shape, covariance), {}, {}, {}};
+  // An eigenvalue lost to rounding among much larger ones.
+  if (!(*std::min_element(out.least.begin(), out.least.end()) > 0.0)) too_many_nodes();
+  for (const std::size_t b : block) out.scale.push_back(std::sqrt(out.least[b]));
+  out.inside.assign(size * size, 0.0);
+  out.between.assign(size * size, 0.0);
+  for (std::size_t k = 0; k < size * size; ++k) {
+    const std::size_t p = k / size, q = k % size;
+    (block[p] == block[q] ? out.inside : out.between)[k] =
+        covariance[k] / (out.scale[p] * out.scale[q]);
   }
   return out;
 }
@@ -148,11 +168,15 @@ DirectionMatrix isotropic(const FieldShape& shape, double v) {
   return out;
 }
 
-void invert(DirectionMatrix& matrix, std::size_t size) {
+bool invert(DirectionMatrix& matrix, std::size_t size) {
   const std::vector<double> units = roots_of_diagonal(matrix, size);
-  multiply_rows_and_columns(units, -1.0, matrix);
-  map_eigenvalues(matrix, size, [](double x) { return 1.0 / x; });
-  multiply_rows_and_columns(units, -1.0, matrix);
+  DirectionMatrix inverse = matrix;
+  multiply_rows_and_columns(units, -1.0, inverse);
+  if (!all_finite(inverse) || !(eigenvalues(inverse, size)[0] > least_eigenvalue)) return false;
+  map_eigenvalues(inverse, size, [](double x) { return 1.0 / x; });
+  multiply_rows_and_columns(units, -1.0, inverse);
+  matrix = std::move(inverse);
+  return true;
 }
 
 void cut_negative(DirectionMatrix& matrix, const DirectionMatrix& covariance, std::size_t size) {
@@ -176,29 +200,37 @@ BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape
   return posterior.exact() ? BetweenBlocks::nodes : BetweenBlocks::weights;
 }
 
+void limit_between(const FieldShape& shape, DirectionMatrix& covariance) {
+  const std::vector<std::size_t> block = block_of(shape);
+  const std::size_t size = block.size();
+  const double least = eigenvalues(scaled(shape, covariance).between, size)[0];
+  if (least >= least_correlation - 1.0) return;
+  const double share = (1.0 - least_correlation) / -least;
+  for (std::size_t k = 0; k < size * size; ++k) {
+    if (block[k / size] != block[k % size]) covariance[k] *= share;
+  }
+}
+
 SmoothedPrior smoothed_prior(const FieldShape& shape, const DirectionMatrix& covariance,
                              BetweenBlocks between) {
   const std::size_t size = shape.directions();
   const auto tokens = static_cast<std::size_t>(shape.tokens);
-  const std::vector<std::size_t> block = block_of(shape);
-  SmoothedPrior prior{least_eigenvalues(shape, covariance), {}, {0.0}, {}};
-  prior.offsets.assign(shape.fields(), 0.0);
-  // V in units of the least eigenvalues: `even` is spread over nodes, `off` is left to weights.
-  std::vector<double> scale;
-  for (const std::size_t b : block) scale.push_back(std::sqrt(prior.variance[b]));
-  DirectionMatrix even(size * size, 0.0);
-  DirectionMatrix off(size * size, 0.0);
-  for (std::size_t p = 0; p < size; ++p) {
-    for (std::size_t q = 0; q < size; ++q) {
-      const bool inside = block[p] == block[q] || between == BetweenBlocks::nodes;
-      (inside ? even : off)[p * size + q] = covariance[p * size + q] / (scale[p] * scale[q]);
-    }
+  ScaledCovariance v = scaled(shape, covariance);
+  SmoothedPrior prior{v.least, {}, {0.0}, std::vector<double>(shape.fields(), 0.0)};
+  if (between == BetweenBlocks::weights) {
+    // K = R^{-1} - I [smi 86].
+    map_eigenvalues(v.between, size, [](double x) { return -x / (1.0 + x); });
+    const bool any =
+        std::any_of(v.between.begin(), v.between.end(), [](double k) { return k != 0.0; });
+    if (any) prior.coupling = v.between;
   }
-  if (between == BetweenBlocks::weights) prior.coupling = coupling(off, size);
-
+  DirectionMatrix& even = v.inside;
+  if (between == BetweenBlocks::nodes) {
+    for (std::size_t k = 0; k < even.size(); ++k) even[k] += v.between[k];
+  }
   std::vector<double> values(size);
   numerics::symmetric_eigen(size, even, values);
-  for (double& v : prior.variance) v *= values[0];
+  for (double& least : prior.variance) least *= values[0];
   for (std::size_t k = 1; k < size; ++k) {
     const double excess = values[k] / values[0] - 1.0;
     if (excess <= even_to) continue;
@@ -207,7 +239,7 @@ SmoothedPrior smoothed_prior(const FieldShape& shape, const DirectionMatrix& cov
     for (std::size_t t = 0; t < tokens; ++t) {
       std::vector<double> direction(shape.fields(), 0.0);
       for (std::size_t p = 0; p < size; ++p) {
-        direction[p * tokens + t] = width * scale[p] * even[k * size + p];
+        direction[p * tokens + t] = width * v.scale[p] * even[k * size + p];
       }
       multiply_nodes(rule, direction, prior);
     }

@@ -13,8 +13,9 @@ using DirectionMatrix = std::vector<double>;
 /// v I.
 [[nodiscard]] DirectionMatrix isotropic(const FieldShape& shape, double v);
 
-/// The inverse of a positive matrix, to rounding also where its diagonal spans many orders.
-void invert(DirectionMatrix& matrix, std::size_t size);
+/// The inverse of a positive matrix, to rounding also where its diagonal spans many orders. False,
+/// and nothing done, where it is not positive or not finite.
+[[nodiscard]] bool invert(DirectionMatrix& matrix, std::size_t size);
 
 /// Cuts negative eigenvalues, in units of the roots of V's diagonal: A >= 0 in the Bayes-optimal
 /// setting [smi 45].
@@ -33,9 +34,14 @@ enum class BetweenBlocks {
 
 [[nodiscard]] BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape);
 
+/// Scales the entries of V between blocks down where they make it nearly singular: so large a
+/// correlation is no longer something small that integrals can put on top of independent blocks.
+void limit_between(const FieldShape& shape, DirectionMatrix& covariance);
+
 /// How a prior z ~ N(omega, V (x) I) is made of what posteriors answer for, one variance per block:
 /// z = omega + s + e, where s is summed over nodes and e has variances v_b and, where the posterior
-/// takes one, a coupling [smi 47, 86]. One node (s = 0) when all blocks of V are multiples of I.
+/// takes one, a coupling [smi 47, 86]. One node (s = 0) when all blocks of V are multiples of I and
+/// nothing between them is left to nodes.
 struct SmoothedPrior {
   std::vector<double> variance;     ///< v_b
   DirectionMatrix coupling;         ///< K; empty where there is none

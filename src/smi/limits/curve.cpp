@@ -224,6 +224,8 @@ class CurveSolver {
       s.max_points = options_.max_points;
       s.trace_spacing = is_cheap() ? exact_trace_spacing : trace_spacing;
       s.alpha_end = *std::max_element(alphas.begin(), alphas.end());
+      // Other choices may lie on branches that begin further on.
+      if (options_.choice == BranchChoice::uninformed) s.alpha_stop = s.alpha_end;
       s.seed = options_.seed;
       for (const double q : options_.held) s.held.push_back(q < 0.0 ? -1.0 : -std::log1p(-q));
       stairs_ = make_stairs_(s);

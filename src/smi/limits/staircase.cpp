@@ -101,6 +101,12 @@ class Builder {
       if (found_) found_(now->blocks, threshold(*now));
       for (const std::size_t b : now->blocks) learned_.at(b) = true;
       now = finish_stage(std::move(*now));
+      if (now && is_above(*now, options_.alpha_stop)) {
+        if (result_.perfect) {
+          result_.algorithmic = {std::max(*result_.perfect, options_.alpha_stop), 0.0};
+        }
+        return std::move(result_);
+      }
     }
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (is_open(b)) result_.hard.push_back(b);
@@ -135,6 +141,13 @@ class Builder {
   static Estimate threshold(const NextStage& stage) {
     return stage.trivial ? Estimate{0.0, 0.0}
                          : exponential(stage.start.log_alpha, stage.start.relative_bias);
+  }
+
+  /// Whether a stage begins above alpha in every replicate, whatever the bias.
+  static bool is_above(const NextStage& stage, double alpha) {
+    const auto& start = stage.start;
+    const double least = *std::min_element(start.log_alpha.begin(), start.log_alpha.end());
+    return !stage.trivial && least - significance * start.relative_bias > std::log(alpha);
   }
 
   static double mean_position(const StageStart& start) {
@@ -307,10 +320,10 @@ class Builder {
       if (nodes.back().position >= end) return true;
       const auto usable = std::count_if(nodes.begin(), nodes.end(), sound);
       if (static_cast<std::size_t>(usable) <= least_nodes || to_the_end) return false;
-      if (all_learned()) {
-        return std::exp(numerics::mean(nodes.back().log_alpha)) > 1.1 * options_.alpha_end;
-      }
       const auto last = std::find_if(nodes.rbegin(), nodes.rend(), sound);
+      if (all_learned()) {
+        return std::exp(numerics::mean(last->log_alpha)) > 1.1 * options_.alpha_end;
+      }
       return growing(*std::find_if(std::next(last), nodes.rend(), sound)).has_value();
     };
     auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, most_nodes,

@@ -343,7 +343,7 @@ void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Worksp
 }
 
 /// Multiplies the weights by exp(-zeta^T K zeta / 2) [smi 86].
-void TwoTokenPosterior::tilt(Workspace& work, std::size_t solved) const {
+void TwoTokenPosterior::tilt(Workspace& work, std::size_t solved, LayerSums& sums) const {
   const auto layers = static_cast<std::size_t>(model_.layers);
   const std::size_t n = work.n;
   for (std::size_t sign = 0; sign < 2; ++sign) {
@@ -356,6 +356,12 @@ void TwoTokenPosterior::tilt(Workspace& work, std::size_t solved) const {
                                exponent, n);
       }
     }
+  }
+  const double top =
+      *std::max_element(work.tilt.begin(), work.tilt.begin() + std::ptrdiff_t(2 * n));
+  if (top > rescale_above) {
+    for (std::size_t i = 0; i < 2 * n; ++i) work.tilt[i] -= top;
+    sums.shift -= top;
   }
   simd::exp({work.tilt.data(), 2 * n}, {work.tilt.data(), 2 * n});
   two_token::scale(work.tilt.data(), work.weight.data(), work.weight_sum.data(), n);
@@ -373,7 +379,7 @@ void TwoTokenPosterior::collect(const TwoTokenSample& sample, const two_token::W
   two_token::weights(total_gain_, variance(last), one,
                      inner_share * variance(last - 1) * inner_scale, terms, work.stretch.data(),
                      work.solution(), work.weight.data(), work.weight_sum.data(), work.n);
-  if (!work.coupling.empty()) tilt(work, solved);
+  if (!work.coupling.empty()) tilt(work, solved, sums);
   sums.layer[solved] = two_token::moment_sums(work.weight.data(), work.solved_plus.data(),
                                               work.solved_minus.data(), 2 * work.n);
   for (std::size_t k = 0; k < last; ++k) {
@@ -403,7 +409,7 @@ void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
   std::vector<Plane> centre(query.centre.empty() ? 0 : layers);
   for (const double v : query.variance) sample.deviation.push_back(std::sqrt(v));
   work.coupling = query.coupling;
-  const std::size_t pairs = out.half[0].cross.size() / count;
+  const std::size_t pairs = out.half[0].cross.empty() ? 0 : model_.shape().direction_pairs();
   const std::size_t block = (query.replicate % replicate_blocks) * sets_per_replicate;
   const double log_norm = -std::log(2.0 * std::numbers::pi * static_cast<double>(nodes_));
   const auto read = [count](std::span<const double> from, std::size_t i, std::vector<Plane>& to) {

@@ -33,7 +33,7 @@ class TwoTokenPosterior final : public Posterior {
   void propose_near_centre(const TwoTokenSample& sample, Workspace& work, LayerSums& sums) const;
   void solve_last(const TwoTokenSample& sample, Workspace& work) const;
   void gaussian_ratio(Workspace& work, double shift, double* out) const;
-  void tilt(Workspace& work, std::size_t solved) const;
+  void tilt(Workspace& work, std::size_t solved, LayerSums& sums) const;
   void collect(const TwoTokenSample& sample, const two_token::WeightTerms& terms, double one,
                double inner_scale, bool last_is_solved, Workspace& work, LayerSums& sums) const;
   [[nodiscard]] two_token::Layer layer(int index) const;

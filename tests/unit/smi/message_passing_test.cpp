@@ -237,6 +237,19 @@ TEST(SmiMessagePassing, ABlockThatIsKnownToRoundingDisturbsNoOther) {
   EXPECT_GT(result.steps.back().block[1].overlap, 0.6);
 }
 
+TEST(SmiMessagePassing, AnAttemptThatBreaksDownEndsAsDiverged) {
+  // Next to no samples in few dimensions: V becomes singular or uneven beyond what can be
+  // integrated. Every run must end all the same.
+  const auto model = link_model("staircase");
+  MessagePassingOptions options;
+  options.restarts = 0;
+  options.max_iterations = 60;
+  for (std::uint64_t r = 0; r < 20; ++r) {
+    const Dataset data = draw_dataset(*model, 8, 24, 1, r, {});
+    EXPECT_FALSE(message_passing(*model, data, options, r, {}).steps.empty());
+  }
+}
+
 TEST(SmiMessagePassing, ThreadsDoNotChangeANumber) {
   const auto model = attention(2);
   // More than two blocks of 64 samples.

@@ -118,11 +118,30 @@ TEST(SmiSmoothedPosterior, InvertsCovariancesOfManyScales) {
   for (const double a : {1.0, 1e-12, 1e-24}) {
     const double c = 0.5 * std::sqrt(a);
     DirectionMatrix matrix = {a, c, c, 1.0};
-    invert(matrix, 2);
+    ASSERT_TRUE(invert(matrix, 2));
     EXPECT_NEAR(matrix[0] * a, 4.0 / 3.0, 1e-14);
     EXPECT_NEAR(matrix[1] * std::sqrt(a), -2.0 / 3.0, 1e-14);
     EXPECT_NEAR(matrix[3], 4.0 / 3.0, 1e-14);
   }
+}
+
+TEST(SmiSmoothedPosterior, InvertsNothingThatIsNotPositive) {
+  for (DirectionMatrix matrix : {DirectionMatrix{1.0, 1.0, 1.0, 1.0},
+                                 {1.0, 2.0, 2.0, 1.0},
+                                 {1.0, NAN, NAN, 1.0},
+                                 {-1.0, 0.0, 0.0, 1.0}}) {
+    EXPECT_FALSE(invert(matrix, 2));
+  }
+}
+
+TEST(SmiSmoothedPosterior, LimitsWhatBlocksHaveInCommon) {
+  const FieldShape shape{1, {1, 1}};
+  DirectionMatrix weak = {0.5, 0.1, 0.1, 0.5};
+  limit_between(shape, weak);
+  EXPECT_EQ(weak[1], 0.1);
+  DirectionMatrix strong = {0.5, -0.49, -0.49, 0.5};
+  limit_between(shape, strong);
+  EXPECT_NEAR(strong[1], -0.45, 1e-14);
 }
 
 TEST(SmiSmoothedPosterior, CutsNegativeEigenvaluesInUnitsOfV) {

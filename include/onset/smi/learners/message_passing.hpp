@@ -51,7 +51,7 @@ enum class MessagePassingEnd {
   stationary,      ///< fluctuates around a state, as it does in finite dimension
   recovered,       ///< V -> 0 and the labels are explained exactly
   unfinished,      ///< max_iterations were not enough
-  diverged,        ///< not finite, or the norm and V tell different stories for several iterations
+  diverged,        ///< not finite, V not positive or too uneven, or norm and V differ for long
   false_recovery,  ///< V -> 0, but the labels are not explained
 };
 
@@ -71,8 +71,8 @@ struct MessagePassing {
 /// Generalised approximate message passing [smi 43-46]: the Bayes-optimal iteration whose overlaps
 /// follow state evolution, undamped unless asked; derivatives are posterior moments. V is one
 /// matrix over all directions where the posterior is between_blocks(), else a matrix in every block
-/// [smi 48, 86]. Costs samples x tokens x dimension x directions and one posterior per sample and
-/// iteration. `run` tells runs on the same seed apart.
+/// [smi 48, 86]. Costs samples x tokens x dimension x directions and a posterior (a few in closed
+/// form) per sample and iteration. `run` tells runs on the same seed apart.
 [[nodiscard]] MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                              const MessagePassingOptions& options,
                                              std::uint64_t run, const Context& context);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct StaircaseOptions {
   double trace_spacing = 0.125;    ///< of fixed points on a branch; see trace_branch()
   /// How far the last branch must reach where there is no perfect recovery.
   double alpha_end = 0.0;
+  /// Stages that begin above this sample ratio are not followed: what small overlaps grow to below
+  /// it is known without them.
+  double alpha_stop = std::numeric_limits<double>::infinity();
   /// Depths -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not held.
   /// Empty: none is.
   std::vector<double> held = {};
@@ -50,7 +54,8 @@ struct Staircase {
   std::vector<StaircaseStep> steps;
   numerics::Replicates log_evidence;  ///< Psi where nothing is learned
   double log_evidence_bias = 0.0;     ///< bound on its bias from inner integration
-  /// Blocks that no sample ratio makes learnable from small overlaps, given all others.
+  /// Blocks that no sample ratio makes learnable from small overlaps, given all others. Empty where
+  /// the staircase was stopped.
   std::vector<std::size_t> hard;
   /// alpha above which Q = I is optimal, by counting [smi 21]; nothing when labels are discrete or
   /// noisy.
@@ -59,7 +64,7 @@ struct Staircase {
   /// with `perfect` where the counting argument is right.
   Estimate contraction;
   /// The largest alpha on the last branch: above it state evolution from small overlaps reaches Q =
-  /// I [smi 26]. At least `perfect`.
+  /// I [smi 26]. At least `perfect`; where the staircase was stopped, it may be larger than this.
   Estimate algorithmic;
   bool hard_phase = false;    ///< algorithmic exceeds perfect by more than three standard errors
   bool met_tolerance = true;  ///< every threshold's error is within its tolerance
