@@ -101,7 +101,8 @@ class Builder {
       if (found_) found_(now->blocks, threshold(*now));
       for (const std::size_t b : now->blocks) learned_.at(b) = true;
       now = finish_stage(std::move(*now));
-      if (now && is_above(*now, options_.alpha_stop)) {
+      stopped_ = stopped_ || (now && is_above(now->start, options_.alpha_stop));
+      if (stopped_) {
         if (result_.perfect) {
           result_.algorithmic = {std::max(*result_.perfect, options_.alpha_stop), 0.0};
         }
@@ -143,11 +144,12 @@ class Builder {
                          : exponential(stage.start.log_alpha, stage.start.relative_bias);
   }
 
-  /// Whether a stage begins above alpha in every replicate, whatever the bias.
-  static bool is_above(const NextStage& stage, double alpha) {
-    const auto& start = stage.start;
+  /// Whether a stage begins, or a fixed point lies, above alpha in every replicate, whatever the
+  /// bias.
+  template <class Start>
+  static bool is_above(const Start& start, double alpha) {
     const double least = *std::min_element(start.log_alpha.begin(), start.log_alpha.end());
-    return !stage.trivial && least - significance * start.relative_bias > std::log(alpha);
+    return least - significance * start.relative_bias > std::log(alpha);
   }
 
   static double mean_position(const StageStart& start) {
@@ -273,7 +275,10 @@ class Builder {
       nodes = traced(now.start);
     }
     std::optional<NextStage> next;
-    if (!all_learned()) next = next_stage(now.start, nodes);
+    stopped_ = !all_learned() && is_above(nodes.back(), options_.alpha_stop) &&
+               std::none_of(nodes.begin(), nodes.end(),
+                            [&](const auto& node) { return growing(node).has_value(); });
+    if (!all_learned() && !stopped_) next = next_stage(now.start, nodes);
     if (!next && result_.perfect && all_learned()) {
       find_recovery(nodes);
       while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
@@ -324,7 +329,8 @@ class Builder {
       if (all_learned()) {
         return std::exp(numerics::mean(last->log_alpha)) > 1.1 * options_.alpha_end;
       }
-      return growing(*std::find_if(std::next(last), nodes.rend(), sound)).has_value();
+      const FixedPointNode& before = *std::find_if(std::next(last), nodes.rend(), sound);
+      return growing(before).has_value() || is_above(before, options_.alpha_stop);
     };
     auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, most_nodes,
                               enough, context_);
@@ -484,6 +490,7 @@ class Builder {
   std::size_t trace_points_;
   std::vector<bool> learned_ = std::vector<bool>(blocks_, false);    // at the present stage
   std::vector<bool> recovered_ = std::vector<bool>(blocks_, false);  // exactly, at an earlier one
+  bool stopped_ = false;                                             // at alpha_stop
   Staircase result_;
 };
 

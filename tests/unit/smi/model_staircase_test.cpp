@@ -66,6 +66,27 @@ TEST(ModelStaircase, RankTwoAndTwoTokensLeaveTheScoresConstantOpen) {
   expect_near(s.contraction, 1.0, "counting");
 }
 
+TEST(ModelStaircase, StagesThatBeginFurtherOnAreNotFollowed) {
+  const auto model = link_model("committee");
+  StaircaseOptions options;
+  options.tolerance = 0.1;
+  options.root_points = options.trace_points = 64;
+  const Staircase whole = staircase(*model, options, {});
+  ASSERT_EQ(whole.steps.size(), 2U);
+  const double second = whole.steps[1].alpha.value;
+  options.alpha_stop = 0.8 * second;
+  const Staircase part = staircase(*model, options, {});
+  ASSERT_EQ(part.steps.size(), 1U);
+  EXPECT_TRUE(part.hard.empty());
+  for (const double alpha : {0.3 * second, 0.8 * second}) {
+    const auto given = whole.steps[0].branch.stable_points(0, std::log(alpha));
+    const auto found = part.steps[0].branch.stable_points(0, std::log(alpha));
+    ASSERT_EQ(found.size(), 1U);
+    ASSERT_EQ(given.size(), 1U);
+    EXPECT_NEAR(found[0].depth[0], given[0].depth[0], 1e-4);
+  }
+}
+
 TEST(ModelStaircase, ParityOfThreeIsHard) {
   const Staircase s = of_link("parity3");
   EXPECT_TRUE(s.steps.empty());
