@@ -86,9 +86,8 @@ constexpr Sharp sharp[] = {
     {10.0, 1.0, 1e-4, 1e-6, 0.5}, {10.0, 0.1, 1e-2, 1e-3, 0.3}, {30.0, 0.1, 1e-8, 1e-8, 0.3}};
 
 TEST(LaplaceProposal, AveragesToTheBruteForceIntegralWhateverTheCentre) {
-  // As for the ordinary regimes: means over 256 node sets within 7 standard errors and the bias of
-  // a ratio; 3 x 3 x 3 x 12 comparisons, a false alarm below 1e-6 for errors that are roughly
-  // normal. A centre in the wrong place costs accuracy, never correctness.
+  // As for the ordinary regimes, 3 x 3 x 3 x 12 comparisons. A centre in the wrong place costs
+  // accuracy, never correctness.
   constexpr std::size_t times = 256;
   for (const Sharp& r : sharp) {
     const DeepAttention model = attention_model(2, 2, {r.skip}, r.beta);
@@ -108,19 +107,8 @@ TEST(LaplaceProposal, AveragesToTheBruteForceIntegralWhateverTheCentre) {
         query.centre = centre;
         PosteriorMoments moments({2, {1, 1}}, times, true);
         posterior->moments(query, moments);
-        const std::vector<double> found = flat(moments.half[0]);
-        const auto column = [&](std::size_t k) {
-          const auto first = found.begin() + static_cast<std::ptrdiff_t>(k * times);
-          return scatter(std::vector<double>(first, first + times));
-        };
-        const double relative = column(0).deviation;
-        for (std::size_t k = 0; k < truth.size(); ++k) {
-          const Scatter s = column(k);
-          const double tolerance =
-              7.0 * s.deviation / std::sqrt(1.0 * times) + relative * s.deviation + 1e-6;
-          EXPECT_NEAR(s.mean, truth[k], tolerance)
-              << "beta " << r.beta << " skip " << r.skip << " sample " << i << " row " << k;
-        }
+        SCOPED_TRACE("beta " + std::to_string(r.beta) + " skip " + std::to_string(r.skip));
+        expect_averages(moments.half[0], truth, times, 1e-6);
       }
     }
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -133,6 +135,28 @@ inline Scatter scatter(const std::vector<double>& x) {
   double sum = 0.0;
   for (const double v : x) sum += (v - mean) * (v - mean);
   return {mean, std::sqrt(sum / static_cast<double>(x.size() - 1))};
+}
+
+/// One question asked with many independent node sets: every mean must hit the integral within 7 of
+/// its standard errors, so that some hundreds of comparisons have a false alarm below 1e-6 for
+/// errors that are roughly normal. The bias of a ratio of two means is their covariance, at most
+/// the product of the two relative deviations (Cauchy-Schwarz), and half of that for log Z; it is
+/// allowed in full, and `rounding` on top.
+inline void expect_averages(const PosteriorMoments::Half& half, const std::vector<double>& truth,
+                            std::size_t times, double rounding) {
+  const std::vector<double> found = flat(half);
+  ASSERT_EQ(found.size(), truth.size() * times);
+  const auto column = [&](std::size_t k) {
+    const auto first = found.begin() + static_cast<std::ptrdiff_t>(k * times);
+    return scatter(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(times)));
+  };
+  const double relative = column(0).deviation;
+  for (std::size_t k = 0; k < truth.size(); ++k) {
+    const Scatter s = column(k);
+    const double tolerance = 7.0 * s.deviation / std::sqrt(static_cast<double>(times)) +
+                             relative * s.deviation + rounding;
+    EXPECT_NEAR(s.mean, truth[k], tolerance) << "row " << k;
+  }
 }
 
 }  // namespace onset::smi::posterior_cases
