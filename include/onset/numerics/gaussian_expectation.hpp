@@ -47,7 +47,8 @@ inline constexpr std::size_t batch_size = 256;
 /// As gaussian_expectation, but with control variates: outputs 0..targets-1 are wanted, the others
 /// have expectation exactly 0 and are regressed out (coefficients from all points together, which
 /// costs a bias of the order of one over all points). Controls may be zero or depend on one
-/// another.
+/// another; one whose mean is significantly off 0, because it is itself an inexact integral, is
+/// given up by degrees.
 [[nodiscard]] std::vector<Replicates> gaussian_expectation_with_controls(
     const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
     const Context& context);

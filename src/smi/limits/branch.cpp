@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "onset/numerics/roots.hpp"
+#include "smi/limits/inner_nodes.hpp"
 
 namespace onset::smi {
 namespace {
@@ -221,8 +222,7 @@ class BiasCheck {
   /// Compares the node of this index with itself computed otherwise; returns the change of log
   /// alpha.
   double compare(std::size_t index, const FixedPointNode& node, const FixedPointNode& other) {
-    const double change =
-        std::abs(numerics::mean(other.log_alpha) - numerics::mean(node.log_alpha));
+    const double change = systematic_change(node.log_alpha, other.log_alpha);
     checks_.push_back({index, change / change_share});
     return change;
   }

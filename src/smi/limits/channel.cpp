@@ -19,18 +19,19 @@ using numerics::NormalBatch;
 /// the agreement with the truth.
 enum Output { gain_of, gain_monitor, growth_of, growth_monitor, agreement_of, outputs_per_block };
 
-/// The inner integrals are ratios of sums over n nodes, with a bias b(n). Pooling two independent
-/// halves halves it to leading order, so the monitor D = b(n) - b(2n) is b(n) / 2: a mean that
-/// carries no other error. A product of two inner estimates is biased by 2 b(n) = 4 D. That is
-/// taken off; a whole D is stated as what may be left (residuals measured from 32 nodes on are
-/// smaller) [smi 27].
-constexpr double bias_correction = 4.0;
-constexpr double bias_left = 1.0;
+/// The bias of the inner integrals is taken off to leading order [smi 27]; so much of that is
+/// stated as what may be left. (Two layers leave less from 32 nodes on. Where a few nodes carry the
+/// weight, as with many layers, more is left: [smi 85] sees to that.)
+constexpr double bias_left = 0.25;
+
+/// |<zeta_b>| exceeds the root of the block's size by this in less than 1e-8 of all samples: by
+/// [smi 15] and Jensen's inequality its tail is no heavier than that of |zeta*_b|.
+constexpr double tail_length = 5.0;
 
 /// What one sample contributes for one block, over its rank.
 struct Contribution {
   double product;  // |<zeta>|^2 or ||T||_F^2, as the product of two independent inner estimates
-  double monitor;  // the pooled estimate times that with n minus that with 2n inner nodes
+  double monitor;  // the bias that it had before corrections
 };
 
 struct BlockView {
@@ -39,10 +40,6 @@ struct BlockView {
 
   [[nodiscard]] std::size_t size() const { return moments.shape.size(block); }
   [[nodiscard]] double rank() const { return moments.shape.rank[block]; }
-  /// Weight of half 0 when the two inner estimates are pooled: Z_0 / (Z_0 + Z_1).
-  [[nodiscard]] double share(std::size_t i) const {
-    return 1.0 / (1.0 + std::exp(moments.half[1].log_z[i] - moments.half[0].log_z[i]));
-  }
   [[nodiscard]] std::size_t row(std::size_t field, std::size_t i) const {
     return (moments.shape.first(block) + field) * moments.count + i;
   }
@@ -55,13 +52,13 @@ struct BlockView {
 /// E|<zeta>|^2 [smi 14].
 Contribution gain(const BlockView& v, std::size_t i) {
   Contribution c{0.0, 0.0};
-  const double share = v.share(i);
   const auto& [first, second] = v.moments.half;
   for (std::size_t t = 0; t < v.size(); ++t) {
-    const double a = first.mean[v.row(t, i)];
-    const double b = second.mean[v.row(t, i)];
+    const std::size_t at = v.row(t, i);
+    const double a = first.mean[at];
+    const double b = second.mean[at];
     c.product += a * b;
-    c.monitor += (0.5 - share) * (a - b) * (share * a + (1.0 - share) * b);
+    c.monitor += a * second.mean_bias[at] + first.mean_bias[at] * b;
   }
   return {c.product / v.rank(), c.monitor / v.rank()};
 }
@@ -69,16 +66,16 @@ Contribution gain(const BlockView& v, std::size_t i) {
 /// A block at overlap 0: E||T||_F^2, T = <zeta zeta^T> - I [smi 16].
 Contribution growth(const BlockView& v, std::size_t i) {
   Contribution c{0.0, 0.0};
-  const double share = v.share(i);
   const auto& [first, second] = v.moments.half;
   for (std::size_t t = 0; t < v.size(); ++t) {
     for (std::size_t s = 0; s <= t; ++s) {
       const double unit = s == t ? 1.0 : 0.0;
       const double multiplicity = s == t ? 1.0 : 2.0;
-      const double a = first.second[v.pair(t, s, i)] - unit;
-      const double b = second.second[v.pair(t, s, i)] - unit;
+      const std::size_t at = v.pair(t, s, i);
+      const double a = first.second[at] - unit;
+      const double b = second.second[at] - unit;
       c.product += multiplicity * a * b;
-      c.monitor += multiplicity * (0.5 - share) * (a - b) * (share * a + (1.0 - share) * b);
+      c.monitor += multiplicity * (a * second.second_bias[at] + first.second_bias[at] * b);
     }
   }
   return {c.product / v.rank(), c.monitor / v.rank()};
@@ -117,15 +114,12 @@ double cross(const BlockView& learned, const BlockView& open, std::size_t i) {
   return sum / (learned.rank() * open.rank());
 }
 
-/// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15]; twice the pooled estimate
-/// minus the mean of the halves, so that its own bias cancels.
+/// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15].
 double control(const BlockView& v, std::size_t i) {
-  const double share = v.share(i);
   const auto& [first, second] = v.moments.half;
   double sum = -static_cast<double>(v.size());
   for (std::size_t t = 0; t < v.size(); ++t) {
-    sum += (2.0 * share - 0.5) * first.second[v.pair(t, t, i)] +
-           (1.5 - 2.0 * share) * second.second[v.pair(t, t, i)];
+    sum += 0.5 * (first.second[v.pair(t, t, i)] + second.second[v.pair(t, t, i)]);
   }
   return sum;
 }
@@ -154,6 +148,39 @@ Evidence evidence(const PosteriorMoments& m, std::size_t i) {
       std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b))) - std::numbers::ln2;
   const double pooling = pooled - 0.5 * (a + b);
   return {pooled + pooling, pooling};
+}
+
+/// Shortens the moments of a sample's block that are longer than any posterior makes them: its
+/// nodes have all missed what is left of the prior there.
+void limit(const BlockView& v, PosteriorMoments::Half& half, std::size_t i) {
+  const double longest = std::sqrt(static_cast<double>(v.size())) + tail_length;
+  double mean = 0.0;
+  double second = 0.0;
+  for (std::size_t t = 0; t < v.size(); ++t) {
+    mean += half.mean[v.row(t, i)] * half.mean[v.row(t, i)];
+    second += half.second[v.pair(t, t, i)];
+  }
+  if (mean > longest * longest) {
+    const double factor = longest / std::sqrt(mean);
+    for (std::size_t t = 0; t < v.size(); ++t) half.mean[v.row(t, i)] *= factor;
+  }
+  if (second > longest * longest) {
+    const double factor = longest * longest / second;
+    for (std::size_t t = 0; t < v.size(); ++t) {
+      for (std::size_t s = 0; s <= t; ++s) half.second[v.pair(t, s, i)] *= factor;
+    }
+  }
+}
+
+/// Takes the bias that finitely many nodes add off the moments [smi 27], and limits them.
+void correct(PosteriorMoments& moments) {
+  for (PosteriorMoments::Half& half : moments.half) {
+    for (std::size_t k = 0; k < half.mean.size(); ++k) half.mean[k] -= half.mean_bias[k];
+    for (std::size_t k = 0; k < half.second.size(); ++k) half.second[k] -= half.second_bias[k];
+    for (std::size_t b = 0; b < moments.shape.blocks(); ++b) {
+      for (std::size_t i = 0; i < moments.count; ++i) limit({moments, b}, half, i);
+    }
+  }
 }
 
 /// A number that is not one must never pass for a small one further on.
@@ -187,8 +214,8 @@ std::vector<CrossPair> cross_pairs(const SequenceModel& model, std::span<const d
   return pairs;
 }
 
-double bias_bound(const numerics::Replicates& monitor) {
-  return bias_left * std::abs(numerics::mean(monitor));
+double bias_bound(double share, const numerics::Replicates& monitor) {
+  return share * std::abs(numerics::mean(monitor));
 }
 
 }  // namespace
@@ -244,6 +271,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     posterior_->moments({count, teacher.label, teacher.omega, variance, normals.first,
                          normals.replicate, teacher.field},
                         moments);
+    if (!posterior_->exact()) correct(moments);
     const auto row = [&](std::size_t output) { return out.data() + output * count; };
     for (std::size_t b = 0; b < blocks; ++b) {
       const BlockView view{moments, b};
@@ -252,9 +280,9 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
         const double w = teacher.weight[i];
         const Contribution g = gain(view, i);
         const Contribution f = variance[b] < 1.0 ? Contribution{0.0, 0.0} : growth(view, i);
-        row(base + gain_of)[i] = w * (g.product - bias_correction * g.monitor);
+        row(base + gain_of)[i] = w * g.product;
         row(base + gain_monitor)[i] = w * g.monitor;
-        row(base + growth_of)[i] = w * (f.product - bias_correction * f.monitor);
+        row(base + growth_of)[i] = w * f.product;
         row(base + growth_monitor)[i] = w * f.monitor;
         row(base + agreement_of)[i] = w * agreement(view, teacher.zeta, i);
         row(static_cast<std::size_t>(targets) + b)[i] = w * control(view, i);
@@ -284,9 +312,9 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     const bool none = !learned && model_->even(b);
     if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
     info.gain.push_back(std::move(of_block[gain_of]));
-    info.gain_bias.push_back(none ? 0.0 : bias_bound(of_block[gain_monitor]));
+    info.gain_bias.push_back(none ? 0.0 : bias_bound(bias_left, of_block[gain_monitor]));
     info.growth.push_back(learned ? numerics::Replicates{} : std::move(of_block[growth_of]));
-    info.growth_bias.push_back(learned ? 0.0 : bias_bound(of_block[growth_monitor]));
+    info.growth_bias.push_back(learned ? 0.0 : bias_bound(bias_left, of_block[growth_monitor]));
     info.agreement.push_back(std::move(of_block[agreement_of]));
   }
   info.cross.resize(blocks * blocks);
@@ -294,7 +322,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     info.cross[pairs[k].learned * blocks + pairs[k].open] = std::move(means[first_pair + k]);
   }
   info.log_evidence = std::move(means[evidence_row]);
-  info.log_evidence_bias = bias_bound(means[evidence_row + 1]);
+  info.log_evidence_bias = bias_bound(1.0, means[evidence_row + 1]);
   require_finite(info);
   return info;
 }

@@ -15,11 +15,10 @@ using numerics::Replicates;
 /// A Newton step (in log V) below which the second-order remainder is far below the scatter.
 constexpr double accepted_step = 0.02;
 constexpr int max_newton_steps = 12;
-constexpr int full_steps = 3;  // then halved: a slope too small by noise would make steps alternate
 constexpr double relative_difference = 0.25;  // of the depth, for slopes
 constexpr double largest_difference = 0.2;
 constexpr double smallest_depth = 1e-6;
-constexpr double longest_step = 1.0;  // of a free depth
+constexpr double longest_step = 0.5;  // of a free depth
 
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
 constexpr double largest_bias = 0.02;
@@ -60,7 +59,7 @@ class Solver {
   Solver(const Channel& channel, const Channel& slopes, const std::vector<bool>& learned,
          const Closing& closing, const Context& context)
       : channel_(channel),
-        slopes_(&slopes),
+        slopes_(slopes),
         shape_(channel.model().shape()),
         learned_(learned),
         closing_(closing),
@@ -102,16 +101,16 @@ class Solver {
         break;
       }
       const Eigen::VectorXd before = x;
-      const double damping = step < full_steps ? 1.0 : 0.5;
-      x += move * std::min(damping, longest_step / status.residual);
+      x += move * std::min(1.0, longest_step / status.residual);
       limit(x);
-      here = evaluate(channel_, x);
-      // A long step has left the slopes behind; and where steps do not shrink they are too noisy.
-      const bool stuck = step == full_steps && slopes_ != &channel_;
-      if (stuck) slopes_ = &channel_;
-      if (stuck || (x - before).cwiseAbs().maxCoeff() > largest_difference) {
-        measure_slopes(x, here);
+      Evaluation there = evaluate(channel_, x);
+      // A long step has left the slopes behind.
+      if ((x - before).cwiseAbs().maxCoeff() > largest_difference) {
+        measure_slopes(x, there);
+      } else {
+        learn_slopes(x - before, here, there);
       }
+      here = std::move(there);
     }
     status.iterations = evaluations_;
     return finish(x, here, status);
@@ -189,8 +188,8 @@ class Solver {
   /// depths. Means are enough for the replicates too: what they neglect is of second order in the
   /// scatter.
   void measure_slopes(const Eigen::VectorXd& x, const Evaluation& known) {
-    const bool other = slopes_ != &channel_ && x.size() > 0;
-    const Evaluation here = other ? evaluate(*slopes_, x) : known;
+    const bool other = &slopes_ != &channel_ && x.size() > 0;
+    const Evaluation here = other ? evaluate(slopes_, x) : known;
     jacobian_.resize(x.size(), x.size());
     carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
@@ -200,7 +199,7 @@ class Solver {
       }
       Eigen::VectorXd moved = x;
       moved[j] += d;
-      const Evaluation there = evaluate(*slopes_, moved);
+      const Evaluation there = evaluate(slopes_, moved);
       const auto slope = [d](const Replicates& to, const Replicates& from) {
         return (numerics::mean(to) - numerics::mean(from)) / d;
       };
@@ -212,6 +211,25 @@ class Solver {
       }
     }
     if (x.size() > 0) inverse_ = jacobian_.fullPivLu();
+  }
+
+  /// Makes the slopes reproduce what a step has changed (Broyden's update): measured ones are noisy
+  /// where the depth of a block is small.
+  void learn_slopes(const Eigen::VectorXd& step, const Evaluation& from, const Evaluation& to) {
+    const double square = step.squaredNorm();
+    if (!(square > 0.0)) return;
+    const auto learn = [&](Eigen::MatrixXd& slopes, const std::vector<Replicates>& before,
+                           const std::vector<Replicates>& after) {
+      for (Eigen::Index i = 0; i < slopes.rows(); ++i) {
+        const auto row = static_cast<std::size_t>(i);
+        const double change = numerics::mean(after[row]) - numerics::mean(before[row]);
+        const double missed = change - slopes.row(i).dot(step);
+        slopes.row(i) += (missed / square) * step.transpose();
+      }
+    };
+    learn(jacobian_, from.residual, to.residual);
+    learn(carried_slope_, from.carried, to.carried);
+    inverse_ = jacobian_.fullPivLu();
   }
 
   /// The Newton step for given residuals, one per free block.
@@ -318,7 +336,7 @@ class Solver {
   }
 
   const Channel& channel_;
-  const Channel* slopes_;
+  const Channel& slopes_;
   const FieldShape& shape_;
   const std::vector<bool>& learned_;
   Closing closing_;

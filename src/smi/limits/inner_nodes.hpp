@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include "onset/numerics/replicates.hpp"
 
 /// How finely the integrals of a staircase begin; they are refined from there.
 namespace onset::smi {
@@ -9,6 +13,26 @@ namespace onset::smi {
 /// correction is near 1e-3 of a growth rate and 3e-4 of a gain.
 inline constexpr int growth_nodes = 256;
 inline constexpr int gain_nodes = 128;
+
+/// From so many blocks on a few hundred nodes no longer resolve a posterior: four times as many.
+inline constexpr std::size_t many_blocks = 5;
+
+/// What the integrals of a model with so many blocks begin with, given the nodes that a small one
+/// needs.
+[[nodiscard]] constexpr int first_nodes(int nodes, std::size_t blocks) {
+  return blocks < many_blocks ? nodes : 4 * nodes;
+}
+
+/// How much the mean has changed from one computation to another with other inner nodes, beyond
+/// what chance explains: their noise is in the scatter of either already [smi 85].
+[[nodiscard]] inline double systematic_change(const numerics::Replicates& from,
+                                              const numerics::Replicates& to) {
+  numerics::Replicates difference = to;
+  for (std::size_t r = 0; r < difference.size(); ++r) difference[r] -= from[r];
+  const Estimate e = numerics::reduce(difference);
+  constexpr double chance = 2.0;  // standard errors
+  return std::sqrt(std::max(0.0, e.value * e.value - chance * chance * e.error * e.error));
+}
 
 /// Outer points per replicate that slopes are measured with.
 inline constexpr std::size_t slope_points = 128;

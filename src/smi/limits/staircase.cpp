@@ -52,6 +52,10 @@ constexpr int most_nodes = 160;
 constexpr double significance = 3.0;
 constexpr double strict_significance = 6.0;
 
+/// Blocks whose growth rates agree start to be learned together only if the rates are known to
+/// this. One that is known less well and does start there is found on the branch that follows.
+constexpr double tie_resolution = 0.02;
+
 /// The measured end of the last branch against counting: beyond so many standard errors the
 /// measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
@@ -312,11 +316,11 @@ class Builder {
   /// further, so that the threshold lies inside), or to its deep end.
   std::vector<FixedPointNode> traced(const StageStart& start) {
     std::vector<Channel> channels;
-    for (int nodes = gain_nodes; nodes <= most_gain_nodes; nodes *= 4) {
+    const int first = first_nodes(gain_nodes, blocks_);
+    for (int nodes = first; nodes <= most_gain_nodes; nodes *= 4) {
       channels.emplace_back(model_, channel_options(trace_points_, nodes));
     }
-    const Channel slopes(model_,
-                         channel_options(std::min(trace_points_, slope_points), gain_nodes));
+    const Channel slopes(model_, channel_options(std::min(trace_points_, slope_points), first));
     const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
     const bool to_the_end = result_.perfect.has_value() && all_learned();
     const double end = mean_position(start) + (to_the_end ? deep : deepest_search) * learned;
@@ -434,7 +438,8 @@ class Builder {
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (!is_open(b)) continue;
       const Estimate rate = numerics::reduce(node.log_growth(b), node.growth_bias[b]);
-      const bool tied = rate.value > -significance * rate.error && is_positive(node.growth[b]);
+      const bool tied = rate.error < tie_resolution && rate.value > -significance * rate.error &&
+                        is_positive(node.growth[b]);
       if (b == block || tied) next.blocks.push_back(b);
     }
     if (!node.cross_growth.empty()) next.cross_growth = numerics::reduce(node.cross_growth);

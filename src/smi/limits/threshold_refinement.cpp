@@ -31,7 +31,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
                                   std::vector<double> guess, const Context& context) {
   std::size_t points =
       std::min(options.max_points, std::max(options.root_points, options.trace_points));
-  int inner = growth_nodes / 2;
+  int inner = first_nodes(growth_nodes, learned.size()) / 2;
   const auto channel_of = [&](std::size_t outer, int nodes) {
     ChannelOptions of;
     of.points = outer;
@@ -39,13 +39,14 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     of.seed = options.seed;
     return Channel(model, of);
   };
-  const Channel slopes = channel_of(std::min(points, slope_points), gain_nodes);
+  const Channel slopes =
+      channel_of(std::min(points, slope_points), first_nodes(gain_nodes, learned.size()));
   const double largest_work = static_cast<double>(options.max_points) * growth_nodes;
   const auto affordable = [&](double more_points, double more_nodes) {
     return static_cast<double>(points) * more_points * inner * more_nodes <= largest_work;
   };
   RefinedThreshold result;
-  double before = 0.0;           // log alpha, when the inner nodes were doubled
+  numerics::Replicates before;   // log alpha, when the inner nodes were doubled
   bool doubled = false;          // since then
   std::optional<double> change;  // of it, by the last doubling
   for (;;) {
@@ -53,7 +54,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     node = solve_threshold(channel_of(points, inner), slopes, learned, block, guess, context);
     const double log_alpha = numerics::mean(node.log_alpha);
     // What is left of a bias that falls like 1/n, or faster, is at most its last change [smi 85].
-    if (doubled) change = std::abs(log_alpha - before);
+    if (doubled) change = systematic_change(before, node.log_alpha);
     if (change) node.relative_bias = std::max(node.relative_bias, *change);
     const double scatter = exponential(node.log_alpha, 0.0).error;
     const double bias = node.relative_bias * std::exp(log_alpha);
@@ -71,7 +72,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     doubled = finer;
     if (finer) {
       inner *= 2;
-      before = log_alpha;
+      before = node.log_alpha;
     } else {
       const double factor = std::clamp(excess * excess, 2.0, max_factor);
       const auto wanted = nearest_power_of_two(static_cast<double>(points) * factor);

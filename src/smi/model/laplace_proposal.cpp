@@ -8,14 +8,6 @@ namespace {
 
 using two_token::Plane;
 
-/// Mirror images are taken of this many inner layers at most, the nearest to the label first:
-/// components double with each.
-constexpr int most_reflected = 3;
-
-/// A mirror image whose weight is below exp(-this) of the centre's is left to the other proposals:
-/// what they miss of it is below 1e-8 of the posterior.
-constexpr double negligible_exponent = 20.0;
-
 /// Steps of the search for the centre, and the halvings of one step. It need not converge: any
 /// centre gives an unbiased proposal.
 constexpr int centre_steps = 6;
@@ -74,19 +66,13 @@ void back_substitute(const std::vector<double>& factor, std::span<double> x) {
 
 }  // namespace
 
-std::size_t LaplaceProposal::most(int layers) {
-  return std::size_t{1} << std::min(layers - 1, most_reflected);
-}
-
 LaplaceProposal::LaplaceProposal(const DeepAttention& model)
     : model_(model), size_(2 * static_cast<std::size_t>(model.layers - 1)) {
   slope_.resize(2 * size_);
   for (auto* v : {&mix_, &stretch_, &zeta_, &trial_, &row_}) v->resize(size_);
-  components_.resize(most(model.layers));
-  for (auto& c : components_) {
-    c.mean.resize(size_);
-    c.factor.resize(size_ * size_);
-  }
+  centre_.resize(size_ / 2);
+  component_.mean.resize(size_);
+  component_.factor.resize(size_ * size_);
 }
 
 void LaplaceProposal::linearise(const TwoTokenSample& sample, std::span<const double> zeta) {
@@ -159,6 +145,12 @@ void LaplaceProposal::fit(const TwoTokenSample& sample, std::span<const double> 
   const double scale = 1.0 / sample.deviation.back();
   const double target[2] = {-(last_.plus - sample.omega.back().plus) * scale,
                             -(last_.minus - sample.omega.back().minus) * scale};
+  out.slope = slope_;
+  out.offset = {-target[0], -target[1]};
+  for (std::size_t j = 0; j < size_; ++j) {
+    out.offset.plus -= slope_[j] * zeta[j];
+    out.offset.minus -= slope_[size_ + j] * zeta[j];
+  }
   out.exponent = 0.0;
   for (std::size_t k = 0; k < 2; ++k) {
     std::copy_n(slope_.begin() + static_cast<std::ptrdiff_t>(k * size_), size_, row_.begin());
@@ -179,7 +171,7 @@ void LaplaceProposal::find_centre(const TwoTokenSample& sample) {
   std::fill(zeta_.begin(), zeta_.end(), 0.0);
   nearer_sign(sample, sample.omega.back());
   double here = objective(sample, zeta_);
-  LaplaceComponent& step = components_[0];
+  LaplaceComponent& step = component_;
   for (int k = 0; k < centre_steps; ++k) {
     fit(sample, zeta_, step);
     double length = 1.0;
@@ -208,23 +200,11 @@ void LaplaceProposal::build(const TwoTokenSample& sample, std::span<const Plane>
     }
     nearer_sign(sample, centre.back());
   }
-  count_ = 0;
-  const auto inner = static_cast<std::size_t>(model_.layers - 1);
-  for (std::uint64_t image = 0; image < components_.size(); ++image) {
-    LaplaceComponent& component = components_[count_];
-    component.reflected = 0;
-    trial_ = zeta_;
-    for (std::size_t bit = 0; bit < inner && (image >> bit) != 0; ++bit) {
-      if (((image >> bit) & 1u) == 0) continue;
-      const std::size_t l = inner - 1 - bit;
-      component.reflected |= std::uint64_t{1} << l;
-      trial_[2 * l] = -trial_[2 * l] - 2.0 * sample.omega[l].plus / sample.deviation[l];
-      trial_[2 * l + 1] = -trial_[2 * l + 1] - 2.0 * sample.omega[l].minus / sample.deviation[l];
-    }
-    fit(sample, trial_, component);
-    const bool counts = component.exponent < components_[0].exponent + negligible_exponent;
-    if (image == 0 || counts) ++count_;
+  for (std::size_t l = 0; 2 * l < size_; ++l) {
+    centre_[l] = {sample.omega[l].plus + sample.deviation[l] * zeta_[2 * l],
+                  sample.omega[l].minus + sample.deviation[l] * zeta_[2 * l + 1]};
   }
+  fit(sample, zeta_, component_);
 }
 
 }  // namespace onset::smi

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -23,13 +23,12 @@ struct LaplaceComponent {
   std::vector<double> mean;
   std::vector<double> factor;    ///< row by row, square
   double log_determinant = 0.0;  ///< of the factor
-  double exponent = 0.0;        ///< least of |zeta|^2 / 2, all layers, on the linearised constraint
-  std::uint64_t reflected = 0;  ///< bit l: the centre's z_l has its sign turned
+  std::vector<double> slope;     ///< K: d zeta_L / d zeta_<, the plus row, then the minus row
+  two_token::Plane offset{};     ///< zeta_L at zeta_< = 0, linearised
+  double exponent = 0.0;  ///< least of |zeta|^2 / 2, all layers, on the linearised constraint
 };
 
-/// The components of proposal C for one sample: the network linearised at the centre and at those
-/// of its mirror images z_l -> -z_l that carry weight (the label does not see these signs). The
-/// first is the centre itself. Reused from sample to sample.
+/// Proposal C for one sample: the network linearised at a centre. Reused from sample to sample.
 class LaplaceProposal {
  public:
   explicit LaplaceProposal(const DeepAttention& model);
@@ -37,11 +36,9 @@ class LaplaceProposal {
   /// `centre`: one plane per layer, near the constraint; or empty, and it is found from omega.
   void build(const TwoTokenSample& sample, std::span<const two_token::Plane> centre);
 
-  [[nodiscard]] std::span<const LaplaceComponent> components() const {
-    return {components_.data(), count_};
-  }
-  /// Most components that a model can have.
-  [[nodiscard]] static std::size_t most(int layers);
+  [[nodiscard]] const LaplaceComponent& component() const { return component_; }
+  /// The inner fields at the centre.
+  [[nodiscard]] std::span<const two_token::Plane> centre() const { return centre_; }
 
  private:
   /// z_L = sign B^{-1} h and its slopes with respect to the scaled lower fields.
@@ -56,11 +53,11 @@ class LaplaceProposal {
   std::size_t size_;  ///< 2 (L - 1)
   double sign_ = 1.0;
   two_token::Plane last_{};            ///< z_L at the point of linearise()
-  std::vector<double> slope_;          ///< d zeta_L / d zeta_<: the plus row, then the minus row
+  std::vector<double> slope_;          ///< d zeta_L / d zeta_< there, as in the components
   std::vector<double> mix_, stretch_;  ///< tangents of B's mix and stretch
   std::vector<double> zeta_, trial_, row_;
-  std::vector<LaplaceComponent> components_;
-  std::size_t count_ = 0;
+  std::vector<two_token::Plane> centre_;
+  LaplaceComponent component_;
 };
 
 }  // namespace onset::smi

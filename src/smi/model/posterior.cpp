@@ -15,14 +15,16 @@ PosteriorMoments::PosteriorMoments(const FieldShape& of, std::size_t samples, bo
     h.log_z.resize(samples);
     h.mean.resize(shape.fields() * samples);
     h.second.resize(shape.all_pairs() * samples);
+    h.mean_bias.resize(h.mean.size());
+    h.second_bias.resize(h.second.size());
     if (between_blocks) h.cross.resize(shape.direction_pairs() * samples);
   }
 }
 
 void PosteriorOptions::validate() const {
-  if (nodes < 16 || nodes > (1 << 20) || (nodes & (nodes - 1)) != 0) {
+  if (nodes < 32 || nodes > (1 << 20) || (nodes & (nodes - 1)) != 0) {
     throw InvalidArgument("nodes", std::to_string(nodes) +
-                                       " is not allowed; allowed: a power of two from 16 to 2^20");
+                                       " is not allowed; allowed: a power of two from 32 to 2^20");
   }
 }
 

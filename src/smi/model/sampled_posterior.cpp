@@ -7,6 +7,7 @@
 
 #include "onset/numerics/simd/clones.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
+#include "smi/model/ratio_bias.hpp"
 
 namespace onset::smi {
 namespace {
@@ -84,7 +85,7 @@ struct SampledPosterior::Workspace {
     normals.resize(inner * lanes);
     zeta.resize(inner * lanes);
     fields.resize(inner * std::max(lanes, 2 * inner + 1));
-    for (auto* a : {&log_density, &weight, &scratch, &product}) a->resize(lanes);
+    for (auto* a : {&log_density, &weight, &scratch, &product, &first}) a->resize(lanes);
   }
 
   /// zeta of a field at every node; the last layer's lie in the branch.
@@ -100,6 +101,7 @@ struct SampledPosterior::Workspace {
   std::vector<double> log_density;   // of the mixture, relative to (2 pi)^{-inner/2}
   std::vector<double> weight;        // of all branches together
   std::vector<double> scratch, product;
+  std::vector<double> first;  // 1 in the first of two batches of nodes, else 0
   std::vector<double> terms;
   std::vector<LastBranch> branches;
 };
@@ -202,6 +204,9 @@ void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussi
     for (std::size_t f = 0; f < inner_; ++f) eta[index(f)] = work.normals[f * nodes_ + k];
     // Runs of neighbours, not every second one: a power of two of them is well spread by itself.
     const std::size_t kind = k * kinds / half;
+    const bool first = 2 * k * kinds / half % 2 == 0;
+    work.first[nodes_ + k] = work.first[nodes_ + half + k] = first ? 1.0 : 0.0;
+    work.first[k] = work.first[half + k] = 2 * k < half ? 1.0 : 0.0;
     const double width = widths[kind / images];
     const Eigen::VectorXd step = width * factor.solve(eta);
     // An image and the opposite one make a pair of reflections where nothing is learned yet, as the
@@ -336,6 +341,7 @@ void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& o
   }
   const std::vector<double> ones(count, 1.0);
   const double total = dot(work.weight.data(), ones.data(), count);
+  const double share = dot(work.weight.data(), work.first.data(), count) / total;
   const std::size_t last = shape_.blocks() - 1;
   const double constants =
       -0.5 * static_cast<double>(shape_.size(last)) * std::log(2.0 * std::numbers::pi);
@@ -346,27 +352,42 @@ void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& o
     for (std::size_t p = 0; p < shape_.size(b); ++p) {
       const double* zp = work.zeta.data() + (shape_.first(b) + p) * count;
       for (std::size_t k = 0; k < count; ++k) work.product[k] = work.weight[k] * zp[k];
-      half.mean[(shape_.first(b) + p) * out.count + i] =
-          dot(work.product.data(), ones.data(), count) / total;
+      for (std::size_t k = 0; k < count; ++k) work.scratch[k] = work.product[k] * work.first[k];
+      const std::size_t at = (shape_.first(b) + p) * out.count + i;
+      half.mean[at] = dot(work.product.data(), ones.data(), count) / total;
+      half.mean_bias[at] =
+          ratio_bias(share, dot(work.scratch.data(), ones.data(), count) / total, half.mean[at]);
       for (std::size_t q = 0; q <= p; ++q, ++pair) {
         const double* zq = work.zeta.data() + (shape_.first(b) + q) * count;
-        half.second[pair * out.count + i] = dot(work.product.data(), zq, count) / total;
+        const std::size_t to = pair * out.count + i;
+        half.second[to] = dot(work.product.data(), zq, count) / total;
+        half.second_bias[to] =
+            ratio_bias(share, dot(work.scratch.data(), zq, count) / total, half.second[to]);
       }
     }
   }
-  const auto expectation = [&](std::size_t row, const std::vector<double> LastBranch::*moments) {
+  const auto expectation = [&](std::size_t row, const std::vector<double> LastBranch::*moments,
+                               double& value, double& bias) {
     double sum = 0.0;
+    double part = 0.0;
     for (const LastBranch& branch : work.branches) {
-      sum += dot(branch.log_likelihood.data(), (branch.*moments).data() + row * count, count);
+      const double* of_nodes = (branch.*moments).data() + row * count;
+      for (std::size_t k = 0; k < count; ++k) {
+        work.scratch[k] = branch.log_likelihood[k] * work.first[k];
+      }
+      sum += dot(branch.log_likelihood.data(), of_nodes, count);
+      part += dot(work.scratch.data(), of_nodes, count);
     }
-    return sum / total;
+    value = sum / total;
+    bias = ratio_bias(share, part / total, value);
   };
   for (std::size_t p = 0; p < shape_.size(last); ++p) {
-    half.mean[(inner_ + p) * out.count + i] = expectation(p, &LastBranch::mean);
+    const std::size_t at = (inner_ + p) * out.count + i;
+    expectation(p, &LastBranch::mean, half.mean[at], half.mean_bias[at]);
   }
   for (std::size_t pair = 0; pair < shape_.pairs(last); ++pair) {
-    half.second[(shape_.first_pair(last) + pair) * out.count + i] =
-        expectation(pair, &LastBranch::second);
+    const std::size_t at = (shape_.first_pair(last) + pair) * out.count + i;
+    expectation(pair, &LastBranch::second, half.second[at], half.second_bias[at]);
   }
   if (!half.cross.empty()) store_cross(i, total, work, out, half);
 }
@@ -394,6 +415,7 @@ void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& ou
     if (inner_ == 0) {
       work.attention.push(nullptr, 1);
       work.log_density[0] = 0.0;
+      work.first[0] = 1.0;
       last_->evaluate(work.attention, 1, sample.last(0), work.branches);
       store(i, work, out, out.half[0]);
       continue;

@@ -20,13 +20,52 @@ constexpr std::size_t lanes = 4;
 
 ONSET_CLONES void rotate(double cosine, double sine, const double* __restrict a,
                          const double* __restrict b, double* __restrict plus,
-                         double* __restrict minus, double* __restrict half_norm, std::size_t n) {
+                         double* __restrict minus, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    const double p = cosine * a[i] - sine * b[i];
-    const double m = sine * a[i] + cosine * b[i];
-    plus[i] = p;
-    minus[i] = m;
-    half_norm[i] = 0.5 * (p * p + m * m);
+    plus[i] = cosine * a[i] - sine * b[i];
+    minus[i] = sine * a[i] + cosine * b[i];
+  }
+}
+
+ONSET_CLONES void fold(Plane omega, Plane centre, Field zeta, Folded out, std::size_t n) {
+  const double* __restrict p = zeta.plus;
+  const double* __restrict m = zeta.minus;
+  double* __restrict plus = out.plus;
+  double* __restrict minus = out.minus;
+  double* __restrict exponent = out.exponent;
+  double* __restrict centre_plus = out.centre_plus;
+  double* __restrict centre_minus = out.centre_minus;
+  double* __restrict agree = out.agree;
+  double* __restrict unchanged = out.unchanged;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = omega.plus + p[i];
+    const double y = omega.minus + m[i];
+    const double a = x * omega.plus + y * omega.minus;
+    const double side = x * centre.plus + y * centre.minus;
+    const double other_p = -p[i] - 2.0 * omega.plus;
+    const double other_m = -m[i] - 2.0 * omega.minus;
+    plus[i] = a < 0.0 ? other_p : p[i];
+    minus[i] = a < 0.0 ? other_m : m[i];
+    exponent[i] = a < 0.0 ? 2.0 * a : -2.0 * a;
+    centre_plus[i] = side < 0.0 ? other_p : p[i];
+    centre_minus[i] = side < 0.0 ? other_m : m[i];
+    const double near = a < 0.0 ? 1.0 : 0.0;
+    const double far = side < 0.0 ? 1.0 : 0.0;
+    agree[i] = near == far ? 1.0 : 0.0;
+    unchanged[i] = side < 0.0 ? 0.0 : unchanged[i];
+  }
+}
+
+ONSET_CLONES void side_odds(const double* __restrict agree, const double* __restrict other,
+                            double* __restrict odds, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) odds[i] *= agree[i] > 0.5 ? 1.0 - other[i] : other[i];
+}
+
+ONSET_CLONES void mirror(Plane omega, Field zeta, double* __restrict plus, double* __restrict minus,
+                         std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    plus[i] = -zeta.plus[i] - 2.0 * omega.plus;
+    minus[i] = -zeta.minus[i] - 2.0 * omega.minus;
   }
 }
 
@@ -84,8 +123,6 @@ ONSET_CLONES void solve_last(const Layer& layer, Plane h, Plane omega, double de
                   (s2[i] * (1.0 - s2[i])) / lambda;
     plus[i] = (zp - omega.plus) * scale;
     minus[i] = (zm - omega.minus) * scale;
-    plus[n + i] = (-zp - omega.plus) * scale;
-    minus[n + i] = (-zm - omega.minus) * scale;
     feasible[i] = 1.0;
   }
 }
@@ -153,8 +190,6 @@ ONSET_CLONES void solve_inner(const Layer& layer, Plane omega, double deviation,
                   (s2[i] * (1.0 - s2[i])) / lambda[i];
     plus[i] = (zp - omega.plus) * scale;
     minus[i] = (zm - omega.minus) * scale;
-    plus[n + i] = (-zp - omega.plus) * scale;
-    minus[n + i] = (-zm - omega.minus) * scale;
   }
 }
 
@@ -193,73 +228,62 @@ ONSET_CLONES void draw(const Gaussian& gaussian, double* const* zeta, std::size_
   }
 }
 
-ONSET_CLONES void log_ratio(const Gaussian& gaussian, double constant, const double* const* zeta,
-                            double* __restrict out, std::size_t n) {
-  const std::size_t size = gaussian.size;
-  // Two rows at a time; beyond the diagonal block the images of the rows are sums over coordinates.
-  constexpr std::size_t chunk = 4 * lanes;
-  for (std::size_t i = 0; i < n; ++i) out[i] = constant;
-  for (std::size_t row = 0; row < size; row += 2) {
-    const double* upper = gaussian.factor + row * size;
-    const double* lower = upper + size;
-    const double* __restrict p = zeta[row];
-    const double* __restrict m = zeta[row + 1];
-    const double mean_p = gaussian.mean[row];
-    const double mean_m = gaussian.mean[row + 1];
-    const double pp = upper[row];
-    const double pm = upper[row + 1];
-    const double mm = lower[row + 1];
-    if (row + 2 == size) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const double a = pp * (p[i] - mean_p) + pm * (m[i] - mean_m);
-        const double b = mm * (m[i] - mean_m);
-        out[i] += 0.5 * ((p[i] * p[i] - a * a) + (m[i] * m[i] - b * b));
-      }
-      continue;
-    }
-    for (std::size_t first = 0; first < n; first += chunk) {
-      const std::size_t count = n - first < chunk ? n - first : chunk;
-      double a[chunk];
-      double b[chunk];
-      for (std::size_t i = 0; i < count; ++i) {
-        a[i] = pp * (p[first + i] - mean_p) + pm * (m[first + i] - mean_m);
-        b[i] = mm * (m[first + i] - mean_m);
-      }
-      for (std::size_t j = row + 2; j < size; ++j) {
-        const double* __restrict z = zeta[j] + first;
-        for (std::size_t i = 0; i < count; ++i) {
-          a[i] += upper[j] * (z[i] - gaussian.mean[j]);
-          b[i] += lower[j] * (z[i] - gaussian.mean[j]);
-        }
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        const double x = p[first + i];
-        const double y = m[first + i];
-        out[first + i] += 0.5 * ((x * x - a[i] * a[i]) + (y * y - b[i] * b[i]));
-      }
+namespace {
+
+/// log_ratio() for the next `count` nodes.
+template <std::size_t count>
+[[gnu::always_inline]] inline void log_ratio_block(const LinearLabel& label, double constant,
+                                                   const double* const* zeta, std::size_t first,
+                                                   double* __restrict out) {
+  double a[count];
+  double b[count];
+  for (std::size_t i = 0; i < count; ++i) {
+    a[i] = label.offset.plus;
+    b[i] = label.offset.minus;
+  }
+  for (std::size_t j = 0; j < label.size; ++j) {
+    const double* __restrict z = zeta[j] + first;
+    const double up = label.slope[j];
+    const double down = label.slope[label.size + j];
+    for (std::size_t i = 0; i < count; ++i) {
+      a[i] += up * z[i];
+      b[i] += down * z[i];
     }
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    out[first + i] = constant - 0.5 * (a[i] * a[i] + b[i] * b[i]);
+  }
+}
+
+}  // namespace
+
+ONSET_CLONES void log_ratio(const LinearLabel& label, double constant, const double* const* zeta,
+                            double* __restrict out, std::size_t n) {
+  constexpr std::size_t wide = 4 * lanes;
+  std::size_t first = 0;
+  for (; first + wide <= n; first += wide) {
+    log_ratio_block<wide>(label, constant, zeta, first, out);
+  }
+  for (; first < n; first += lanes) log_ratio_block<lanes>(label, constant, zeta, first, out);
 }
 
 ONSET_CLONES void weights(double total_gain, double last, double one, double inner,
                           const WeightTerms& terms, const double* __restrict stretch,
-                          const Solution& solution, double* __restrict weight,
-                          double* __restrict weight_sum, std::size_t n) {
+                          const Solution& solution, double* __restrict weight, std::size_t n) {
   const double* __restrict jacobian = solution.jacobian;
   const double* __restrict lambda = solution.lambda;
   const double* __restrict feasible = solution.feasible;
-  for (std::size_t sign = 0; sign < 2; ++sign) {
-    const double* __restrict exp_last = terms.exp_last[sign];
-    const double* __restrict ratio = terms.ratio[sign];
-    const double* __restrict exp_inner = terms.exp_inner[sign];
-    double* __restrict out = weight + sign * n;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double determinant = total_gain * lambda[i] * stretch[i];
-      const double prior = last * exp_last[i] * (one + ratio[i]);
-      out[i] = feasible[i] / (determinant * (prior + inner * jacobian[i] * exp_inner[i]));
-    }
+  const double* __restrict exp_last = terms.exp_last;
+  const double* __restrict other_last = terms.other_last;
+  const double* __restrict ratio = terms.ratio;
+  const double* __restrict exp_inner = terms.exp_inner;
+  const double* __restrict other_inner = terms.other_inner;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double determinant = total_gain * lambda[i] * stretch[i];
+    const double of_last = last * exp_last[i] * (1.0 - other_last[i]) * (one + ratio[i]);
+    const double of_inner = inner * jacobian[i] * exp_inner[i] * (1.0 - other_inner[i]);
+    weight[i] = feasible[i] / (determinant * (of_last + of_inner));
   }
-  for (std::size_t i = 0; i < n; ++i) weight_sum[i] = weight[i] + weight[n + i];
 }
 
 ONSET_CLONES void add_product(double factor, Field a, Field b, double* __restrict out,
@@ -267,12 +291,6 @@ ONSET_CLONES void add_product(double factor, Field a, Field b, double* __restric
   for (std::size_t i = 0; i < n; ++i) {
     out[i] += factor * (a.plus[i] * b.plus[i] + a.minus[i] * b.minus[i]);
   }
-}
-
-ONSET_CLONES void scale(const double* __restrict factor, double* __restrict weight,
-                        double* __restrict weight_sum, std::size_t n) {
-  for (std::size_t i = 0; i < 2 * n; ++i) weight[i] *= factor[i];
-  for (std::size_t i = 0; i < n; ++i) weight_sum[i] = weight[i] + weight[n + i];
 }
 
 ONSET_CLONES double product_sum(const double* __restrict w, Field a, Field b, std::size_t n) {
@@ -302,6 +320,37 @@ ONSET_CLONES std::array<double, 6> moment_sums(const double* __restrict w,
       sum[3][k] += wp * p[i + k];
       sum[4][k] += wp * m[i + k];
       sum[5][k] += wm * m[i + k];
+    }
+  }
+  std::array<double, 6> total{};
+  for (std::size_t row = 0; row < 6; ++row) {
+    for (std::size_t k = 0; k < lanes; ++k) total[row] += sum[row][k];
+  }
+  return total;
+}
+
+ONSET_CLONES std::array<double, 6> folded_moment_sums(const double* __restrict w,
+                                                      const double* __restrict other, Plane omega,
+                                                      Field zeta, std::size_t n) {
+  const double* __restrict p = zeta.plus;
+  const double* __restrict m = zeta.minus;
+  const double shift_p = 2.0 * omega.plus;
+  const double shift_m = 2.0 * omega.minus;
+  double sum[6][lanes] = {};
+  for (std::size_t i = 0; i < n; i += lanes) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const double x = p[i + k];
+      const double y = m[i + k];
+      const double other_x = -x - shift_p;
+      const double other_y = -y - shift_m;
+      const double second = w[i + k] * other[i + k];
+      const double first = w[i + k] - second;
+      sum[0][k] += w[i + k];
+      sum[1][k] += first * x + second * other_x;
+      sum[2][k] += first * y + second * other_y;
+      sum[3][k] += first * x * x + second * other_x * other_x;
+      sum[4][k] += first * x * y + second * other_x * other_y;
+      sum[5][k] += first * y * y + second * other_y * other_y;
     }
   }
   std::array<double, 6> total{};

@@ -21,9 +21,9 @@ struct Layer {
   double gain;  ///< product of (1 + skip) over the layers below it
 };
 
-/// Rotates normals (a, b) by the angle with the given cosine and sine; half_norm = |eta|^2 / 2.
+/// Rotates normals (a, b) by the angle with the given cosine and sine.
 void rotate(double cosine, double sine, const double* a, const double* b, double* plus,
-            double* minus, double* half_norm, std::size_t n);
+            double* minus, std::size_t n);
 
 /// Scores l1, l2 = beta (u_-^2 +- u_+ u_-) and u_- of u = B z, z = omega + deviation eta [smi 8].
 void scores(const Layer& layer, Plane omega, double deviation, const double* eta_plus,
@@ -34,17 +34,16 @@ void scores(const Layer& layer, Plane omega, double deviation, const double* eta
 void advance(const Layer& layer, const double* s1, const double* s2, double* mix, double* stretch,
              std::size_t n);
 
-/// What a proposal knows of its nodes. Of solved fields both signs are kept, the second half of the
-/// arrays (from n on) being the negative one.
+/// What a proposal knows of its nodes.
 struct Solution {
-  double* plus;      ///< solved field as zeta, 2n
+  double* plus;      ///< solved field as zeta, of one of its signs
   double* minus;     ///< likewise
-  double* lambda;    ///< eigenvalue of the inverted layer, n
-  double* jacobian;  ///< |d z_L / d z_{L-1}|, n
-  double* feasible;  ///< 1 or 0, n
+  double* lambda;    ///< eigenvalue of the inverted layer
+  double* jacobian;  ///< |d z_L / d z_{L-1}|
+  double* feasible;  ///< 1 or 0
 };
 
-/// Proposal A: z_L = +- B^{-1} h [smi 9].
+/// Proposal A: z_L = B^{-1} h [smi 9].
 void solve_last(const Layer& layer, Plane h, Plane omega, double deviation, const double* u_minus,
                 const double* s1, const double* s2, const double* mix, const double* stretch,
                 Solution out, std::size_t n);
@@ -56,10 +55,39 @@ void invert_softmax(const Layer& layer, Plane h, Plane omega, double deviation,
                     const double* stretch, double* z_minus, double* s1, double* s2, double* odds1,
                     double* odds2, Solution out, std::size_t n);
 
-/// Proposal B, second half: +- z_{L-1} from the log odds l1, l2 [smi 12].
+/// Proposal B, second half: z_{L-1} from the log odds l1, l2 [smi 12].
 void solve_inner(const Layer& layer, Plane omega, double deviation, const double* z_minus,
                  const double* s1, const double* s2, const double* l1, const double* l2,
                  const double* mix, const double* stretch, Solution out, std::size_t n);
+
+/// A field as zeta at n nodes, in the rotated basis.
+struct Field {
+  const double* plus;
+  const double* minus;
+};
+
+/// A field at n nodes whose signs are chosen: the one nearer to omega, and that on the centre's
+/// side.
+struct Folded {
+  double* plus;         ///< zeta of the nearer sign
+  double* minus;        ///< likewise
+  double* exponent;     ///< log of the prior of the other sign over that of the nearer one
+  double* centre_plus;  ///< zeta of the centre's side
+  double* centre_minus;
+  double* agree;      ///< 1 where the two are the same, else 0
+  double* unchanged;  ///< set to 0 where the centre's side is not the given sign
+};
+
+/// Labels do not see the sign of z: both signs belong to one node [smi 87]. `omega` in units of the
+/// deviation; `centre`: any vector on its side.
+void fold(Plane omega, Plane centre, Field zeta, Folded out, std::size_t n);
+
+/// odds *= probability of the sign on the centre's side, other = that of the sign further from
+/// omega.
+void side_odds(const double* agree, const double* other, double* odds, std::size_t n);
+
+/// The other sign of a folded field.
+void mirror(Plane omega, Field zeta, double* plus, double* minus, std::size_t n);
 
 /// exponent = |zeta|^2 / 2 over n entries; returns the smallest.
 double exponents(const double* plus, const double* minus, double* exponent, std::size_t n);
@@ -75,41 +103,45 @@ struct Gaussian {
 /// Turns standard normals, one array per coordinate, into draws from the Gaussian.
 void draw(const Gaussian& gaussian, double* const* zeta, std::size_t n);
 
-/// constant + |zeta|^2 / 2 - |factor (zeta - mean)|^2 / 2: up to the constant, the logarithm of the
-/// Gaussian over the prior.
-void log_ratio(const Gaussian& gaussian, double constant, const double* const* zeta, double* out,
+/// zeta_L = offset + slope zeta: what the label says of the drawn fields, linearised. `slope`: the
+/// row of the plus component, then that of the minus one, `size` coordinates each.
+struct LinearLabel {
+  const double* slope;
+  Plane offset;
+  std::size_t size;
+};
+
+/// constant - |offset + slope zeta|^2 / 2: up to the constant, the logarithm of the linearised
+/// posterior over the prior [smi 28].
+void log_ratio(const LinearLabel& label, double constant, const double* const* zeta, double* out,
                std::size_t n);
 
-/// What the weights of a proposal's nodes are made of, per sign of the solved field; fields that do
-/// not have the sign are named twice.
+/// What the weights of a proposal's nodes are made of.
 struct WeightTerms {
-  const double* exp_last[2];   ///< e^{E_L}
-  const double* ratio[2];      ///< density of the Gaussian proposal over the prior's
-  const double* exp_inner[2];  ///< e^{E_{L-1}}
+  const double* exp_last;     ///< e^{E_L} of the sign nearer to omega
+  const double* other_last;   ///< probability of the other one
+  const double* ratio;        ///< density of the Gaussian proposal over the prior's
+  const double* exp_inner;    ///< likewise for layer L-1
+  const double* other_inner;  ///< likewise
 };
 
-/// Balance-heuristic weights for both signs, and their sum [smi 29]:
-///   w = feasible / (gain lambda stretch (last e^{E_L} (one + ratio) + inner J e^{E_{L-1}})).
+/// Balance-heuristic weights [smi 29]:
+///   w = feasible / (gain lambda stretch (last e^{E_L} pi_L (one + ratio)
+///                                        + inner J e^{E_{L-1}} pi_{L-1})).
 void weights(double total_gain, double last, double one, double inner, const WeightTerms& terms,
-             const double* stretch, const Solution& solution, double* weight, double* weight_sum,
-             std::size_t n);
-
-/// A field as zeta at n nodes, in the rotated basis.
-struct Field {
-  const double* plus;
-  const double* minus;
-};
+             const double* stretch, const Solution& solution, double* weight, std::size_t n);
 
 /// out += factor (p p' + m m').
 void add_product(double factor, Field a, Field b, double* out, std::size_t n);
-
-/// Multiplies the weights of both signs by 2n factors, and sums them again.
-void scale(const double* factor, double* weight, double* weight_sum, std::size_t n);
 
 /// Sum over nodes of w (p p' + m m').
 double product_sum(const double* w, Field a, Field b, std::size_t n);
 
 /// Sums over nodes of w times 1, p, m, p p, p m, m m.
 std::array<double, 6> moment_sums(const double* w, const double* p, const double* m, std::size_t n);
+
+/// The same for a folded field, both signs with their probabilities.
+std::array<double, 6> folded_moment_sums(const double* w, const double* other, Plane omega,
+                                         Field zeta, std::size_t n);
 
 }  // namespace onset::smi::two_token

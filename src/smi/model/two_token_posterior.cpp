@@ -9,6 +9,7 @@
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
 #include "smi/model/node_sets.hpp"
+#include "smi/model/ratio_bias.hpp"
 
 namespace onset::smi {
 namespace {
@@ -29,11 +30,15 @@ constexpr std::uint64_t first_inner_scramble = std::uint64_t{1} << 40;
 /// finite log Z instead of 0/0.
 constexpr double rescale_above = 300.0;
 
-/// B has the nodes of A divided by the first of these, each component of C by the second: with C
-/// beside them, two layers are then as accurate as with equal A and B, at 1.1 to 1.4 times the
-/// cost.
+/// Of a density that must stay finite.
+constexpr double largest_exponent = 700.0;
+
+/// B has the nodes of A divided by the first of these, C by the second.
 constexpr std::size_t last_share = 2;
 constexpr std::size_t centre_share = 4;
+
+/// A sign that is less likely than this everywhere is not looked at where choices are enumerated.
+constexpr double negligible_sign = 1e-18;
 
 Plane rotate_tokens(double first, double second) {
   constexpr double half_sqrt2 = 0.5 * std::numbers::sqrt2;
@@ -43,19 +48,65 @@ Plane rotate_tokens(double first, double second) {
 /// Weighted sums of one layer: 1, p, m, p p, p m, m m.
 using PlaneSums = std::array<double, 6>;
 
-two_token::Gaussian gaussian(const LaplaceComponent& c) {
-  return {c.mean.data(), c.factor.data(), c.mean.size()};
+/// Of the first half of the nodes and of all.
+struct BatchSums {
+  PlaneSums first{};
+  PlaneSums all{};
+};
+
+void combine(double mine, PlaneSums& sums, double theirs, const PlaneSums& others) {
+  for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = mine * sums[k] + theirs * others[k];
 }
 
-/// exp(|zeta|^2 / 2 - shift) of the solved field, both signs; returns the shift, which is 0 unless
-/// every exponent is large.
-double shifted_exponentials(const two_token::Solution& solution, double* out, std::size_t n) {
-  const double lowest = two_token::exponents(solution.plus, solution.minus, out, 2 * n);
+/// From a function of the first node and the number of nodes.
+template <class Sums>
+BatchSums batch_sums(std::size_t n, const Sums& sums_of) {
+  BatchSums sums{sums_of(0, n / 2), sums_of(n / 2, n / 2)};
+  combine(1.0, sums.all, 1.0, sums.first);
+  return sums;
+}
+
+/// What finitely many nodes add to the averages over them, with a 1 in place of their sum.
+PlaneSums biases(const BatchSums& sums) {
+  const double total = sums.all[0];
+  PlaneSums bias{1.0};
+  for (std::size_t k = 1; k < bias.size(); ++k) {
+    bias[k] = ratio_bias(sums.first[0] / total, sums.first[k] / total, sums.all[k] / total);
+  }
+  return bias;
+}
+
+/// omega of a layer in units of its deviation.
+Plane scaled_omega(const TwoTokenSample& sample, std::size_t layer) {
+  const double scale = 1.0 / sample.deviation[layer];
+  return {sample.omega[layer].plus * scale, sample.omega[layer].minus * scale};
+}
+
+/// The largest logarithm of the linearised posterior over the prior.
+double log_top(const LaplaceComponent& c) {
+  return c.log_determinant + c.exponent;
+}
+
+/// Where the linearised label is so far off the prior that their difference is lost in rounding,
+/// there is no proposal C.
+bool is_usable(const LaplaceComponent& c) {
+  return log_top(c) < 1e6;
+}
+
+/// A vector that tells the two sides of a field apart.
+Plane side_of(Plane centre) {
+  const bool vanishes = centre.plus == 0.0 && centre.minus == 0.0;
+  return vanishes ? Plane{1.0, 1.0} : centre;
+}
+
+/// exp(|zeta|^2 / 2 - shift) of a field, and the shift, which is 0 unless every exponent is large.
+double shifted_exponentials(two_token::Field zeta, std::vector<double>& out, std::size_t n) {
+  const double lowest = two_token::exponents(zeta.plus, zeta.minus, out.data(), n);
   const double shift = lowest > rescale_above ? lowest : 0.0;
   if (shift > 0.0) {
-    for (std::size_t i = 0; i < 2 * n; ++i) out[i] -= shift;
+    for (std::size_t i = 0; i < n; ++i) out[i] -= shift;
   }
-  simd::exp({out, 2 * n}, {out, 2 * n});
+  simd::exp({out.data(), n}, {out.data(), n});
   return shift;
 }
 
@@ -77,12 +128,14 @@ void store_unrotated(const PlaneSums& sums, double* mean, double* second, std::s
 /// Sums over nodes of every layer's moments, in units of exp(-shift); of pairs of layers too if
 /// wanted.
 struct TwoTokenPosterior::LayerSums {
-  LayerSums(std::size_t layers, std::size_t pairs) : layer(layers, PlaneSums{}), cross(pairs) {}
+  LayerSums(std::size_t layers, std::size_t pairs) : layer(layers), cross(pairs) {}
+
+  [[nodiscard]] double weight() const { return layer[0].all[0]; }
 
   void merge(const LayerSums& other) {
     // A proposal without weight has no scale: its shift of 0 would make the other underflow.
-    if (!(other.layer[0][0] > 0.0)) return;
-    if (!(layer[0][0] > 0.0)) {
+    if (!(other.weight() > 0.0)) return;
+    if (!(weight() > 0.0)) {
       *this = other;
       return;
     }
@@ -90,9 +143,8 @@ struct TwoTokenPosterior::LayerSums {
     const double mine = std::exp(low - shift);
     const double theirs = std::exp(low - other.shift);
     for (std::size_t l = 0; l < layer.size(); ++l) {
-      for (std::size_t k = 0; k < layer[l].size(); ++k) {
-        layer[l][k] = mine * layer[l][k] + theirs * other.layer[l][k];
-      }
+      combine(mine, layer[l].first, theirs, other.layer[l].first);
+      combine(mine, layer[l].all, theirs, other.layer[l].all);
     }
     for (std::size_t k = 0; k < cross.size(); ++k) {
       cross[k] = mine * cross[k] + theirs * other.cross[k];
@@ -100,7 +152,7 @@ struct TwoTokenPosterior::LayerSums {
     shift = low;
   }
 
-  std::vector<PlaneSums> layer;
+  std::vector<BatchSums> layer;
   std::vector<double> cross;  // p p' + m m'
   double shift = 0.0;
 };
@@ -110,19 +162,23 @@ struct TwoTokenPosterior::LayerSums {
 struct TwoTokenPosterior::Workspace {
   using Array = std::vector<double>;
 
-  Workspace(const DeepAttention& model, std::size_t nodes, std::size_t most_centre_nodes)
+  Workspace(const DeepAttention& model, std::size_t nodes, std::size_t centre_nodes)
       : laplace(model) {
-    const auto drawn = 2 * static_cast<std::size_t>(model.layers - 1);
-    const std::size_t most = std::max(nodes, most_centre_nodes);
+    const auto layers = static_cast<std::size_t>(model.layers);
+    const std::size_t drawn = 2 * (layers - 1);
     prior.assign(drawn, Array(nodes));
-    near.assign(drawn, Array(most_centre_nodes));
-    for (Array* a : {&exp_drawn, &mix, &stretch, &minus, &lambda, &jacobian, &feasible, &weight_sum,
-                     &component_ratio}) {
-      a->resize(most);
+    near.assign(drawn, Array(centre_nodes));
+    folded.assign(2 * layers, Array(nodes));
+    mirrored.assign(2 * layers, Array(nodes));
+    other.assign(layers, Array(nodes));
+    centred.assign(2 * layers, Array(nodes));
+    side.assign(layers, Array(nodes));
+    for (Array* a : {&mix, &stretch, &minus, &lambda, &jacobian, &feasible, &exp_last, &exp_inner,
+                     &solved_plus, &solved_minus, &ratio, &weight, &signed_weight, &exponent,
+                     &agree, &unchanged}) {
+      a->resize(nodes);
     }
-    for (Array* a : {&softmax, &scores, &weight, &solved_plus, &solved_minus, &ratio, &tilt}) {
-      a->resize(2 * most);
-    }
+    for (Array* a : {&softmax, &scores}) a->resize(2 * nodes);
     fields.resize(drawn);
   }
 
@@ -132,14 +188,15 @@ struct TwoTokenPosterior::Workspace {
     for (std::size_t j = 0; j < arrays.size(); ++j) fields[j] = arrays[j].data();
   }
 
-  /// The field of a layer at the nodes of one sign, if the layer `solved` is not drawn but solved.
-  [[nodiscard]] two_token::Field field(std::size_t layer, std::size_t solved, std::size_t sign) {
-    if (layer == solved) return {solved_plus.data() + sign * n, solved_minus.data() + sign * n};
-    // Where the last layer is drawn it lies in the place of the solved one.
-    const std::size_t at = std::min(layer, fields.size() / 2 - 1);
-    return {fields[2 * at], fields[2 * at + 1]};
+  [[nodiscard]] two_token::Field drawn(std::size_t layer) const {
+    return {fields[2 * layer], fields[2 * layer + 1]};
   }
-
+  [[nodiscard]] two_token::Field solved() const {
+    return {solved_plus.data(), solved_minus.data()};
+  }
+  [[nodiscard]] two_token::Field nearer(std::size_t layer) const {
+    return {folded[2 * layer].data(), folded[2 * layer + 1].data()};
+  }
   [[nodiscard]] two_token::Solution solution() {
     return {solved_plus.data(), solved_minus.data(), lambda.data(), jacobian.data(),
             feasible.data()};
@@ -150,16 +207,23 @@ struct TwoTokenPosterior::Workspace {
   std::size_t n = 0;                 // nodes in use
   std::vector<double*> fields;       // zeta of the drawn fields: layer * 2 + plus/minus
   std::vector<Array> prior, near;    // where they lie: of A and B, of C
-  Array exp_drawn;                   // exp(|zeta|^2 / 2) of the last drawn field
+  std::vector<Array> folded;         // zeta of every layer, the sign nearer to omega
+  std::vector<Array> other;          // probability of the other sign, per layer
+  std::vector<Array> mirrored;       // zeta of the other sign
+  std::vector<Array> centred;        // zeta, the sign on the centre's side
+  std::vector<Array> side;           // its probability, per layer
   Array mix, stretch;                // R and Lambda of B_{L-2} [smi 8]
   Array minus;                       // u_minus of layer L-1 (A, C) or z_minus of layer L (B)
   Array lambda, jacobian, feasible;
   Array softmax;                    // s1, then s2
-  Array scores;                     // l1, then l2; later the exponents of the two signs
-  Array solved_plus, solved_minus;  // the solved field as zeta, both signs
-  Array ratio, component_ratio;     // density of C over that of A
-  Array weight, weight_sum;
-  Array tilt;  // -zeta^T K zeta / 2, both signs, then its exponential
+  Array scores;                     // l1, then l2
+  Array solved_plus, solved_minus;  // the solved field as zeta
+  Array exp_last, exp_inner;        // exp(|zeta|^2 / 2) of layers L and L-1, nearer signs
+  Array ratio;                      // density of C over that of A
+  Array weight, signed_weight;      // of all signs, of one choice
+  Array exponent;                   // -zeta^T K zeta / 2, then its exponential
+  Array agree, unchanged;
+  std::vector<two_token::Field> chosen;  // zeta of every layer, of one choice of signs
 };
 
 TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options)
@@ -177,8 +241,7 @@ TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const Posterior
     numerics::scrambled_sobol(dimensions, options.seed, first_inner_scramble + set)
         ->points(0, half, quantiles);
     simd::normal_quantile(quantiles, quantiles);
-    // Each node with its reflection: odd moments of a field that is not yet learned vanish exactly,
-    // so that E|g|^2 is proportional to its overlap down to overlap 0.
+    // Each node with its reflection.
     for (std::size_t row = 0; row < rows; ++row) {
       double* out = normals_.data() + (set * rows + row) * nodes_;
       for (std::size_t i = 0; i < half; ++i) {
@@ -202,11 +265,8 @@ void TwoTokenPosterior::draw_nodes(std::size_t set, std::uint64_t sample_key,
   for (std::size_t l = 0; l < drawn; ++l, source += 2 * nodes_) {
     const double angle = 2.0 * std::numbers::pi * hashed_uniform(sample_key, l);
     two_token::rotate(std::cos(angle), std::sin(angle), source, source + nodes_,
-                      work.prior[2 * l].data(), work.prior[2 * l + 1].data(), work.exp_drawn.data(),
-                      nodes_);
+                      work.prior[2 * l].data(), work.prior[2 * l + 1].data(), nodes_);
   }
-  simd::exp({work.exp_drawn.data(), nodes_},
-            {work.exp_drawn.data(), nodes_});  // of the last drawn field
 }
 
 /// Mix and stretch of B_{L-2} from the drawn fields below layer L-1 [smi 8].
@@ -225,7 +285,7 @@ void TwoTokenPosterior::push_through(const TwoTokenSample& sample, Workspace& wo
   }
 }
 
-/// z_L = +- B^{-1} h from the drawn fields.
+/// z_L = B^{-1} h from the drawn fields.
 void TwoTokenPosterior::solve_last(const TwoTokenSample& sample, Workspace& work) const {
   const std::size_t n = work.n;
   const auto inner = static_cast<std::size_t>(model_.layers - 2);
@@ -240,37 +300,72 @@ void TwoTokenPosterior::solve_last(const TwoTokenSample& sample, Workspace& work
                         work.solution(), n);
 }
 
-/// Density of C over that of the prior at n nodes, times exp(-shift) [smi 28].
-void TwoTokenPosterior::gaussian_ratio(Workspace& work, double shift, double* out) const {
+/// Chooses signs of a layer's field and weighs them [smi 87]. `unchanged` becomes 0 where the given
+/// sign is not on the centre's side.
+void TwoTokenPosterior::fold(const TwoTokenSample& sample, std::size_t layer, two_token::Field zeta,
+                             double* unchanged, Workspace& work) const {
   const std::size_t n = work.n;
-  const double share = std::log(static_cast<double>(centre_nodes_) / static_cast<double>(nodes_));
-  double* target = out;
-  for (const LaplaceComponent& c : work.laplace.components()) {
-    two_token::log_ratio(gaussian(c), c.log_determinant + share - shift, work.fields.data(), target,
-                         n);
-    simd::exp({target, n}, {target, n});
-    if (target != out) {
-      for (std::size_t i = 0; i < n; ++i) out[i] += target[i];
-    }
-    target = work.component_ratio.data();
+  const bool last = layer + 1 == static_cast<std::size_t>(model_.layers);
+  double* other = work.other[layer].data();
+  two_token::fold(scaled_omega(sample, layer),
+                  side_of(last ? sample.omega[layer] : work.laplace.centre()[layer]), zeta,
+                  {work.folded[2 * layer].data(), work.folded[2 * layer + 1].data(), other,
+                   work.centred[2 * layer].data(), work.centred[2 * layer + 1].data(),
+                   work.agree.data(), unchanged},
+                  n);
+  simd::sigmoid({other, n}, {other, n});
+  std::fill_n(work.side[layer].begin(), n, 1.0);
+  two_token::side_odds(work.agree.data(), other, work.side[layer].data(), n);
+}
+
+/// Density of C over that of the prior, all signs of each, times exp(-shift) [smi 87]. `rescale`:
+/// the shift is chosen, and is 0 unless every node has a large density. Returns it.
+double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& work) const {
+  const std::size_t n = work.n;
+  const LaplaceComponent& c = work.laplace.component();
+  double* ratio = work.ratio.data();
+  if (!is_usable(c)) {
+    std::fill_n(ratio, n, 0.0);
+    return shift;
   }
+  const double share = std::log(static_cast<double>(centre_nodes_) / static_cast<double>(nodes_));
+  std::vector<const double*> centred(c.mean.size());
+  for (std::size_t j = 0; j < centred.size(); ++j) centred[j] = work.centred[j].data();
+  two_token::log_ratio({c.slope.data(), c.offset, c.mean.size()}, log_top(c) + share,
+                       centred.data(), ratio, n);
+  if (rescale) {
+    double lowest = HUGE_VAL;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (work.feasible[i] > 0.0) lowest = std::min(lowest, ratio[i]);
+    }
+    shift = lowest > rescale_above && lowest < HUGE_VAL ? lowest : 0.0;
+  }
+  for (std::size_t i = 0; i < n; ++i) ratio[i] = std::min(ratio[i] - shift, largest_exponent);
+  simd::exp({ratio, n}, {ratio, n});
+  for (std::size_t l = 0; 2 * l < centred.size(); ++l) {
+    for (std::size_t i = 0; i < n; ++i) ratio[i] *= work.side[l][i];
+  }
+  return shift;
 }
 
 /// Proposal A: all inner fields drawn from the prior.
 void TwoTokenPosterior::propose_inner_fields(const TwoTokenSample& sample, Workspace& work,
                                              LayerSums& sums) const {
   const std::size_t n = work.n;
+  const auto last = static_cast<std::size_t>(model_.layers - 1);
   solve_last(sample, work);
-  double* exp_last = work.scores.data();
-  sums.shift = shifted_exponentials(work.solution(), exp_last, n);
-  double* ratio = work.ratio.data();
-  gaussian_ratio(work, 0.0, ratio);
-  const double* drawn = work.exp_drawn.data();
-  collect(sample, {{exp_last, exp_last + n}, {ratio, ratio}, {drawn, drawn}}, 1.0,
-          std::exp(-sums.shift), true, work, sums);
+  for (std::size_t l = 0; l < last; ++l) {
+    fold(sample, l, work.drawn(l), work.unchanged.data(), work);
+  }
+  fold(sample, last, work.solved(), work.unchanged.data(), work);
+  sums.shift = shifted_exponentials(work.nearer(last), work.exp_last, n);
+  shifted_exponentials(work.nearer(last - 1), work.exp_inner, n);
+  gaussian_ratio(false, 0.0, work);
+  collect(sample, 1.0, std::exp(-sums.shift), work, sums);
 }
 
-/// Proposal B: the last field drawn; the softmax of layer L-1 inverted.
+/// Proposal B: the last field drawn; the softmax of layer L-1 inverted. The layers below are those
+/// of A.
 void TwoTokenPosterior::propose_last_field(const TwoTokenSample& sample, Workspace& work,
                                            LayerSums& sums) const {
   work.n = last_nodes_;
@@ -287,123 +382,147 @@ void TwoTokenPosterior::propose_last_field(const TwoTokenSample& sample, Workspa
   two_token::solve_inner(top, sample.omega[inner], sample.deviation[inner], work.minus.data(), s1,
                          s1 + n, l1, l1 + n, work.mix.data(), work.stretch.data(), work.solution(),
                          n);
-  double* exp_inner = work.scores.data();
-  sums.shift = shifted_exponentials(work.solution(), exp_inner, n);
-  double* ratio = work.ratio.data();
-  double* drawn[] = {work.fields[2 * inner], work.fields[2 * inner + 1]};
-  for (std::size_t sign = 0; sign < 2; ++sign) {
-    work.fields[2 * inner] = work.solved_plus.data() + sign * n;
-    work.fields[2 * inner + 1] = work.solved_minus.data() + sign * n;
-    gaussian_ratio(work, sums.shift, ratio + sign * n);
-  }
-  std::copy_n(drawn, 2, work.fields.data() + 2 * inner);
-  const double* exp_last = work.exp_drawn.data();
-  collect(sample, {{exp_last, exp_last}, {ratio, ratio + n}, {exp_inner, exp_inner + n}},
-          std::exp(-sums.shift), 1.0, false, work, sums);
+  fold(sample, inner, work.solved(), work.unchanged.data(), work);
+  fold(sample, inner + 1, work.drawn(inner), work.unchanged.data(), work);
+  sums.shift = shifted_exponentials(work.nearer(inner), work.exp_inner, n);
+  shifted_exponentials(work.nearer(inner + 1), work.exp_last, n);
+  gaussian_ratio(false, sums.shift, work);
+  collect(sample, std::exp(-sums.shift), 1.0, work, sums);
 }
 
-/// Proposal C: all inner fields drawn from the linearised posterior. The mirror images get the
-/// mirrored normals, so that odd moments of a field that is not yet learned vanish here too.
+/// Proposal C: all inner fields drawn from the linearised posterior, on the centre's side only.
 void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Workspace& work,
                                             LayerSums& sums) const {
-  const auto components = work.laplace.components();
-  const std::size_t m = centre_nodes_;
-  std::vector<double*> block(work.near.size());
-  for (std::size_t k = 0; k < components.size(); ++k) {
-    for (std::size_t j = 0; j < block.size(); ++j) {
-      block[j] = work.near[j].data() + k * m;
-      const double sign = (components[k].reflected >> (j / 2)) & 1u ? -1.0 : 1.0;
-      for (std::size_t i = 0; i < m; ++i) block[j][i] = sign * work.prior[j][i];
-    }
-    two_token::draw(gaussian(components[k]), block.data(), m);
-  }
-  work.use(work.near, m * components.size());
+  const LaplaceComponent& component = work.laplace.component();
+  const auto last = static_cast<std::size_t>(model_.layers - 1);
+  work.use(work.near, centre_nodes_);
   const std::size_t n = work.n;
+  for (std::size_t j = 0; j < work.near.size(); ++j) {
+    std::copy_n(work.prior[j].begin(), n, work.near[j].begin());
+  }
+  two_token::draw({component.mean.data(), component.factor.data(), component.mean.size()},
+                  work.fields.data(), n);
   push_through(sample, work);
   solve_last(sample, work);
+  for (std::size_t l = 0; l < last; ++l) {
+    fold(sample, l, work.drawn(l), work.feasible.data(), work);
+  }
+  fold(sample, last, work.solved(), work.unchanged.data(), work);
 
-  double* exp_last = work.scores.data();
-  sums.shift = shifted_exponentials(work.solution(), exp_last, n);
-  double* ratio = work.ratio.data();
-  two_token::log_ratio(gaussian(components[0]), components[0].log_determinant, work.fields.data(),
-                       ratio, m);
-  const double lowest = *std::min_element(ratio, ratio + m);
-  const double ratio_shift = lowest > rescale_above ? lowest : 0.0;
-  gaussian_ratio(work, ratio_shift, ratio);
+  sums.shift = shifted_exponentials(work.nearer(last), work.exp_last, n);
+  const double ratio_shift = gaussian_ratio(true, 0.0, work);
   sums.shift += ratio_shift;
-  const std::size_t inner = work.fields.size() - 2;
-  double* exp_inner = work.component_ratio.data();
-  two_token::exponents(work.fields[inner], work.fields[inner + 1], exp_inner, n);
-  for (std::size_t i = 0; i < n; ++i) exp_inner[i] -= sums.shift;
-  simd::exp({exp_inner, n}, {exp_inner, n});
+  const two_token::Field inner = work.nearer(last - 1);
+  two_token::exponents(inner.plus, inner.minus, work.exp_inner.data(), n);
+  for (std::size_t i = 0; i < n; ++i) work.exp_inner[i] -= sums.shift;
+  simd::exp({work.exp_inner.data(), n}, {work.exp_inner.data(), n});
   // Above 0, so that an overflow of its factor stays one.
   const double one = std::max(std::exp(-ratio_shift), std::numeric_limits<double>::min());
-  collect(sample, {{exp_last, exp_last + n}, {ratio, ratio}, {exp_inner, exp_inner}}, one, 1.0,
-          true, work, sums);
-}
-
-/// Multiplies the weights by exp(-zeta^T K zeta / 2) [smi 86].
-void TwoTokenPosterior::tilt(Workspace& work, std::size_t solved, LayerSums& sums) const {
-  const auto layers = static_cast<std::size_t>(model_.layers);
-  const std::size_t n = work.n;
-  for (std::size_t sign = 0; sign < 2; ++sign) {
-    double* exponent = work.tilt.data() + sign * n;
-    std::fill_n(exponent, n, 0.0);
-    for (std::size_t k = 0; k < layers; ++k) {
-      for (std::size_t l = 0; l <= k; ++l) {
-        const double factor = (k == l ? -0.5 : -1.0) * work.coupling[k * layers + l];
-        two_token::add_product(factor, work.field(k, solved, sign), work.field(l, solved, sign),
-                               exponent, n);
-      }
-    }
-  }
-  const double top =
-      *std::max_element(work.tilt.begin(), work.tilt.begin() + std::ptrdiff_t(2 * n));
-  if (top > rescale_above) {
-    for (std::size_t i = 0; i < 2 * n; ++i) work.tilt[i] -= top;
-    sums.shift -= top;
-  }
-  simd::exp({work.tilt.data(), 2 * n}, {work.tilt.data(), 2 * n});
-  two_token::scale(work.tilt.data(), work.weight.data(), work.weight_sum.data(), n);
+  collect(sample, one, 1.0, work, sums);
 }
 
 /// Weights the proposal's nodes and adds them to the moments of every layer [smi 29].
-void TwoTokenPosterior::collect(const TwoTokenSample& sample, const two_token::WeightTerms& terms,
-                                double one, double inner_scale, bool last_is_solved,
+void TwoTokenPosterior::collect(const TwoTokenSample& sample, double one, double inner_scale,
                                 Workspace& work, LayerSums& sums) const {
   const auto last = static_cast<std::size_t>(model_.layers - 1);
-  const std::size_t solved = last_is_solved ? last : last - 1;
-  const std::size_t drawn = last_is_solved ? last - 1 : last;
   const double inner_share = static_cast<double>(last_nodes_) / static_cast<double>(nodes_);
   const auto variance = [&](std::size_t l) { return sample.deviation[l] * sample.deviation[l]; };
   two_token::weights(total_gain_, variance(last), one,
-                     inner_share * variance(last - 1) * inner_scale, terms, work.stretch.data(),
-                     work.solution(), work.weight.data(), work.weight_sum.data(), work.n);
-  if (!work.coupling.empty()) tilt(work, solved, sums);
-  sums.layer[solved] = two_token::moment_sums(work.weight.data(), work.solved_plus.data(),
-                                              work.solved_minus.data(), 2 * work.n);
-  for (std::size_t k = 0; k < last; ++k) {
-    sums.layer[k + 1 == last ? drawn : k] = two_token::moment_sums(
-        work.weight_sum.data(), work.fields[2 * k], work.fields[2 * k + 1], work.n);
+                     inner_share * variance(last - 1) * inner_scale,
+                     {work.exp_last.data(), work.other[last].data(), work.ratio.data(),
+                      work.exp_inner.data(), work.other[last - 1].data()},
+                     work.stretch.data(), work.solution(), work.weight.data(), work.n);
+  if (!work.coupling.empty() || !sums.cross.empty()) {
+    sum_over_signs(sample, work, sums);
+    return;
   }
-  if (sums.cross.empty()) return;
-  for (std::size_t k = 1; k <= last; ++k) {
-    for (std::size_t l = 0; l < k; ++l) {
-      double sum = 0.0;
-      for (std::size_t sign = 0; sign < 2; ++sign) {
-        sum +=
-            two_token::product_sum(work.weight.data() + sign * work.n, work.field(k, solved, sign),
-                                   work.field(l, solved, sign), work.n);
+  for (std::size_t l = 0; l <= last; ++l) {
+    const two_token::Field zeta = work.nearer(l);
+    sums.layer[l] = batch_sums(work.n, [&](std::size_t first, std::size_t count) {
+      return two_token::folded_moment_sums(work.weight.data() + first, work.other[l].data() + first,
+                                           scaled_omega(sample, l),
+                                           {zeta.plus + first, zeta.minus + first}, count);
+    });
+  }
+}
+
+/// The same where layers depend on one another or moments between them are wanted: every choice of
+/// the signs that are open at all is a node of its own.
+void TwoTokenPosterior::sum_over_signs(const TwoTokenSample& sample, Workspace& work,
+                                       LayerSums& sums) const {
+  const std::size_t n = work.n;
+  const auto layers = static_cast<std::size_t>(model_.layers);
+  std::vector<std::size_t> open;
+  work.chosen.resize(layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    work.chosen[l] = work.nearer(l);
+    const auto end = work.other[l].begin() + static_cast<std::ptrdiff_t>(n);
+    if (*std::max_element(work.other[l].begin(), end) < negligible_sign) continue;
+    open.push_back(l);
+    two_token::mirror(scaled_omega(sample, l), work.nearer(l), work.mirrored[2 * l].data(),
+                      work.mirrored[2 * l + 1].data(), n);
+  }
+  LayerSums total(layers, sums.cross.size());
+  for (std::size_t choice = 0; choice < std::size_t{1} << open.size(); ++choice) {
+    std::copy_n(work.weight.begin(), n, work.signed_weight.begin());
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      const std::size_t l = open[k];
+      const bool mirrored = (choice >> k & 1u) != 0;
+      const double* other = work.other[l].data();
+      for (std::size_t i = 0; i < n; ++i) {
+        work.signed_weight[i] *= mirrored ? other[i] : 1.0 - other[i];
       }
-      sums.cross[FieldShape::direction_pair(k, l)] = sum;
+      if (mirrored)
+        work.chosen[l] = {work.mirrored[2 * l].data(), work.mirrored[2 * l + 1].data()};
+      else
+        work.chosen[l] = work.nearer(l);
+    }
+    LayerSums part(layers, sums.cross.size());
+    part.shift = sums.shift;
+    if (!work.coupling.empty()) tilt(work, part);
+    for (std::size_t l = 0; l < layers; ++l) {
+      part.layer[l] = batch_sums(n, [&](std::size_t first, std::size_t count) {
+        return two_token::moment_sums(work.signed_weight.data() + first,
+                                      work.chosen[l].plus + first, work.chosen[l].minus + first,
+                                      count);
+      });
+    }
+    for (std::size_t k = 1; k < layers && !part.cross.empty(); ++k) {
+      for (std::size_t l = 0; l < k; ++l) {
+        part.cross[FieldShape::direction_pair(k, l)] =
+            two_token::product_sum(work.signed_weight.data(), work.chosen[k], work.chosen[l], n);
+      }
+    }
+    total.merge(part);
+  }
+  sums = std::move(total);
+}
+
+/// Multiplies the weights of one choice of signs by exp(-zeta^T K zeta / 2) [smi 86].
+void TwoTokenPosterior::tilt(Workspace& work, LayerSums& sums) const {
+  const auto layers = static_cast<std::size_t>(model_.layers);
+  const std::size_t n = work.n;
+  double* exponent = work.exponent.data();
+  std::fill_n(exponent, n, 0.0);
+  for (std::size_t k = 0; k < layers; ++k) {
+    for (std::size_t l = 0; l <= k; ++l) {
+      const double factor = (k == l ? -0.5 : -1.0) * work.coupling[k * layers + l];
+      two_token::add_product(factor, work.chosen[k], work.chosen[l], exponent, n);
     }
   }
+  const double top = *std::max_element(exponent, exponent + n);
+  if (top > rescale_above) {
+    for (std::size_t i = 0; i < n; ++i) exponent[i] -= top;
+    sums.shift -= top;
+  }
+  simd::exp({exponent, n}, {exponent, n});
+  for (std::size_t i = 0; i < n; ++i) work.signed_weight[i] *= exponent[i];
 }
 
 void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& out) const {
   const auto layers = static_cast<std::size_t>(model_.layers);
   const std::size_t count = query.count;
-  Workspace work(model_, nodes_, LaplaceProposal::most(model_.layers) * centre_nodes_);
+  Workspace work(model_, nodes_, centre_nodes_);
   TwoTokenSample sample;
   sample.omega.resize(layers);
   std::vector<Plane> centre(query.centre.empty() ? 0 : layers);
@@ -434,18 +553,23 @@ void TwoTokenPosterior::moments(const PosteriorQuery& query, PosteriorMoments& o
       LayerSums near_centre(layers, pairs);
       propose_inner_fields(sample, work, sums);
       propose_last_field(sample, work, inner_solved);
-      propose_near_centre(sample, work, near_centre);
       sums.merge(inner_solved);
-      sums.merge(near_centre);
+      if (is_usable(work.laplace.component())) {
+        propose_near_centre(sample, work, near_centre);
+        sums.merge(near_centre);
+      }
 
       PosteriorMoments::Half& half = out.half[e];
-      half.log_z[i] = log_norm - sums.shift + std::log(sums.layer[0][0]);
+      half.log_z[i] = log_norm - sums.shift + std::log(sums.weight());
       for (std::size_t l = 0; l < layers; ++l) {
-        store_unrotated(sums.layer[l], half.mean.data() + 2 * l * count + i,
-                        half.second.data() + 3 * l * count + i, count);
+        const std::size_t mean = 2 * l * count + i;
+        const std::size_t second = 3 * l * count + i;
+        store_unrotated(sums.layer[l].all, &half.mean[mean], &half.second[second], count);
+        store_unrotated(biases(sums.layer[l]), &half.mean_bias[mean], &half.second_bias[second],
+                        count);
       }
       for (std::size_t k = 0; k < pairs; ++k) {
-        half.cross[k * count + i] = sums.cross[k] / sums.layer[0][0];
+        half.cross[k * count + i] = sums.cross[k] / sums.weight();
       }
     }
   }

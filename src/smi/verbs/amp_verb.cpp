@@ -216,7 +216,7 @@ std::vector<Parameter> amp_parameters() {
                                 "0.5."));
   list.push_back(make_parameter("restarts", ParameterKind::integer, std::int64_t{3}, 0, 1000,
                                 "Other starts after a divergence or a false recovery."));
-  list.push_back(make_parameter("nodes", ParameterKind::integer, std::int64_t{128}, 16, 1 << 16,
+  list.push_back(make_parameter("nodes", ParameterKind::integer, std::int64_t{128}, 32, 1 << 16,
                                 "Nodes of the posterior's integrals: a power of two."));
   list.push_back(make_parameter("trajectories", ParameterKind::flag, false,
                                 -std::numeric_limits<double>::infinity(),

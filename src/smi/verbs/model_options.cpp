@@ -248,7 +248,7 @@ NamedModel read_model(const Parameters& p) {
   const DeepAttention attention = read_attention(p);
   NamedModel named{attention_model(attention), attention};
   // Says what it cannot do before anything is computed.
-  (void)named.model->posterior({16, 1});
+  (void)named.model->posterior({32, 1});
   return named;
 }
 

@@ -129,6 +129,24 @@ TEST(GaussianExpectation, ATargetThatIsACombinationOfControlsIsExact) {
   for (const double value : result[0]) EXPECT_NEAR(value, 3.0, 1e-13);
 }
 
+TEST(GaussianExpectation, GivesUpAControlWhoseMeanIsNotZero) {
+  // exp(0.3 x + 0.3 y) beside a control with a bias of 1, some 50 standard errors: taken at its
+  // word it would move the mean by its whole coefficient.
+  const auto biased = [](const NormalBatch& batch, std::span<double> out) {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const double x = batch.dimension(0)[i];
+      const double y = batch.dimension(1)[i];
+      out[i] = std::exp(0.3 * (x + y));
+      out[batch.count + i] = 1.0 + x * x * x + y;
+    }
+  };
+  const ExpectationOptions options = options_for(2, 2, 256);
+  const Estimate with =
+      reduce(gaussian_expectation_with_controls(options, 1, biased, Context())[0]);
+  const Estimate without = reduce(gaussian_expectation(options, biased, Context())[0]);
+  EXPECT_NEAR(with.value, std::exp(0.09), 6.0 * without.error);
+}
+
 TEST(GaussianExpectation, ThrowsInterruptedWhenAskedToStop) {
   std::stop_source source;
   Context context = with_threads(2);

@@ -135,6 +135,50 @@ TEST(TwoTokenPosterior, StaysFiniteWithoutSkipsAndWithHugeOnes) {
   }
 }
 
+TEST(TwoTokenPosterior, KeepsOddMomentsOfAnUnlearnedLayerAtZero) {
+  // Whatever is known of the others, and with moments between layers too.
+  const std::vector<std::vector<double>> cases = {
+      {1.0, 1e-3}, {0.3, 1.0, 1e-2}, {0.5, 1.0, 0.2, 0.1}};
+  for (const auto& variance : cases) {
+    const DeepAttention model = attention_model(static_cast<int>(variance.size()), 2, {0.5}, 3.0);
+    const Samples samples(model, variance, 32, 97);
+    for (const bool between : {false, true}) {
+      PosteriorMoments m(model.shape(), samples.count, between);
+      attention_posterior(model, {64, 1})->moments(samples.planted(), m);
+      double learned = 0.0;
+      for (std::size_t l = 0; l < variance.size(); ++l) {
+        for (std::size_t k = 2 * l * samples.count; k < 2 * (l + 1) * samples.count; ++k) {
+          if (variance[l] == 1.0)
+            EXPECT_NEAR(m.half[0].mean[k], 0.0, 1e-12);
+          else
+            learned = std::max(learned, std::abs(m.half[0].mean[k]));
+        }
+      }
+      EXPECT_GT(learned, 0.1);
+    }
+  }
+}
+
+TEST(TwoTokenPosterior, SumsSignsTheSameWayOneByOneAndAtOnce) {
+  // Asking for moments between layers makes every choice of signs a node of its own.
+  const DeepAttention model = attention_model(3, 2, {0.5}, 1.5);
+  const Samples samples(model, {0.9, 0.4, 0.3}, 32, 107);
+  PosteriorMoments at_once(model.shape(), samples.count);
+  PosteriorMoments one_by_one(model.shape(), samples.count, true);
+  const auto posterior = attention_posterior(model, {128, 1});
+  posterior->moments(samples.planted(), at_once);
+  posterior->moments(samples.planted(), one_by_one);
+  const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-11);
+  };
+  for (std::size_t e = 0; e < 2; ++e) {
+    same(at_once.half[e].log_z, one_by_one.half[e].log_z);
+    same(at_once.half[e].mean, one_by_one.half[e].mean);
+    same(at_once.half[e].second, one_by_one.half[e].second);
+    same(at_once.half[e].mean_bias, one_by_one.half[e].mean_bias);
+  }
+}
+
 TEST(TwoTokenPosterior, OfThreeSharpLayersAgreesWithManyMoreNodes) {
   // 128 nodes, averaged over 64 node sets, against 64 times the nodes averaged over 8: all 16
   // numbers within 8 joint standard errors (7 degrees of freedom in part, hence not 6) and the bias

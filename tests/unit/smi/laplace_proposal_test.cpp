@@ -63,7 +63,7 @@ TEST(LaplaceProposal, HasTheSlopesOfTheSolvedFieldAsItsPrecision) {
                                                       rotated(at(s.field, 2), at(s.field, 3))};
         LaplaceProposal proposal(model);
         proposal.build(sample, centre);
-        const LaplaceComponent& c = proposal.components()[0];
+        const LaplaceComponent& c = proposal.component();
         double trace = 0.0;
         for (const double f : c.factor) trace += f * f;
         EXPECT_NEAR(trace / (p11 + p22), 1.0, 1e-6);
@@ -128,20 +128,6 @@ TEST(LaplaceProposal, MakesSharpPosteriorsAccurate) {
     }
     EXPECT_LT(std::sqrt(square / static_cast<double>(m.half[0].mean.size())), 0.06)
         << "beta " << r.beta << " skip " << r.skip;
-  }
-}
-
-TEST(LaplaceProposal, KeepsOddMomentsOfAnUnlearnedLayerAtZero) {
-  // Two layers only: with three, proposal B reflects z_1 together with z_3, which is learned.
-  for (const int layers : {2}) {
-    const DeepAttention model = attention_model(layers, 2, {0.5}, 3.0);
-    std::vector<double> variance(static_cast<std::size_t>(layers), 1.0);
-    variance.back() = 1e-3;
-    const Samples samples(model, variance, 32, 97);
-    const PosteriorMoments m = ask(model, 64, samples.planted());
-    for (std::size_t k = 0; k < 2 * static_cast<std::size_t>(layers - 1) * samples.count; ++k) {
-      EXPECT_NEAR(m.half[0].mean[k], 0.0, 1e-12);
-    }
   }
 }
 

@@ -59,7 +59,7 @@ TEST(OneLayerPosterior, IsTheTanhOfTheClosedForm) {
 TEST(AttentionPosterior, RefusesWhatItCannotIntegrate) {
   EXPECT_NO_THROW((void)attention_posterior(attention_model(1, 3, {1.0}), {}));
   EXPECT_TRUE(attention_posterior(attention_model(1, 3, {1.0}), {})->exact());
-  EXPECT_FALSE(attention_posterior(attention_model(2, 2, {1.0}), {16, 1})->exact());
+  EXPECT_FALSE(attention_posterior(attention_model(2, 2, {1.0}), {32, 1})->exact());
 }
 
 TEST(PosteriorOptions, NameTheFieldThatIsWrong) {

@@ -44,6 +44,9 @@ struct PosteriorMoments {
     /// sum_t <zeta_pt zeta_qt>: one row per pair of directions, those of one block left at 0. Empty
     /// where they are not wanted.
     std::vector<double> cross;
+    /// What finitely many nodes add to mean and second, to leading order [smi 27]: as ratios of
+    /// sums they are biased. 0 where they are exact.
+    std::vector<double> mean_bias, second_bias;
   };
   FieldShape shape;
   std::size_t count;
@@ -64,7 +67,7 @@ class Posterior {
 
 /// Nodes of an inner integral, per half.
 struct PosteriorOptions {
-  int nodes = 256;  ///< a power of two, at least 16
+  int nodes = 256;  ///< a power of two, at least 32
   std::uint64_t seed = 1;
   void validate() const;
 };
