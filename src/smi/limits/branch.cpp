@@ -300,9 +300,11 @@ std::vector<FixedPointNode> trace_branch(
         }
       }
     }
-    for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
-    x.push_back(next_x);
-    known.push_back(depth);
+    if (node.status.converged()) {
+      for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
+      x.push_back(next_x);
+      known.push_back(depth);
+    }
     nodes.push_back(std::move(node));
     if (enough(nodes)) break;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/roots.hpp"
 
 namespace onset::smi {
 namespace {
@@ -18,6 +19,7 @@ constexpr int max_newton_steps = 12;
 constexpr double relative_difference = 0.25;  // of the depth, for slopes
 constexpr double largest_difference = 0.2;
 constexpr double smallest_depth = 1e-6;
+constexpr int settling_steps = 8;     // of state evolution, where Newton's steps fail
 constexpr double longest_step = 0.5;  // of a free depth
 
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
@@ -82,9 +84,28 @@ class Solver {
     Eigen::VectorXd x(index(free_.size()));
     for (std::size_t j = 0; j < free_.size(); ++j) x[index(j)] = guess[free_[j]];
     limit(x);
+    const Eigen::VectorXd first = x;
     Evaluation here = evaluate(channel_, x);
+    Status status = newton(x, here);
+    if (!status.converged() && !closing_.growing && x.size() > 0) {
+      // From a guess that is too far off, state evolution leads back to where steps are reliable.
+      x = first;
+      for (int k = 0; k < settling_steps; ++k) {
+        here = evaluate(channel_, x);
+        x = state_evolution(x, here);
+      }
+      here = evaluate(channel_, x);
+      status = newton(x, here);
+    }
+    status.iterations = evaluations_;
+    return finish(x, here, status);
+  }
+
+ private:
+  /// Newton's iteration from x, where the channel is `here`; both end where it does.
+  Status newton(Eigen::VectorXd& x, Evaluation& here) {
     measure_slopes(x, here);
-    Status status{StopReason::max_iterations, evaluations_, 0.0};
+    Status status{StopReason::max_iterations, 0, 0.0};
     for (int step = 0; step < max_newton_steps; ++step) {
       const Eigen::VectorXd move = mean_step(here);
       if (!move.allFinite() || (move.size() > 0 && inverse_.rank() < move.size())) {
@@ -112,11 +133,34 @@ class Solver {
       }
       here = std::move(there);
     }
-    status.iterations = evaluations_;
-    return finish(x, here, status);
+    return status;
   }
 
- private:
+  /// One step of state evolution [smi 13], with the alpha that keeps the total depth.
+  [[nodiscard]] Eigen::VectorXd state_evolution(const Eigen::VectorXd& x,
+                                                const Evaluation& here) const {
+    const std::vector<double> a = depths(x);
+    const auto next = [&](std::size_t b, double alpha) {
+      const double gain = std::max(numerics::mean(here.info.gain[b]), 0.0);
+      return std::log1p(alpha * gain * std::exp(a[b]));
+    };
+    const auto excess = [&](double log_alpha) {
+      double sum = held_sum_ - closing_.position;
+      for (std::size_t b = 0; b < a.size(); ++b) {
+        if (learned_[b]) sum += next(b, std::exp(log_alpha));
+      }
+      return sum;
+    };
+    const double at = numerics::mean(here.carried[0]);
+    constexpr double reach = 5.0;  // of log alpha
+    if (!(excess(at - reach) < 0.0 && excess(at + reach) > 0.0)) return x;
+    const double alpha = std::exp(numerics::bracketed_root(excess, at - reach, at + reach).x);
+    Eigen::VectorXd out(x.size());
+    for (std::size_t j = 0; j < free_.size(); ++j) out[index(j)] = next(free_[j], alpha);
+    limit(out);
+    return out;
+  }
+
   /// Neither learned nor recovered.
   [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && held_[b] == 0.0; }
 

@@ -145,13 +145,11 @@ Cost thresholds_cost(const Parameters& p) {
   const double ratio = natural / std::clamp(options.tolerance, reachable, natural);
   const double points = std::min(most, 2048.0 * ratio * ratio);
   if (options.tolerance < reachable) cost.caution = out_of_reach(options.tolerance, reachable);
-  // From four layers on the posterior needs more inner nodes, whatever the tolerance.
-  const double deep = std::pow(4.0, std::clamp(blocks - 3.0, 0.0, 2.0));
+  // From five layers on the posterior needs more inner nodes, whatever the tolerance.
+  const double deep = blocks > 4.0 ? 4.0 : 1.0;
   const double start = named.is_cheap() ? 2048.0 : static_cast<double>(costly_points);
-  // And more fixed points need them: five layers were measured to take three times as long.
-  const double longer = blocks > 4.0 ? 3.0 : 1.0;
   cost.core_seconds =
-      0.1 + longer * named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128 * deep) +
+      0.1 + named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128 * deep) +
       named.channel_seconds(5.0 * (blocks - 1.0), start, 2.0 * root_nodes * ratio * deep) +
       named.channel_seconds(3.0 * (blocks - 1.0), points, root_nodes * ratio);
   cost.memory_bytes =
