@@ -140,7 +140,7 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
 
 // What is used of each control. Its expectation is 0; a mean that is further from it than chance
 // explains has a bias, which must not go over to the targets. A gradual loss keeps the result
-// continuous in the integrand. (Of an unbiased control it leaves 3 % of the variance that it would
+// continuous in the integrand. (Of an unbiased control it leaves 5 % of the variance that it would
 // take off.)
 Eigen::VectorXd control_trust(const std::vector<Moments>& replicates, std::size_t targets,
                               std::size_t outputs) {

@@ -135,7 +135,7 @@ double agreement(const BlockView& v, std::span<const double> zeta, std::size_t i
 }
 
 /// log Z of one sample: the logarithm of an average is low by a bias that pooling the two inner
-/// estimates halves, so that the gain by pooling is what is left and is added once more [smi 27].
+/// estimates halves, so that the gain by pooling is what is left and is added once more.
 struct Evidence {
   double log_z;
   double pooling;

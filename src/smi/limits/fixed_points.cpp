@@ -15,12 +15,14 @@ using numerics::Replicates;
 
 /// A Newton step (in log V) below which the second-order remainder is far below the scatter.
 constexpr double accepted_step = 0.02;
+constexpr double relative_step = 0.25;  // the same in units of a small depth
 constexpr int max_newton_steps = 12;
 constexpr double relative_difference = 0.25;  // of the depth, for slopes
 constexpr double largest_difference = 0.2;
 constexpr double smallest_depth = 1e-6;
-constexpr int settling_steps = 8;     // of state evolution, where Newton's steps fail
-constexpr double longest_step = 0.5;  // of a free depth
+constexpr int settling_steps = 8;         // of state evolution, where Newton's steps fail
+constexpr double shortest_lesson = 1e-4;  // a step that teaches slopes
+constexpr double longest_step = 0.5;      // of a free depth
 
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
 constexpr double largest_bias = 0.02;
@@ -117,7 +119,7 @@ class Solver {
         status.reason = StopReason::unstable;
         break;
       }
-      if (status.residual <= accepted_step) {
+      if (is_small(x, move)) {
         status.reason = StopReason::converged;
         break;
       }
@@ -165,6 +167,15 @@ class Solver {
   [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && held_[b] == 0.0; }
 
   static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
+
+  /// Whether the rest of the way does not matter, for a block that has hardly begun to be learned
+  /// either.
+  static bool is_small(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
+    for (Eigen::Index j = 0; j < x.size(); ++j) {
+      if (std::abs(move[j]) > std::min(accepted_step, relative_step * x[j])) return false;
+    }
+    return true;
+  }
 
   /// A block at overlap 0 whose step is still downwards: the branch begins only further on.
   static bool leaves_domain(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
@@ -261,7 +272,7 @@ class Solver {
   /// where the depth of a block is small.
   void learn_slopes(const Eigen::VectorXd& step, const Evaluation& from, const Evaluation& to) {
     const double square = step.squaredNorm();
-    if (!(square > 0.0)) return;
+    if (square < shortest_lesson * shortest_lesson) return;
     const auto learn = [&](Eigen::MatrixXd& slopes, const std::vector<Replicates>& before,
                            const std::vector<Replicates>& after) {
       for (Eigen::Index i = 0; i < slopes.rows(); ++i) {

@@ -204,7 +204,7 @@ void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussi
     for (std::size_t f = 0; f < inner_; ++f) eta[index(f)] = work.normals[f * nodes_ + k];
     // Runs of neighbours, not every second one: a power of two of them is well spread by itself.
     const std::size_t kind = k * kinds / half;
-    const bool first = 2 * k * kinds / half % 2 == 0;
+    const bool first = (half < 2 * kinds ? k : 2 * k * kinds / half) % 2 == 0;
     work.first[nodes_ + k] = work.first[nodes_ + half + k] = first ? 1.0 : 0.0;
     work.first[k] = work.first[half + k] = 2 * k < half ? 1.0 : 0.0;
     const double width = widths[kind / images];

@@ -35,7 +35,7 @@ ONSET_CLONES void fold(Plane omega, Plane centre, Field zeta, Folded out, std::s
   double* __restrict exponent = out.exponent;
   double* __restrict centre_plus = out.centre_plus;
   double* __restrict centre_minus = out.centre_minus;
-  double* __restrict agree = out.agree;
+  double* __restrict log_side = out.side;
   double* __restrict unchanged = out.unchanged;
   for (std::size_t i = 0; i < n; ++i) {
     const double x = omega.plus + p[i];
@@ -49,16 +49,11 @@ ONSET_CLONES void fold(Plane omega, Plane centre, Field zeta, Folded out, std::s
     exponent[i] = a < 0.0 ? 2.0 * a : -2.0 * a;
     centre_plus[i] = side < 0.0 ? other_p : p[i];
     centre_minus[i] = side < 0.0 ? other_m : m[i];
-    const double near = a < 0.0 ? 1.0 : 0.0;
-    const double far = side < 0.0 ? 1.0 : 0.0;
-    agree[i] = near == far ? 1.0 : 0.0;
+    // The signs of a and of the side differ: the centre's side is the further one.
+    const double differ = (a < 0.0 ? -1.0 : 1.0) * (side < 0.0 ? -1.0 : 1.0);
+    log_side[i] = differ < 0.0 ? exponent[i] : 0.0;
     unchanged[i] = side < 0.0 ? 0.0 : unchanged[i];
   }
-}
-
-ONSET_CLONES void side_odds(const double* __restrict agree, const double* __restrict other,
-                            double* __restrict odds, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) odds[i] *= agree[i] > 0.5 ? 1.0 - other[i] : other[i];
 }
 
 ONSET_CLONES void mirror(Plane omega, Field zeta, double* __restrict plus, double* __restrict minus,
@@ -66,6 +61,14 @@ ONSET_CLONES void mirror(Plane omega, Field zeta, double* __restrict plus, doubl
   for (std::size_t i = 0; i < n; ++i) {
     plus[i] = -zeta.plus[i] - 2.0 * omega.plus;
     minus[i] = -zeta.minus[i] - 2.0 * omega.minus;
+  }
+}
+
+ONSET_CLONES void sign_mean(Plane omega, const double* __restrict other, Field zeta,
+                            double* __restrict plus, double* __restrict minus, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    plus[i] = zeta.plus[i] - 2.0 * other[i] * (zeta.plus[i] + omega.plus);
+    minus[i] = zeta.minus[i] - 2.0 * other[i] * (zeta.minus[i] + omega.minus);
   }
 }
 
@@ -281,7 +284,9 @@ ONSET_CLONES void weights(double total_gain, double last, double one, double inn
   for (std::size_t i = 0; i < n; ++i) {
     const double determinant = total_gain * lambda[i] * stretch[i];
     const double of_last = last * exp_last[i] * (1.0 - other_last[i]) * (one + ratio[i]);
-    const double of_inner = inner * jacobian[i] * exp_inner[i] * (1.0 - other_inner[i]);
+    // A flat map stays flat where the exponential overflows.
+    const double flow = jacobian[i] > 0.0 ? jacobian[i] * exp_inner[i] : 0.0;
+    const double of_inner = inner * flow * (1.0 - other_inner[i]);
     weight[i] = feasible[i] / (determinant * (of_last + of_inner));
   }
 }

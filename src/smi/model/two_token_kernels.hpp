@@ -74,7 +74,7 @@ struct Folded {
   double* exponent;     ///< log of the prior of the other sign over that of the nearer one
   double* centre_plus;  ///< zeta of the centre's side
   double* centre_minus;
-  double* agree;      ///< 1 where the two are the same, else 0
+  double* side;       ///< log of the prior of the centre's side over that of the nearer sign
   double* unchanged;  ///< set to 0 where the centre's side is not the given sign
 };
 
@@ -82,12 +82,12 @@ struct Folded {
 /// deviation; `centre`: any vector on its side.
 void fold(Plane omega, Plane centre, Field zeta, Folded out, std::size_t n);
 
-/// odds *= probability of the sign on the centre's side, other = that of the sign further from
-/// omega.
-void side_odds(const double* agree, const double* other, double* odds, std::size_t n);
-
 /// The other sign of a folded field.
 void mirror(Plane omega, Field zeta, double* plus, double* minus, std::size_t n);
+
+/// The mean of both signs of a folded field, `other` the probability of the further one.
+void sign_mean(Plane omega, const double* other, Field zeta, double* plus, double* minus,
+               std::size_t n);
 
 /// exponent = |zeta|^2 / 2 over n entries; returns the smallest.
 double exponents(const double* plus, const double* minus, double* exponent, std::size_t n);
@@ -120,9 +120,9 @@ void log_ratio(const LinearLabel& label, double constant, const double* const* z
 struct WeightTerms {
   const double* exp_last;     ///< e^{E_L} of the sign nearer to omega
   const double* other_last;   ///< probability of the other one
-  const double* ratio;        ///< density of the Gaussian proposal over the prior's
-  const double* exp_inner;    ///< likewise for layer L-1
+  const double* exp_inner;    ///< the same for layer L-1
   const double* other_inner;  ///< likewise
+  const double* ratio;        ///< density of the Gaussian proposal over the prior's
 };
 
 /// Balance-heuristic weights [smi 29]:

@@ -134,8 +134,8 @@ struct TwoTokenPosterior::LayerSums {
 
   void merge(const LayerSums& other) {
     // A proposal without weight has no scale: its shift of 0 would make the other underflow.
-    if (!(other.weight() > 0.0)) return;
-    if (!(weight() > 0.0)) {
+    if (other.weight() == 0.0) return;
+    if (weight() == 0.0) {
       *this = other;
       return;
     }
@@ -173,9 +173,9 @@ struct TwoTokenPosterior::Workspace {
     other.assign(layers, Array(nodes));
     centred.assign(2 * layers, Array(nodes));
     side.assign(layers, Array(nodes));
-    for (Array* a : {&mix, &stretch, &minus, &lambda, &jacobian, &feasible, &exp_last, &exp_inner,
-                     &solved_plus, &solved_minus, &ratio, &weight, &signed_weight, &exponent,
-                     &agree, &unchanged}) {
+    for (Array* a :
+         {&mix, &stretch, &minus, &lambda, &jacobian, &feasible, &exp_last, &exp_inner,
+          &solved_plus, &solved_minus, &ratio, &weight, &signed_weight, &exponent, &unchanged}) {
       a->resize(nodes);
     }
     for (Array* a : {&softmax, &scores}) a->resize(2 * nodes);
@@ -209,9 +209,9 @@ struct TwoTokenPosterior::Workspace {
   std::vector<Array> prior, near;    // where they lie: of A and B, of C
   std::vector<Array> folded;         // zeta of every layer, the sign nearer to omega
   std::vector<Array> other;          // probability of the other sign, per layer
-  std::vector<Array> mirrored;       // zeta of the other sign
+  std::vector<Array> mirrored;       // zeta of the other sign, or the mean of both
   std::vector<Array> centred;        // zeta, the sign on the centre's side
-  std::vector<Array> side;           // its probability, per layer
+  std::vector<Array> side;           // log of its prior over that of the nearer sign, per layer
   Array mix, stretch;                // R and Lambda of B_{L-2} [smi 8]
   Array minus;                       // u_minus of layer L-1 (A, C) or z_minus of layer L (B)
   Array lambda, jacobian, feasible;
@@ -222,8 +222,9 @@ struct TwoTokenPosterior::Workspace {
   Array ratio;                      // density of C over that of A
   Array weight, signed_weight;      // of all signs, of one choice
   Array exponent;                   // -zeta^T K zeta / 2, then its exponential
-  Array agree, unchanged;
-  std::vector<two_token::Field> chosen;  // zeta of every layer, of one choice of signs
+  Array unchanged;
+  std::vector<two_token::Field>
+      chosen;  // zeta of every layer, of one choice of signs or their mean
 };
 
 TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options)
@@ -311,11 +312,9 @@ void TwoTokenPosterior::fold(const TwoTokenSample& sample, std::size_t layer, tw
                   side_of(last ? sample.omega[layer] : work.laplace.centre()[layer]), zeta,
                   {work.folded[2 * layer].data(), work.folded[2 * layer + 1].data(), other,
                    work.centred[2 * layer].data(), work.centred[2 * layer + 1].data(),
-                   work.agree.data(), unchanged},
+                   work.side[layer].data(), unchanged},
                   n);
   simd::sigmoid({other, n}, {other, n});
-  std::fill_n(work.side[layer].begin(), n, 1.0);
-  two_token::side_odds(work.agree.data(), other, work.side[layer].data(), n);
 }
 
 /// Density of C over that of the prior, all signs of each, times exp(-shift) [smi 87]. `rescale`:
@@ -333,6 +332,9 @@ double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& 
   for (std::size_t j = 0; j < centred.size(); ++j) centred[j] = work.centred[j].data();
   two_token::log_ratio({c.slope.data(), c.offset, c.mean.size()}, log_top(c) + share,
                        centred.data(), ratio, n);
+  for (std::size_t l = 0; 2 * l < centred.size(); ++l) {
+    for (std::size_t i = 0; i < n; ++i) ratio[i] += work.side[l][i];
+  }
   if (rescale) {
     double lowest = HUGE_VAL;
     for (std::size_t i = 0; i < n; ++i) {
@@ -343,7 +345,7 @@ double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& 
   for (std::size_t i = 0; i < n; ++i) ratio[i] = std::min(ratio[i] - shift, largest_exponent);
   simd::exp({ratio, n}, {ratio, n});
   for (std::size_t l = 0; 2 * l < centred.size(); ++l) {
-    for (std::size_t i = 0; i < n; ++i) ratio[i] *= work.side[l][i];
+    for (std::size_t i = 0; i < n; ++i) ratio[i] *= 1.0 - work.other[l][i];
   }
   return shift;
 }
@@ -429,10 +431,10 @@ void TwoTokenPosterior::collect(const TwoTokenSample& sample, double one, double
   const auto variance = [&](std::size_t l) { return sample.deviation[l] * sample.deviation[l]; };
   two_token::weights(total_gain_, variance(last), one,
                      inner_share * variance(last - 1) * inner_scale,
-                     {work.exp_last.data(), work.other[last].data(), work.ratio.data(),
-                      work.exp_inner.data(), work.other[last - 1].data()},
+                     {work.exp_last.data(), work.other[last].data(), work.exp_inner.data(),
+                      work.other[last - 1].data(), work.ratio.data()},
                      work.stretch.data(), work.solution(), work.weight.data(), work.n);
-  if (!work.coupling.empty() || !sums.cross.empty()) {
+  if (!work.coupling.empty()) {
     sum_over_signs(sample, work, sums);
     return;
   }
@@ -444,10 +446,31 @@ void TwoTokenPosterior::collect(const TwoTokenSample& sample, double one, double
                                            {zeta.plus + first, zeta.minus + first}, count);
     });
   }
+  if (sums.cross.empty()) return;
+  work.chosen.resize(last + 1);
+  for (std::size_t l = 0; l <= last; ++l) {
+    double* plus = work.mirrored[2 * l].data();
+    double* minus = work.mirrored[2 * l + 1].data();
+    two_token::sign_mean(scaled_omega(sample, l), work.other[l].data(), work.nearer(l), plus, minus,
+                         work.n);
+    work.chosen[l] = {plus, minus};
+  }
+  sum_products(work.weight, work, sums);
 }
 
-/// The same where layers depend on one another or moments between them are wanted: every choice of
-/// the signs that are open at all is a node of its own.
+/// Moments between layers from the fields that are chosen.
+void TwoTokenPosterior::sum_products(const std::vector<double>& weight, const Workspace& work,
+                                     LayerSums& sums) const {
+  for (std::size_t k = 1; k < work.chosen.size(); ++k) {
+    for (std::size_t l = 0; l < k; ++l) {
+      sums.cross[FieldShape::direction_pair(k, l)] =
+          two_token::product_sum(weight.data(), work.chosen[k], work.chosen[l], work.n);
+    }
+  }
+}
+
+/// The same where layers depend on one another: every choice of the signs that are open at all is a
+/// node of its own.
 void TwoTokenPosterior::sum_over_signs(const TwoTokenSample& sample, Workspace& work,
                                        LayerSums& sums) const {
   const std::size_t n = work.n;
@@ -487,12 +510,7 @@ void TwoTokenPosterior::sum_over_signs(const TwoTokenSample& sample, Workspace& 
                                       count);
       });
     }
-    for (std::size_t k = 1; k < layers && !part.cross.empty(); ++k) {
-      for (std::size_t l = 0; l < k; ++l) {
-        part.cross[FieldShape::direction_pair(k, l)] =
-            two_token::product_sum(work.signed_weight.data(), work.chosen[k], work.chosen[l], n);
-      }
-    }
+    if (!part.cross.empty()) sum_products(work.signed_weight, work, part);
     total.merge(part);
   }
   sums = std::move(total);

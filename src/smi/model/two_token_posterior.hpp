@@ -40,6 +40,8 @@ class TwoTokenPosterior final : public Posterior {
                LayerSums& sums) const;
   void sum_over_signs(const TwoTokenSample& sample, Workspace& work, LayerSums& sums) const;
   void tilt(Workspace& work, LayerSums& sums) const;
+  void sum_products(const std::vector<double>& weight, const Workspace& work,
+                    LayerSums& sums) const;
   [[nodiscard]] two_token::Layer layer(int index) const;
 
   DeepAttention model_;

@@ -73,7 +73,7 @@ struct PosteriorOptions {
 };
 
 /// The posterior of deep attention: one layer and any number of tokens (exact), or two tokens and
-/// any number of layers (two-proposal importance sampling [smi 11]). Throws Refused otherwise.
+/// any number of layers (importance sampling [smi 29]). Throws Refused otherwise.
 [[nodiscard]] std::unique_ptr<Posterior> attention_posterior(const DeepAttention& model,
                                                              const PosteriorOptions& options);
 
