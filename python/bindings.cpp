@@ -123,7 +123,7 @@ py::list verbs() {
   py::list out;
   for (const Verb& verb : catalog()) {
     py::list parameters;
-    for (const Parameter& parameter : effective_parameters(verb)) {
+    for (const Parameter& parameter : verb.parameters) {
       py::dict entry;
       entry["name"] = parameter.name;
       entry["text"] = parameter.text;
@@ -133,7 +133,7 @@ py::list verbs() {
       parameters.append(std::move(entry));
     }
     py::list columns;
-    for (const Column& column : verb.columns) {
+    for (const Column& column : verb.columns()) {
       columns.append(py::make_tuple(column.name, column.meaning, column.unit, column.estimate));
     }
     py::dict entry;
@@ -148,34 +148,17 @@ py::list verbs() {
   return out;
 }
 
-/// Refusals and stops are results with a status, as in the command.
-Result run_to_result(const Verb& verb, const Parameters& parameters, const Context& context) {
-  Result result;
-  try {
-    require_memory(verb, parameters, context.memory_limit);
-    return verb.run(parameters, context);
-  } catch (const Refused& refusal) {
-    result.status = ResultStatus::refused;
-    result.reason = refusal.what();
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request";
-  }
-  result.table = Table(verb.columns);
-  return result;
-}
-
 /// Runs in a thread of its own, so that this one can see Ctrl-C and the time limit.
 class BackgroundRun {
  public:
-  BackgroundRun(const Verb& verb, const Parameters& parameters, int threads)
-      : worker_([this, &verb, &parameters, threads](const std::stop_token& stop) {
+  BackgroundRun(const Verb& verb, const Call& call, int threads)
+      : worker_([this, &verb, &call, threads](const std::stop_token& stop) {
           Context context;
           context.threads = threads;
           context.stop = stop;
           context.memory_limit = available_memory();
           try {
-            result_ = run_to_result(verb, parameters, context);
+            result_ = onset::run(verb, call, context);
           } catch (...) {
             failure_ = std::current_exception();
           }
@@ -225,10 +208,10 @@ py::dict run(const std::string& family, const std::string& name, const py::dict&
     const auto parameter = key.cast<std::string>();
     values[parameter] = to_value(parameter, value);
   }
-  const Parameters parameters = complete(verb, values);
+  const Call call = verb.settle(values);
   check_limits(threads, max_seconds);
   const auto start = std::chrono::steady_clock::now();
-  BackgroundRun background(verb, parameters, threads.value_or(available_threads()));
+  BackgroundRun background(verb, call, threads.value_or(available_threads()));
   bool signalled = false;
   for (;;) {
     bool done = false;
@@ -243,7 +226,7 @@ py::dict run(const std::string& family, const std::string& name, const py::dict&
   }
   const Result result = background.take();
   if (signalled) throw py::error_already_set();
-  return to_python(result, parameters);
+  return to_python(result, call.parameters);
 }
 
 }  // namespace

@@ -67,6 +67,14 @@ std::string verbs_of(std::string_view family) {
   return out;
 }
 
+/// Whether every verb has the option.
+bool is_common(const Parameter& parameter) {
+  const std::vector<Parameter> common = common_parameters();
+  return parameter.name == "seed" || parameter.name == "tol" ||
+         std::any_of(common.begin(), common.end(),
+                     [&](const Parameter& other) { return other.name == parameter.name; });
+}
+
 }  // namespace
 
 std::string placeholder(const Parameter& parameter) {
@@ -95,6 +103,10 @@ std::string option_text(const Parameter& parameter) {
   return text;
 }
 
+std::string columns_title(const RowKind& kind) {
+  return kind.when.empty() ? "Columns" : "Columns " + kind.when;
+}
+
 std::string column_text(const Column& column) {
   std::string text = column.meaning;
   if (!column.unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", column.unit);
@@ -115,7 +127,7 @@ std::string required_usage(const Verb& verb) {
 }
 
 std::vector<Parameter> all_options(const Verb& verb) {
-  std::vector<Parameter> all = effective_parameters(verb);
+  std::vector<Parameter> all = verb.parameters;
   for (Parameter& parameter : common_parameters()) all.push_back(std::move(parameter));
   return all;
 }
@@ -181,18 +193,18 @@ std::string verb_help(const Verb& verb) {
   out += paragraph(verb.details);
   out += fmt::format("Usage: onset {}{} [options]\n\nOptions\n", verb.full_name(),
                      required_usage(verb));
-  for (const Parameter& parameter : verb.parameters) out += option_entry(parameter);
+  std::string common;
+  for (const Parameter& parameter : all_options(verb)) {
+    (is_common(parameter) ? common : out) += option_entry(parameter);
+  }
+  out += "\nOptions of every verb\n" + common;
 
-  out += "\nOptions of every verb\n";
-  const std::vector<Parameter> all = all_options(verb);
-  for (std::size_t i = verb.parameters.size(); i < all.size(); ++i) out += option_entry(all[i]);
-
-  if (!verb.columns.empty()) {
-    out += "\nColumns\n";
+  for (const RowKind& kind : verb.rows) {
+    out += "\n" + columns_title(kind) + "\n";
     std::size_t longest = 0;
-    for (const Column& column : verb.columns) longest = std::max(longest, column.name.size());
+    for (const Column& column : kind.columns) longest = std::max(longest, column.name.size());
     const std::size_t indent = std::min(longest + 4, option_indent);
-    for (const Column& column : verb.columns) {
+    for (const Column& column : kind.columns) {
       out += entry(column.name, column_text(column), indent);
     }
   }

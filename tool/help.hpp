@@ -23,6 +23,8 @@ namespace onset::tool {
 [[nodiscard]] std::string placeholder(const Parameter& parameter);
 /// What an option does, what is allowed, its default.
 [[nodiscard]] std::string option_text(const Parameter& parameter);
+/// "Columns", or "Columns with --level".
+[[nodiscard]] std::string columns_title(const RowKind& kind);
 /// What a column holds, its unit, whether it has an error.
 [[nodiscard]] std::string column_text(const Column& column);
 /// The options that must be given, say " --alpha GRID".

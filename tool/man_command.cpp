@@ -57,9 +57,11 @@ std::string option_entry(Parameter option) {
 std::string verb_section(const Verb& verb) {
   std::string out = subsection("onset " + verb.full_name() + required_usage(verb) + " [options]");
   out += paragraph("What it computes: " + verb.summary + ". " + verb.details);
-  for (const Parameter& option : effective_parameters(verb)) out += option_entry(option);
-  if (!verb.columns.empty()) out += paragraph("Columns:");
-  for (const Column& column : verb.columns) out += entry(column.name, "", column_text(column));
+  for (const Parameter& option : verb.parameters) out += option_entry(option);
+  for (const RowKind& kind : verb.rows) {
+    out += paragraph(columns_title(kind) + ":");
+    for (const Column& column : kind.columns) out += entry(column.name, "", column_text(column));
+  }
   return out;
 }
 

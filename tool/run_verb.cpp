@@ -18,8 +18,7 @@ namespace onset::tool {
 namespace {
 
 /// The method and the cost as a table of one row, or in sentences for people.
-std::string explain(const Verb& verb, io::RunRecord record, Format format) {
-  const Cost cost = verb.cost ? verb.cost(record.parameters) : Cost{"No estimate.", 0.0, 0.0};
+std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Format format) {
   if (format == Format::table) {
     std::string out = fmt::format("onset {}: {}\n\n{}\n\nParameters\n", verb.full_name(),
                                   verb.summary, cost.method);
@@ -42,9 +41,7 @@ std::string explain(const Verb& verb, io::RunRecord record, Format format) {
 }
 
 /// What a large run will take, before it takes it.
-void say_cost(const Verb& verb, const Parameters& parameters) {
-  if (!verb.cost) return;
-  const Cost cost = verb.cost(parameters);
+void say_cost(const Verb& verb, const Cost& cost) {
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
   if (cost.memory_bytes >= gibibyte) {
     say(fmt::format("{} will need about {:.1f} GiB of memory", verb.full_name(),
@@ -58,22 +55,6 @@ void say_cost(const Verb& verb, const Parameters& parameters) {
   if (!cost.caution.empty()) say(cost.caution);
 }
 
-/// verb.run() with refusals and interruptions turned into results: they have a status and a reason
-/// like any other outcome, and are printed in the format asked for.
-Result run_to_result(const Verb& verb, const Parameters& parameters, const Context& context) {
-  Result result;
-  try {
-    return verb.run(parameters, context);
-  } catch (const Refused& refusal) {
-    result.status = ResultStatus::refused;
-    result.reason = refusal.what();
-  } catch (const Interrupted&) {
-    result.status = ResultStatus::interrupted;
-  }
-  result.table = Table(verb.columns);
-  return result;
-}
-
 std::string stop_reason(StopCause cause, const CommonOptions& options) {
   if (cause == StopCause::time_limit) {
     return fmt::format("the time limit of {} s (--max-seconds) was reached",
@@ -82,10 +63,11 @@ std::string stop_reason(StopCause cause, const CommonOptions& options) {
   return "stopped on request; rows finished by then are given";
 }
 
-StopCause run_and_time(const Verb& verb, const CommonOptions& options, io::RunRecord& record) {
+StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& options,
+                       io::RunRecord& record) {
   const RunContext run(options);
   const auto start = std::chrono::steady_clock::now();
-  record.result = run_to_result(verb, record.parameters, run.context());
+  record.result = onset::run(verb, call, run.context());
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (record.result.status == ResultStatus::interrupted) {
     record.result.reason = stop_reason(run.stop_cause(), options);
@@ -117,19 +99,20 @@ int run_verb(const Verb& verb, Arguments arguments) {
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
-  record.parameters = complete(verb, given);
+  const Call call = verb.settle(given);
+  record.parameters = call.parameters;
   if (options.explain) {
-    write_stdout(explain(verb, record, options.format));
+    write_stdout(explain(verb, call.cost, record, options.format));
     return exit_ok;
   }
   if (verb.needs_folder && options.out.empty()) {
     throw InvalidArgument("--out", "required, but not given; allowed: a folder for the files");
   }
-  require_memory(verb, record.parameters, available_memory());
+  require_memory(verb, call, available_memory());
   if (!options.out.empty()) io::prepare_folder(options.out);
-  if (!options.quiet) say_cost(verb, record.parameters);
+  if (!options.quiet) say_cost(verb, call.cost);
 
-  const StopCause cause = run_and_time(verb, options, record);
+  const StopCause cause = run_and_time(verb, call, options, record);
 
   // A folder that fails now must not cost the user the rows, so stdout comes before the complaint.
   std::optional<IoError> failure;

@@ -93,16 +93,6 @@ Cell axis_cell(const Value& value) {
   return shortened(to_text(value));
 }
 
-/// The verb's estimate; no value where it has none or the parameters do not go together.
-Cell core_seconds(const study::Plan& plan, std::size_t index) {
-  if (!plan.verb->cost) return {};
-  try {
-    return rounded(plan.verb->cost(plan.points[index].parameters).core_seconds);
-  } catch (const InvalidArgument&) {
-    return {};
-  }
-}
-
 }  // namespace
 
 std::size_t plan_size(const study::Plan& plan, const study::Shard& shard) {
@@ -152,7 +142,7 @@ io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
     std::vector<Cell> row{whole(i + 1)};
     for (const Value& value : plan.points[i].axis_values) row.push_back(axis_cell(value));
     row.emplace_back(there ? std::string(to_string(found->second)) : std::string("missing"));
-    row.push_back(core_seconds(plan, i));
+    row.push_back(rounded(plan.points[i].core_seconds));
     const auto* work = std::get_if<double>(&row.back());
     const bool to_do = !there || (request.sweep.retry && found->second != PointStatus::ok);
     if (to_do) missing_work += work ? *work : 0.0;

@@ -36,6 +36,7 @@ bool in_range(const Parameter& parameter, double x) {
 
 void check_number(const Parameter& parameter, double x) {
   if (!std::isfinite(x)) reject(parameter, fmt::format("{} is not finite", x));
+  if (parameter.whole && x != std::floor(x)) reject(parameter, fmt::format("{} is not whole", x));
   if (!in_range(parameter, x)) reject(parameter, fmt::format("{} is out of range", x));
 }
 
@@ -80,9 +81,10 @@ std::string Parameter::allowed() const {
   switch (kind) {
     case ParameterKind::flag: return "true or false";
     case ParameterKind::integer: return with_range(*this, "a whole number");
-    case ParameterKind::real: return with_range(*this, "a number");
+    case ParameterKind::real: return with_range(*this, whole ? "a whole number" : "a number");
     case ParameterKind::reals:
-      return "a comma list such as 1,0.5, each item " + with_range(*this, "a number");
+      return fmt::format("a comma list such as {}, each item {}", whole ? "1,2" : "1,0.5",
+                         with_range(*this, whole ? "a whole number" : "a number"));
     case ParameterKind::grid:
       return "0.1,0.2,0.5 or start:stop:step or log:start:stop:count, each point " +
              with_range(*this, "a number");

@@ -36,45 +36,30 @@ std::string_view to_string(ResultStatus status) {
   return "unknown";
 }
 
-std::vector<Parameter> effective_parameters(const Verb& verb) {
-  std::vector<Parameter> all = verb.parameters;
-
-  Parameter seed;
-  seed.name = "seed";
-  seed.kind = ParameterKind::integer;
-  seed.fallback = std::int64_t{1};
-  seed.min = 0.0;
-  seed.text = "Key of all random streams; the same seed gives the same bits.";
-  all.push_back(std::move(seed));
-
-  Parameter tol;
-  tol.name = "tol";
-  tol.kind = ParameterKind::real;
-  tol.fallback = verb.default_tol;
-  tol.min = 0.0;
-  tol.open_min = verb.default_tol > 0.0;  // verbs that are exact to rounding have a default of 0
-  tol.text = verb.primary.empty() ? "Target standard error (absolute)."
-                                  : "Target standard error (absolute) of " + verb.primary + ".";
-  all.push_back(std::move(tol));
-  return all;
+void Result::unconverged(std::string why) {
+  if (status != ResultStatus::ok) return;
+  status = ResultStatus::unconverged;
+  reason = std::move(why);
 }
 
-Parameters complete(const Verb& verb, const std::map<std::string, Value>& given) {
-  Parameters all = complete(effective_parameters(verb), given);
-  if (verb.read_files) verb.read_files(all);
-  if (!verb.tol_for || given.contains("tol")) return all;
+Result run(const Verb& verb, const Call& call, const Context& context) {
+  require_memory(verb, call, context.memory_limit);
+  Result result;
+  result.table = Table(verb.columns());
   try {
-    all.set("tol", verb.tol_for(all));
-  } catch (const InvalidArgument&) {
-    // What does not go together is said by the run itself.
-  } catch (const Refused&) {
+    call.run(context, result);
+  } catch (const Refused& refusal) {
+    result.status = ResultStatus::refused;
+    result.reason = refusal.what();
+  } catch (const Interrupted&) {
+    result.status = ResultStatus::interrupted;
+    result.reason = "stopped on request; the rows finished by then are given";
   }
-  return all;
+  return result;
 }
 
-void require_memory(const Verb& verb, const Parameters& parameters, std::size_t limit) {
-  if (!verb.cost) return;
-  const double needed = verb.cost(parameters).memory_bytes;
+void require_memory(const Verb& verb, const Call& call, std::size_t limit) {
+  const double needed = call.cost.memory_bytes;
   if (needed <= static_cast<double>(limit)) return;
   throw InvalidArgument(verb.full_name(), "needs about " + in_binary_units(needed) +
                                               " of memory with these parameters; allowed: " +

@@ -84,7 +84,7 @@ RunData collect_run(const study::Plan& plan, const study::Store& store,
   RunData data;
   data.id = plan.study.name;
   data.table = study_table(record_of(plan), store);
-  if (data.table.columns().empty()) data.table = Table(plan.verb->columns);
+  if (data.table.columns().empty()) data.table = Table(plan.verb->columns());
   data.status = status_of(progress);
   data.reason = data.status == ResultStatus::interrupted
                     ? fmt::format("{} of {} points are done", progress.finished(), progress.points)

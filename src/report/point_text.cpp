@@ -8,7 +8,7 @@ namespace onset::report {
 namespace {
 
 bool is_default(const Verb& verb, const std::string& name, const Value& value) {
-  for (const Parameter& parameter : effective_parameters(verb)) {
+  for (const Parameter& parameter : verb.parameters) {
     if (parameter.name == name) return parameter.fallback == value;
   }
   return false;

@@ -1,12 +1,10 @@
 #include <chrono>
 #include <new>
 
-#include "onset/core/error.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
 #include "onset/study/sweep.hpp"
 #include "onset/version.hpp"
 #include "study/host.hpp"
-#include "study/point_cost.hpp"
 
 namespace onset::study {
 namespace {
@@ -23,15 +21,14 @@ PointStatus status_of(ResultStatus status) {
 
 /// Runs the verb; false when it was stopped.
 bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
-  const auto failed = [&record](PointStatus status, const char* reason) {
-    record.status = status;
+  const auto failed = [&record](const char* reason) {
+    record.status = PointStatus::failed;
     record.reason = reason;
     return true;
   };
   try {
     record.simd = numerics::simd::level();
-    require_memory(verb, record.parameters, context.memory_limit);
-    Result result = verb.run(record.parameters, context);
+    Result result = run(verb, verb.settle(record.parameters.values()), context);
     if (result.status == ResultStatus::interrupted) return false;
     record.status = status_of(result.status);
     record.reason = std::move(result.reason);
@@ -39,16 +36,12 @@ bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
     record.summary = std::move(result.summary);
     record.notes = std::move(result.notes);
     return true;
-  } catch (const Interrupted&) {
-    return false;
-  } catch (const Refused& refusal) {
-    return failed(PointStatus::refused, refusal.what());
   } catch (const std::bad_alloc&) {
-    return failed(PointStatus::failed, "out of memory");
+    return failed("out of memory");
   } catch (const std::exception& error) {
-    return failed(PointStatus::failed, error.what());
+    return failed(error.what());
   } catch (...) {
-    return failed(PointStatus::failed, "an unknown exception");
+    return failed("an unknown exception");
   }
 }
 
@@ -61,7 +54,7 @@ std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
   record.command = plan.verb->full_name();
   record.method = plan.verb->method;
   record.parameters = plan.points[index].parameters;
-  record.table = Table(plan.verb->columns);
+  record.table = Table(plan.verb->columns());
   record.version = version();
   record.threads = context.threads;
   record.host = host_name();
@@ -70,15 +63,6 @@ std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.finished = utc_now();
   return record;
-}
-
-Cost point_cost(const Plan& plan, std::size_t index) {
-  if (!plan.verb->cost) return {};
-  try {
-    return plan.verb->cost(plan.points[index].parameters);
-  } catch (const std::exception&) {
-    return {};  // parameters that do not go together: the run itself says it better
-  }
 }
 
 }  // namespace onset::study

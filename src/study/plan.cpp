@@ -37,7 +37,7 @@ class Planner {
   Planner(const Study& study, std::span<const Verb> verbs)
       : study_(study),
         verb_(find_command(study, verbs, place_of("command"))),
-        parameters_(effective_parameters(verb_)) {}
+        parameters_(verb_.parameters) {}
 
   Plan plan() {
     read_fixed();
@@ -137,40 +137,60 @@ class Planner {
     return count;
   }
 
-  /// What all points have in common, with the first values of the axes.
-  [[nodiscard]] Parameters common() const {
-    std::map<std::string, Value> given = fixed_;
-    for (const Axis& axis : axes_) given[axis.parameter] = axis.values.front();
-    try {
-      return complete(verb_, given);
-    } catch (const InvalidArgument& error) {
-      complain(study_.place, message_of(error));
-    }
-  }
-
   [[nodiscard]] std::vector<Point> points() const {
     const std::size_t count = point_count();
-    const Parameters base = common();
     std::vector<Point> out;
     out.reserve(count);
+    std::set<std::string> keys;
     for (std::size_t position = 0; position < count; ++position) {
-      out.push_back(point_at(position, base));
+      out.push_back(settled(choice_at(position)));
+      if (!keys.insert(out.back().key).second) {
+        complain(study_.place, fmt::format("point {} is the same as an earlier one: its axes "
+                                           "differ, but what is computed does not",
+                                           position + 1));
+      }
     }
     return out;
   }
 
-  [[nodiscard]] Point point_at(std::size_t position, const Parameters& base) const {
+  /// Which value of every axis a point has; the last axis varies fastest.
+  [[nodiscard]] std::vector<std::size_t> choice_at(std::size_t position) const {
+    std::vector<std::size_t> choice(axes_.size());
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      choice[i] = position % axes_[i].values.size();
+      position /= axes_[i].values.size();
+    }
+    return choice;
+  }
+
+  /// The point as the command would settle it: what depends on an axis is filled for its value.
+  [[nodiscard]] Point settled(const std::vector<std::size_t>& choice) const {
     Point point;
-    point.parameters = base;
-    point.axis_values.resize(axes_.size());
-    for (std::size_t i = axes_.size(); i-- > 0;) {  // the last axis varies fastest
-      const std::vector<Value>& values = axes_[i].values;
-      point.axis_values[i] = values[position % values.size()];
-      position /= values.size();
-      point.parameters.set(axes_[i].parameter, point.axis_values[i]);
+    std::map<std::string, Value> given = fixed_;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      point.axis_values.push_back(axes_[i].values[choice[i]]);
+      given[axes_[i].parameter] = point.axis_values.back();
+    }
+    try {
+      Call call = verb_.settle(given);
+      point.parameters = std::move(call.parameters);
+      point.core_seconds = call.cost.core_seconds;
+      point.memory_bytes = call.cost.memory_bytes;
+    } catch (const InvalidArgument& error) {
+      complain(place_of_field(error.field(), choice), message_of(error));
     }
     point.key = identity(verb_, point.parameters);
     return point;
+  }
+
+  /// Where the value of an option stands that a point was refused for.
+  [[nodiscard]] const io::Place& place_of_field(const std::string& option,
+                                                const std::vector<std::size_t>& choice) const {
+    const std::string name = option.starts_with("--") ? option.substr(2) : option;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (axes_[i].parameter == name) return place_of(axes_[i], choice[i]);
+    }
+    return place_of(name);
   }
 
   const Study& study_;

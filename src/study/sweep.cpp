@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <deque>
 
-#include "study/point_cost.hpp"
-
 namespace onset::study {
 namespace {
 
@@ -68,7 +66,7 @@ class Forecast {
   /// Never zero, so that points without an estimate count alike.
   [[nodiscard]] double work(std::size_t index) const {
     constexpr double least_seconds = 0.01;
-    return std::max(point_cost(plan_, index).core_seconds, least_seconds);
+    return std::max(plan_.points[index].core_seconds, least_seconds);
   }
 
   const Plan& plan_;
@@ -87,11 +85,10 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
                         const SweepOptions& options, const Context& context,
                         const std::function<void(const SweepProgress&)>& report) {
   auto [progress, missing] = standing(plan, store, options);
-  std::vector<double> cost(plan.points.size(), 0.0);
-  for (const std::size_t index : missing) cost[index] = point_cost(plan, index).core_seconds;
   // Cheap ones first: mistakes show early.
-  std::stable_sort(missing.begin(), missing.end(),
-                   [&](std::size_t a, std::size_t b) { return cost[a] < cost[b]; });
+  std::stable_sort(missing.begin(), missing.end(), [&](std::size_t a, std::size_t b) {
+    return plan.points[a].core_seconds < plan.points[b].core_seconds;
+  });
   Forecast forecast(plan, missing);
   std::deque<std::size_t> queue(missing.begin(), missing.end());
   const auto may_start = [&] {

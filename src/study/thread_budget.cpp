@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "onset/study/sweep.hpp"
-#include "study/point_cost.hpp"
 
 namespace onset::study {
 namespace {
@@ -24,9 +23,9 @@ bool ThreadBudget::has_room(std::size_t index) const {
 }
 
 int ThreadBudget::threads_for(std::size_t index) const {
-  const Cost cost = point_cost(*plan_, index);
-  const bool small = cost.core_seconds <= small_point_seconds &&
-                     cost.memory_bytes <= static_cast<double>(memory_for(small_threads_));
+  const Point& point = plan_->points[index];
+  const bool small = point.core_seconds <= small_point_seconds &&
+                     point.memory_bytes <= static_cast<double>(memory_for(small_threads_));
   return small ? small_threads_ : threads_;
 }
 

@@ -134,7 +134,7 @@ TEST(LongCoverage, TheOverlapsOfOneLayersCurveAreWithinTheirErrors) {
     options.tolerance = 0.05;
     options.error_points = 16;
     options.seed = static_cast<std::uint64_t>(seed);
-    const Curve curve = bayes_curve(model, alphas, options, with_threads(2));
+    const BayesCurve curve = bayes_curve(model, alphas, options, with_threads(2));
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       const Estimate q = curve.points[k].overlap[0];
       t[k].push_back((q.value - truth[k]) / q.error);

@@ -14,9 +14,10 @@ TEST(Catalog, EveryVerbIsThereOnceAndCanRun) {
   std::set<std::string> names;
   for (const Verb& verb : catalog()) {
     EXPECT_TRUE(names.insert(verb.full_name()).second) << verb.full_name();
-    EXPECT_TRUE(verb.run) << verb.full_name();
-    EXPECT_TRUE(verb.cost) << verb.full_name();
-    EXPECT_FALSE(verb.columns.empty()) << verb.full_name();
+    EXPECT_TRUE(verb.settle) << verb.full_name();
+    ASSERT_FALSE(verb.rows.empty()) << verb.full_name();
+    EXPECT_TRUE(verb.rows.front().when.empty()) << verb.full_name();
+    for (const RowKind& kind : verb.rows) EXPECT_FALSE(kind.columns.empty()) << verb.full_name();
     EXPECT_EQ(&find_verb(verb.family, verb.name), &verb);
   }
 }
@@ -26,8 +27,10 @@ TEST(Catalog, EveryVerbExplainsItself) {
     EXPECT_FALSE(verb.summary.empty()) << verb.full_name();
     EXPECT_FALSE(verb.details.empty()) << verb.full_name();
     EXPECT_FALSE(verb.examples.empty()) << verb.full_name();
-    for (const Column& column : verb.columns) {
-      EXPECT_FALSE(column.meaning.empty()) << verb.full_name() << " " << column.name;
+    for (const RowKind& kind : verb.rows) {
+      for (const Column& column : kind.columns) {
+        EXPECT_FALSE(column.meaning.empty()) << verb.full_name() << " " << column.name;
+      }
     }
   }
 }
@@ -37,7 +40,7 @@ TEST(Catalog, ParametersHaveTextsAndDefaultsThatTheyAllow) {
                                         "out",     "quiet",       "help"};
   for (const Verb& verb : catalog()) {
     std::set<std::string> names;
-    for (const Parameter& parameter : effective_parameters(verb)) {
+    for (const Parameter& parameter : verb.parameters) {
       const std::string where = verb.full_name() + " --" + parameter.name;
       EXPECT_TRUE(names.insert(parameter.name).second) << where;
       EXPECT_FALSE(common.contains(parameter.name)) << where;
@@ -51,7 +54,7 @@ TEST(Catalog, ParametersHaveTextsAndDefaultsThatTheyAllow) {
 
 TEST(Catalog, APrimaryColumnIsAnEstimate) {
   for (const Verb& verb : catalog()) {
-    for (const Column& column : verb.columns) {
+    for (const Column& column : verb.columns()) {
       EXPECT_TRUE(column.name != verb.primary || column.estimate) << verb.full_name();
     }
   }

@@ -35,6 +35,7 @@ struct Parameter {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   bool open_min = false;           ///< min itself is not allowed
+  bool whole = false;              ///< a real, or every item of a list, must be whole
   std::vector<std::string> words;  ///< allowed words (kind word)
   std::string text;                ///< one sentence for help; says what the unit is
   bool operand = false;            ///< may also be given as a bare word: `mha learn DIR`

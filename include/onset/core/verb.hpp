@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ struct Result {
   std::vector<std::string> notes;  ///< remarks for people, one sentence each
   /// Files for the --out folder besides the table; dropped without one, and never stored.
   std::vector<Artifact> artifacts{};
+
+  /// Calls the result unconverged; the first reason given is the one that stays.
+  void unconverged(std::string why);
 };
 
 /// What a run will do and cost, said before it starts (`--explain`).
@@ -41,6 +45,22 @@ struct Cost {
   std::string caution = {};  ///< what to know before it starts, such as a tolerance out of reach
 };
 
+/// A request that was settled: its files are read, its defaults filled, its model built. Nobody
+/// reads a string of it again.
+struct Call {
+  /// All effective ones, `seed` and `tol` among them. A request made of them settles to the same.
+  Parameters parameters;
+  Cost cost;
+  /// Adds to a result, row by row. May throw Refused and Interrupted; what was added stays.
+  std::function<void(const Context&, Result&)> run;
+};
+
+/// A kind of rows that a verb gives.
+struct RowKind {
+  std::string when;  ///< the options that lead to it, say "with --level"; empty: the usual rows
+  std::vector<Column> columns;  ///< those of the default parameters, where they depend on them
+};
+
 /// One thing that Onset can compute. Each family lists its verbs; catalog() lists them all, and the
 /// command line, study files, help and reference pages are generated from that list.
 struct Verb {
@@ -48,32 +68,28 @@ struct Verb {
   std::string name;
   std::string summary;                ///< one line
   std::string details;                ///< a paragraph: what alpha is, what the rows mean
-  std::vector<Parameter> parameters;  ///< its own; seed and tol are added by effective_parameters()
-  std::vector<Column> columns;        ///< the columns that are always there
+  std::vector<Parameter> parameters;  ///< all, in the order of the help; `seed` and `tol` last
+  std::vector<RowKind> rows;          ///< the usual rows first
   std::string primary;                ///< the column that `tol` speaks of
-  double default_tol = 0.0;
-  bool needs_folder = false;  ///< its artifacts are the point: --out must be given
-  /// Puts in place of parameters that name files what the files hold, so that results are filed
-  /// under what was computed; may be empty. Throws InvalidArgument.
-  std::function<void(Parameters&)> read_files;
-  /// The default tolerance where it depends on the other parameters; may be empty.
-  std::function<double(const Parameters&)> tol_for;
+  bool needs_folder = false;          ///< its artifacts are the point: --out must be given
   int method = 1;                     ///< raised whenever the verb's numbers change
   std::vector<std::string> examples;  ///< arguments after `onset`, ready to paste
-  std::function<Cost(const Parameters&)> cost;
-  std::function<Result(const Parameters&, const Context&)> run;
+  /// Checks what was given, fills and reads the rest, and builds the model. Throws InvalidArgument
+  /// and IoError; a refusal is kept for the run, so that it has parameters to be filed under.
+  std::function<Call(const std::map<std::string, Value>& given)> settle;
 
   [[nodiscard]] std::string full_name() const { return family + " " + name; }
+  /// The columns of the usual rows.
+  [[nodiscard]] const std::vector<Column>& columns() const { return rows.front().columns; }
 };
 
-/// The verb's own parameters followed by `seed` and `tol`.
-[[nodiscard]] std::vector<Parameter> effective_parameters(const Verb& verb);
-
-/// complete() for a verb: all its effective parameters, with the default tolerance that suits them.
-[[nodiscard]] Parameters complete(const Verb& verb, const std::map<std::string, Value>& given);
+/// Runs a settled request, for the command, studies, Python and C++ alike: a refusal or an
+/// interruption becomes the status of a result that has the rows finished by then. Throws
+/// InvalidArgument when the run would need more memory than the context allows.
+[[nodiscard]] Result run(const Verb& verb, const Call& call, const Context& context);
 
 /// Throws InvalidArgument naming the verb when a run would need more than `limit` bytes by the
 /// verb's own estimate; called before a run, so that it does not die in the middle.
-void require_memory(const Verb& verb, const Parameters& parameters, std::size_t limit);
+void require_memory(const Verb& verb, const Call& call, std::size_t limit);
 
 }  // namespace onset

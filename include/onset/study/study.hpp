@@ -48,6 +48,8 @@ struct Point {
   std::string key;                 ///< identity(): what its result is filed under
   std::vector<Value> axis_values;  ///< one per axis of the plan
   Parameters parameters;           ///< all effective ones
+  double core_seconds = 0.0;       ///< estimated work on one core
+  double memory_bytes = 0.0;       ///< estimated
 };
 
 /// A study whose every parameter has been checked against the verb.

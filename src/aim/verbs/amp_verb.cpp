@@ -5,6 +5,7 @@
 #include "aim/verbs/amp_plan.hpp"
 #include "aim/verbs/run_options.hpp"
 #include "aim/verbs/run_scatter.hpp"
+#include "core/plain_verb.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/aim/limits/spectrum.hpp"
@@ -242,7 +243,7 @@ Cost amp_cost(const Parameters& p) {
 }  // namespace
 
 Verb amp_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "amp";
   verb.summary = "approximate message passing on data of the attention-indexed model";
@@ -275,7 +276,7 @@ Verb amp_verb() {
                    "aim amp --data data"};
   verb.cost = amp_cost;
   verb.run = run_amp;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

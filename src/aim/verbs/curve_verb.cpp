@@ -4,6 +4,7 @@
 
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_options.hpp"
+#include "core/plain_verb.hpp"
 #include "onset/aim/limits/curve.hpp"
 
 namespace onset::aim {
@@ -82,7 +83,7 @@ Cost curve_cost(const Parameters& p) {
 }  // namespace
 
 Verb curve_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "curve";
   verb.summary = "how well a full-width attention matrix can be learned, against the sample ratio";
@@ -106,7 +107,7 @@ Verb curve_verb() {
                    "aim curve --channel hardmax --rho 0 --alpha 0.1:2:0.1"};
   verb.cost = curve_cost;
   verb.run = run_curve;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

@@ -6,6 +6,7 @@
 #include "aim/verbs/model_options.hpp"
 #include "aim/verbs/run_options.hpp"
 #include "aim/verbs/run_scatter.hpp"
+#include "core/plain_verb.hpp"
 #include "onset/aim/learners/gradient_descent.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/core/error.hpp"
@@ -135,7 +136,7 @@ Cost gd_cost(const Parameters& p) {
 }  // namespace
 
 Verb gd_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "gd";
   verb.summary = "gradient descent on the attention weights, single and averaged, against theory";
@@ -170,7 +171,7 @@ Verb gd_verb() {
                    "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4"};
   verb.cost = gd_cost;
   verb.run = run_gd;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

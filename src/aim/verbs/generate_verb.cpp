@@ -6,6 +6,7 @@
 #include "aim/verbs/data_folder.hpp"
 #include "aim/verbs/model_options.hpp"
 #include "aim/verbs/run_options.hpp"
+#include "core/plain_verb.hpp"
 
 namespace onset::aim {
 namespace {
@@ -68,7 +69,7 @@ Cost generate_cost(const Parameters& p) {
 }  // namespace
 
 Verb generate_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "generate";
   verb.summary = "a data set of the attention-indexed model, which amp --data reads";
@@ -91,7 +92,7 @@ Verb generate_verb() {
       "aim generate --channel hardmax --tokens 2 --dim 50 --alpha 1 --rho 0.2 --out data"};
   verb.cost = generate_cost;
   verb.run = run_generate;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

@@ -4,6 +4,7 @@
 
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_options.hpp"
+#include "core/plain_verb.hpp"
 #include "onset/aim/limits/spectrum.hpp"
 
 namespace onset::aim {
@@ -68,7 +69,7 @@ Cost spectrum_cost(const Parameters&) {
 }  // namespace
 
 Verb spectrum_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "spectrum";
   verb.summary = "eigenvalues of the noisy attention matrix and their best denoiser";
@@ -92,7 +93,7 @@ Verb spectrum_verb() {
                    "aim spectrum --rho 0.2 --delta 0.02 --format csv"};
   verb.cost = spectrum_cost;
   verb.run = run_spectrum;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

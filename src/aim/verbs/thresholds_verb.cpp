@@ -3,6 +3,7 @@
 
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_options.hpp"
+#include "core/plain_verb.hpp"
 #include "onset/aim/limits/hardmax.hpp"
 #include "onset/aim/limits/thresholds.hpp"
 
@@ -79,7 +80,7 @@ Cost thresholds_cost(const Parameters& p) {
 }  // namespace
 
 Verb thresholds_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "aim";
   verb.name = "thresholds";
   verb.summary = "when a full-width attention matrix starts to be learned, and is known exactly";
@@ -101,7 +102,7 @@ Verb thresholds_verb() {
                    "aim thresholds --channel linear --tokens 3 --rho 0.1 --format json"};
   verb.cost = thresholds_cost;
   verb.run = run_thresholds;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::aim

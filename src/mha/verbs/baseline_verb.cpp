@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plain_verb.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -67,7 +68,7 @@ Result run_baseline_verb(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const BaselineOptions options = read_options(p);
   Result result;
-  result.table = Table(baseline_verb().columns);
+  result.table = Table(baseline_verb().columns());
   std::vector<BaselineRun> runs;
   try {
     runs = run_baseline(examples, options, context);
@@ -106,7 +107,7 @@ Cost baseline_cost(const Parameters& p) {
 }  // namespace
 
 Verb baseline_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "baseline";
   verb.summary = "plain optimisation from random starts, for comparison with mha learn";
@@ -137,7 +138,7 @@ Verb baseline_verb() {
   verb.examples = {"mha baseline examples --heads 2 --starts 8"};
   verb.cost = baseline_cost;
   verb.run = run_baseline_verb;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

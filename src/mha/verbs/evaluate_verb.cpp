@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/plain_verb.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -76,7 +77,7 @@ Result run_evaluate(const Parameters& p, const Context& context) {
                             static_cast<std::uint64_t>(p.integer("seed")), context);
   }
   Result result;
-  result.table = Table(evaluate_verb().columns);
+  result.table = Table(evaluate_verb().columns());
   result.table.add_row(std::move(row));
   if (certificate.verdict == Verdict::refused) {
     result.status = ResultStatus::refused;
@@ -94,7 +95,7 @@ Cost evaluate_cost(const Parameters& p) {
 }  // namespace
 
 Verb evaluate_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "evaluate";
   verb.summary = "compares a learned layer with the truth";
@@ -116,7 +117,7 @@ Verb evaluate_verb() {
   verb.examples = {"mha evaluate examples --model model --truth examples/truth"};
   verb.cost = evaluate_cost;
   verb.run = run_evaluate;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

@@ -1,3 +1,4 @@
+#include "core/plain_verb.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -12,7 +13,7 @@ Result run_generate(const Parameters& p, const Context& context) {
   const Examples examples = draw_examples(
       law, layer, static_cast<std::size_t>(p.integer("samples")), seed, "mha examples", context);
   Result result;
-  result.table = Table(generate_verb().columns);
+  result.table = Table(generate_verb().columns());
   const std::string shape = std::to_string(examples.count) + " x " + std::to_string(law.tokens) +
                             " x " + std::to_string(law.dim);
   const std::string matrices =
@@ -38,7 +39,7 @@ Cost generate_cost(const Parameters& p) {
 }  // namespace
 
 Verb generate_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "generate";
   verb.summary = "random Boolean examples of a multi-head attention layer";
@@ -55,7 +56,7 @@ Verb generate_verb() {
   verb.examples = {"mha generate --heads 2 --dim 8 --tokens 3 --samples 100000 --out examples"};
   verb.cost = generate_cost;
   verb.run = run_generate;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

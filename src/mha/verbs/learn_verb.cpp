@@ -1,3 +1,4 @@
+#include "core/plain_verb.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -10,7 +11,7 @@ namespace {
 constexpr double most_heads = 6;
 
 Table phase_table(const Learned& learned) {
-  Table table(learn_verb().columns);
+  Table table(learn_verb().columns());
   for (const PhaseReport& p : learned.phases) {
     table.add_row({std::int64_t{p.phase}, p.name, static_cast<std::int64_t>(p.rows), cell(p.score),
                    cell(p.inflation), cell(p.violations), cell(p.gap), cell(p.residual)});
@@ -81,7 +82,7 @@ Cost learn_cost(const Parameters& p) {
 }  // namespace
 
 Verb learn_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "learn";
   verb.summary = "a multi-head attention layer from examples, in six phases, with a certificate";
@@ -117,7 +118,7 @@ Verb learn_verb() {
   verb.method = 3;
   verb.cost = learn_cost;
   verb.run = run_learn;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/plain_verb.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
@@ -94,7 +95,7 @@ Result run_trial(const Parameters& p, const Context& context) {
   const Learned learned =
       learn(draw_examples(law, truth, samples, seed, "mha examples", context), options, context);
   Result result;
-  result.table = Table(trial_verb().columns);
+  result.table = Table(trial_verb().columns());
   for (const PhaseReport& phase : learned.phases) {
     const PhaseErrors errors = errors_after(phase, learned, truth);
     const auto predicted =
@@ -124,7 +125,7 @@ Cost trial_cost(const Parameters& p) {
 }  // namespace
 
 Verb trial_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "trial";
   verb.summary = "draws a layer, learns it and compares every phase with the truth";
@@ -152,7 +153,7 @@ Verb trial_verb() {
   verb.method = 3;
   verb.cost = trial_cost;
   verb.run = run_trial;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

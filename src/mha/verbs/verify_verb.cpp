@@ -1,3 +1,4 @@
+#include "core/plain_verb.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
@@ -22,7 +23,7 @@ Result run_verify(const Parameters& p, const Context& context) {
   const Examples examples = read_examples(p.text("examples"));
   const Certificate certificate = read_certificate(p.text("model"));
   Result result;
-  result.table = Table(verify_verb().columns);
+  result.table = Table(verify_verb().columns());
   if (certificate.verdict == Verdict::refused) {
     result.status = ResultStatus::refused;
     result.reason = "the model was refused, so there is nothing to verify: " + certificate.reason;
@@ -60,7 +61,7 @@ Cost verify_cost(const Parameters& p) {
 }  // namespace
 
 Verb verify_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "mha";
   verb.name = "verify";
   verb.summary = "checks the certificate of a learned layer against the examples";
@@ -80,7 +81,7 @@ Verb verify_verb() {
   verb.examples = {"mha verify examples --model model"};
   verb.cost = verify_cost;
   verb.run = run_verify;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::mha

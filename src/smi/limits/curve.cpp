@@ -379,9 +379,9 @@ class CurveSolver {
 
 namespace {
 
-Curve solve_curve(CurveSolver& solver, std::span<const double> alphas, const Context& context,
-                  const std::function<void(const CurvePoint&)>& finished) {
-  Curve curve;
+BayesCurve solve_curve(CurveSolver& solver, std::span<const double> alphas, const Context& context,
+                       const std::function<void(const CurvePoint&)>& finished) {
+  BayesCurve curve;
   curve.met_tolerance = solver.prepare(alphas);
   for (const double alpha : alphas) {
     context.check();
@@ -404,9 +404,9 @@ void check_alphas(std::span<const double> alphas) {
 
 }  // namespace
 
-Curve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
-                  const CurveOptions& options, const Context& context,
-                  const std::function<void(const CurvePoint&)>& finished) {
+BayesCurve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
+                       const CurveOptions& options, const Context& context,
+                       const std::function<void(const CurvePoint&)>& finished) {
   options.validate();
   check_alphas(alphas);
   CurveSolver solver(
@@ -415,9 +415,9 @@ Curve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
   return solve_curve(solver, alphas, context, finished);
 }
 
-Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
-                  const CurveOptions& options, const Context& context,
-                  const std::function<void(const CurvePoint&)>& finished) {
+BayesCurve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
+                       const CurveOptions& options, const Context& context,
+                       const std::function<void(const CurvePoint&)>& finished) {
   options.validate();
   check_alphas(alphas);
   const auto attention = attention_model(model);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "onset/numerics/replicates.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 
 namespace onset::smi {

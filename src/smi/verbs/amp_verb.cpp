@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -234,7 +235,7 @@ std::vector<Parameter> amp_parameters() {
 }  // namespace
 
 Verb amp_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "smi";
   verb.name = "amp";
   verb.summary = "approximate message passing on data of deep attention or a link";
@@ -255,7 +256,7 @@ Verb amp_verb() {
                    "smi amp --layers 1 --data data"};
   verb.cost = amp_cost;
   verb.run = run_amp;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::smi

@@ -5,7 +5,7 @@
 
 #include "onset/core/artifact.hpp"
 #include "onset/smi/model/dataset.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 
 namespace onset::smi {
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "smi/verbs/data_folder.hpp"
 #include "smi/verbs/smi_verbs.hpp"
@@ -68,7 +69,7 @@ Cost generate_cost(const Parameters& p) {
 }  // namespace
 
 Verb generate_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "smi";
   verb.name = "generate";
   verb.summary =
@@ -96,7 +97,7 @@ Verb generate_verb() {
                    "smi generate --link square --dim 200 --samples 400 --out retrieval"};
   verb.cost = generate_cost;
   verb.run = run_generate;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::smi

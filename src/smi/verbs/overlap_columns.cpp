@@ -31,15 +31,17 @@ std::vector<Column> overlap_columns(const FieldShape& shape) {
   return columns;
 }
 
-void append_overlaps(const FieldShape& shape, const std::vector<Estimate>& overlap,
-                     std::vector<Cell>& row) {
+std::vector<Estimate> overlap_entries(const FieldShape& shape,
+                                      const std::vector<Estimate>& overlap) {
+  std::vector<Estimate> row;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     for (int p = 1; p <= shape.rank[b]; ++p) {
       for (int q = p; q <= shape.rank[b]; ++q) {
-        row.emplace_back(p == q ? overlap[b] : Estimate{0.0, 0.0});
+        row.push_back(p == q ? overlap[b] : Estimate{0.0, 0.0});
       }
     }
   }
+  return row;
 }
 
 }  // namespace onset::smi

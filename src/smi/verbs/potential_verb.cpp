@@ -3,10 +3,11 @@
 #include <limits>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/smi/limits/potential.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 #include "smi/verbs/smi_verbs.hpp"
 
@@ -159,7 +160,7 @@ Cost potential_cost(const Parameters& p) {
 }  // namespace
 
 Verb potential_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "smi";
   verb.name = "potential";
   verb.summary = "the free entropy against the overlaps, and its maximisers";
@@ -191,7 +192,7 @@ Verb potential_verb() {
                    "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
   verb.cost = potential_cost;
   verb.run = run_potential;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::smi

@@ -4,13 +4,14 @@
 #include <limits>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/learners/sgd.hpp"
 #include "onset/smi/model/dataset.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 #include "smi/verbs/passage_table.hpp"
 #include "smi/verbs/smi_verbs.hpp"
 
@@ -335,7 +336,7 @@ std::vector<Parameter> sgd_parameters() {
 }  // namespace
 
 Verb sgd_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "smi";
   verb.name = "sgd";
   verb.summary = "stochastic gradient descent of deep attention: which layer is learned first";
@@ -357,7 +358,7 @@ Verb sgd_verb() {
                    "smi sgd --engine flow --dim 10000 --skip 2"};
   verb.cost = sgd_cost;
   verb.run = run_sgd;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::smi

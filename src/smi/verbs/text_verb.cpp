@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 #include "smi/verbs/smi_verbs.hpp"
 #include "smi/verbs/text_files.hpp"
 #include "smi/verbs/text_program.hpp"
@@ -179,7 +180,7 @@ std::vector<Parameter> text_parameters() {
 }  // namespace
 
 Verb text_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "smi";
   verb.name = "text";
   verb.summary = "a transformer trained on questions: which layer is learned first";
@@ -198,7 +199,7 @@ Verb text_verb() {
                    "smi text --train train_5500.label --test TREC_10.label --layers 3 --order"};
   verb.cost = text_cost;
   verb.run = run_text;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::smi

@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "core/definition.hpp"
+#include "core/rows.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/outcome.hpp"
+#include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
@@ -19,29 +21,44 @@ constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
 
-StaircaseOptions staircase_options(const NamedModel& named, const Parameters& p) {
+struct Settled {
+  NamedModel named;
   StaircaseOptions options;
-  options.tolerance = p.real("tol");
+};
+
+Settled settle_thresholds(Thresholds& request) {
+  NamedModel named = settle_model(request);
+  if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
+  StaircaseOptions options;
+  options.tolerance = *request.tol;
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
-  options.seed = static_cast<std::uint64_t>(p.integer("seed"));
-  return options;
+  options.seed = request.seed;
+  return {std::move(named), std::move(options)};
 }
 
-std::vector<Column> threshold_columns() {
-  return {
-      {"stage", "step of the staircase, from 1", "", false},
-      {"layers", "layers (or blocks of a link) that become learnable there; all: exact recovery",
-       "", false},
-      {"kind",
-       "trivial: learned from the first samples on, or at once given the stage before; weak: "
-       "better than chance from here on; hard: at no alpha, from small overlaps; perfect: exact "
-       "recovery becomes the optimum (counting); algorithmic: state evolution from small "
-       "overlaps reaches it, where that differs",
-       "", false},
-      {"alpha", alpha_meaning, "", true},
-      {"jump", "overlap just above the threshold; 0 when continuous", "", true}};
+struct ThresholdRow {
+  std::int64_t stage = 0;
+  std::string layers;
+  std::string kind;
+  std::optional<Estimate> alpha = {};
+  std::optional<Estimate> jump = {};
+};
+
+Columns<ThresholdRow> threshold_columns() {
+  return Columns<ThresholdRow>()
+      .add("stage", &ThresholdRow::stage, "step of the staircase, from 1")
+      .add("layers", &ThresholdRow::layers,
+           "layers (or blocks of a link) that become learnable there; all: exact recovery")
+      .add(
+          "kind", &ThresholdRow::kind,
+          "trivial: learned from the first samples on, or at once given the stage before; weak: "
+          "better than chance from here on; hard: at no alpha, from small overlaps; perfect: exact "
+          "recovery becomes the optimum (counting); algorithmic: state evolution from small "
+          "overlaps reaches it, where that differs")
+      .add("alpha", &ThresholdRow::alpha, alpha_meaning)
+      .add("jump", &ThresholdRow::jump, "overlap just above the threshold; 0 when continuous");
 }
 
 Staircase compute(const NamedModel& named, const StaircaseOptions& options, const Context& context,
@@ -50,19 +67,28 @@ Staircase compute(const NamedModel& named, const StaircaseOptions& options, cons
                          : staircase(*named.model, options, context, found);
 }
 
-void add_rows(const Staircase& stairs, Table& table) {
-  std::int64_t stage = 0;
-  const auto add = [&](const std::string& layers, const char* kind, Cell alpha, Cell jump) {
-    table.add_row({++stage, layers, std::string(kind), std::move(alpha), std::move(jump)});
+std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
+  constexpr Estimate whole{1.0, 0.0};
+  std::vector<ThresholdRow> rows;
+  const auto add = [&rows](ThresholdRow row) {
+    row.stage = static_cast<std::int64_t>(rows.size()) + 1;
+    rows.push_back(std::move(row));
   };
   for (const StaircaseStep& step : stairs.steps) {
-    add(names(step.blocks), step.trivial ? "trivial" : "weak", step.alpha, step.jump);
-    if (!step.given.empty()) add(names(step.given), "trivial", step.alpha, Estimate{});
+    add({.layers = names(step.blocks),
+         .kind = step.trivial ? "trivial" : "weak",
+         .alpha = step.alpha,
+         .jump = step.jump});
+    if (step.given.empty()) continue;
+    add({.layers = names(step.given), .kind = "trivial", .alpha = step.alpha, .jump = Estimate{}});
   }
-  for (const std::size_t block : stairs.hard) add(names({block}), "hard", {}, {});
-  if (!stairs.perfect) return;
-  add("all", "perfect", Estimate{*stairs.perfect, 0.0}, Estimate{1.0, 0.0});
-  if (stairs.hard_phase) add("all", "algorithmic", stairs.algorithmic, Estimate{1.0, 0.0});
+  for (const std::size_t block : stairs.hard) add({.layers = names({block}), .kind = "hard"});
+  if (!stairs.perfect) return rows;
+  add({.layers = "all", .kind = "perfect", .alpha = Estimate{*stairs.perfect}, .jump = whole});
+  if (stairs.hard_phase) {
+    add({.layers = "all", .kind = "algorithmic", .alpha = stairs.algorithmic, .jump = whole});
+  }
+  return rows;
 }
 
 /// The largest growth factor across two layers, if any was computed.
@@ -77,21 +103,20 @@ std::optional<Estimate> largest_cross_growth(const Staircase& stairs) {
   return largest;
 }
 
-Result run_thresholds(const Parameters& p, const Context& context) {
-  const NamedModel named = read_model(p);
-  Result result;
-  result.table = Table(threshold_columns());
+void run_thresholds(const Thresholds& request, const Settled& settled, const Context& context,
+                    Result& result) {
+  const auto columns = threshold_columns();
+  result.table = columns.table();
   // What a run that ends early can still say.
   const auto found = [&](const std::vector<std::size_t>& blocks, const Estimate& alpha) {
-    const auto stage = static_cast<std::int64_t>(result.table.rows().size()) + 1;
-    const char* kind = alpha.value > 0.0 ? "weak" : "trivial";
-    result.table.add_row({stage, names(blocks), std::string(kind), alpha, {}});
+    result.table.add_row(
+        columns.cells({.stage = static_cast<std::int64_t>(result.table.rows().size()) + 1,
+                       .layers = names(blocks),
+                       .kind = alpha.value > 0.0 ? "weak" : "trivial",
+                       .alpha = alpha}));
   };
-  Staircase stairs;
-  keep_rows(result, [&] { stairs = compute(named, staircase_options(named, p), context, found); });
-  if (result.status != ResultStatus::ok) return result;
-  result.table = Table(threshold_columns());
-  add_rows(stairs, result.table);
+  const Staircase stairs = compute(settled.named, settled.options, context, found);
+  result.table = columns.table(rows_of(stairs));
   if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);
     result.notes.push_back(
@@ -112,27 +137,26 @@ Result run_thresholds(const Parameters& p, const Context& context) {
                              " are in one row because their growth rates agree within errors.");
     }
   }
+  std::string reason;
   if (!stairs.met_tolerance) {
-    result.reason = "a threshold misses the asked tolerance " + to_text(Value(p.real("tol")));
+    reason = "a threshold misses the asked tolerance " + to_text(Value(*request.tol));
   }
   if (!stairs.sound) {
-    if (!result.reason.empty()) result.reason += "; ";
-    result.reason +=
+    if (!reason.empty()) reason += "; ";
+    reason +=
         "some fixed points could not be computed accurately: take later thresholds, "
         "contraction_alpha and the kind algorithmic with care";
   }
-  if (!result.reason.empty()) result.status = ResultStatus::unconverged;
-  return result;
+  if (!reason.empty()) result.unconverged(reason);
 }
 
-Cost thresholds_cost(const Parameters& p) {
-  const NamedModel named = read_model(p);
-  const StaircaseOptions options = staircase_options(named, p);
+Cost thresholds_cost(const Thresholds&, const Settled& settled) {
+  const auto& [named, options] = settled;
   Cost cost;
   cost.method =
       "First threshold: growth rate F_l = E||E[z_l z_l^T|y] - I||^2 at overlap 0, for two tokens "
+      "by a trapezoid rule over the label's plane and shifted lattices for the inner fields, else "
       "by "
-      "a trapezoid rule over the label's plane and shifted lattices for the inner fields, else by "
       "quasi-Monte Carlo. Later ones: alpha F_l = 1 solved together with the fixed point of state "
       "evolution of the layers learned before. Errors: scatter of 16 replicates and a bound on the "
       "bias of the inner integrals.";
@@ -157,37 +181,43 @@ Cost thresholds_cost(const Parameters& p) {
   return cost;
 }
 
-}  // namespace
-
-Verb thresholds_verb() {
-  Verb verb;
-  verb.family = "smi";
-  verb.name = "thresholds";
-  verb.summary = "when each layer of deep attention, or direction of a link, starts to be learned";
-  verb.details =
+Definition<Thresholds, Settled> definition() {
+  Definition<Thresholds, Settled> d;
+  d.family = "smi";
+  d.name = "thresholds";
+  d.summary = "when each layer of deep attention, or direction of a link, starts to be learned";
+  d.details =
       "Sharp thresholds in the sample ratio alpha = N/D (samples over dimension, both large), "
       "Bayes-optimal setting, for deep attention with tied weights or a named link: which layer "
-      "can "
-      "be learned better than chance, given what is learned before it, and from where the weights "
-      "are recovered exactly. The first threshold of two uncorrelated tokens without noise is "
-      "computed to 1e-5, other ones to the tolerance: 7e-4 by default for two layers of two tokens "
-      "and for links, 5e-3 for "
-      "larger models.";
-  verb.parameters = model_parameters();
-  verb.read_files = read_correlation_file;
-  verb.columns = threshold_columns();
-  verb.primary = "alpha";
-  verb.default_tol = cheap_tolerance;
-  verb.tol_for = [](const Parameters& p) {
-    return read_model(p).is_cheap() ? cheap_tolerance : costly_tolerance;
-  };
-  verb.method = 3;
-  verb.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
-                   "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
-                   "smi thresholds --layers 1 --tokens 4 --format json"};
-  verb.cost = thresholds_cost;
-  verb.run = run_thresholds;
-  return verb;
+      "can be learned better than chance, given what is learned before it, and from where the "
+      "weights are recovered exactly. The first threshold of two uncorrelated tokens without noise "
+      "is computed to 1e-5, other ones to the tolerance.";
+  d.fields = model_fields<Thresholds>();
+  d.rows = {{"", threshold_columns().list()}};
+  d.primary = "alpha";
+  d.usual_tolerance = "7e-4 for two layers of two tokens and for links, 5e-3 for larger models";
+  d.method = 3;
+  d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
+                "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
+                "smi thresholds --layers 1 --tokens 4 --format json"};
+  d.settle = settle_thresholds;
+  d.cost = thresholds_cost;
+  d.run = run_thresholds;
+  return d;
+}
+
+}  // namespace
+
+Call Thresholds::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Thresholds::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb thresholds_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::smi

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
@@ -194,7 +195,7 @@ Cost flow_cost(const Parameters& p) {
 }  // namespace
 
 Verb flow_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "flow";
   verb.summary = "the path of the overlaps under SGD at large d: ODE or SDE, and escape times";
@@ -238,7 +239,7 @@ Verb flow_verb() {
   verb.method = 3;
   verb.cost = flow_cost;
   verb.run = run_flow;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

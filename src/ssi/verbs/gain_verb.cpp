@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/gain.hpp"
@@ -130,7 +131,7 @@ Cost gain_cost(const Parameters& p) {
 }  // namespace
 
 Verb gain_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "gain";
   verb.summary = "how many more samples untied weights need than tied ones, against the tokens";
@@ -169,7 +170,7 @@ Verb gain_verb() {
   verb.method = 4;
   verb.cost = gain_cost;
   verb.run = run_gain;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

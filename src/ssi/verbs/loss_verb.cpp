@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/numerics/parallel.hpp"
@@ -131,7 +132,7 @@ Cost loss_cost(const Parameters& p) {
 }  // namespace
 
 Verb loss_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "loss";
   verb.summary = "the population risk of a sequence single-index model over its overlaps";
@@ -159,7 +160,7 @@ Verb loss_verb() {
   verb.method = 4;
   verb.cost = loss_cost;
   verb.run = run_loss;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/numerics/parallel.hpp"
@@ -110,7 +111,7 @@ Cost phase_cost(const Parameters& p) {
 }  // namespace
 
 Verb phase_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "phase";
   verb.summary =
@@ -134,7 +135,7 @@ Verb phase_verb() {
                    "ssi phase --a 0.7:1.5:0.1 --curves"};
   verb.cost = phase_cost;
   verb.run = run_phase;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

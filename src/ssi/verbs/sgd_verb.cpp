@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/ssi/learners/diffusion.hpp"
@@ -192,7 +193,7 @@ Cost sgd_cost(const Parameters& p) {
 }  // namespace
 
 Verb sgd_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "sgd";
   verb.summary =
@@ -228,7 +229,7 @@ Verb sgd_verb() {
   verb.method = 3;
   verb.cost = sgd_cost;
   verb.run = run_sgd;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

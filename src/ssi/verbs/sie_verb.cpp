@@ -1,5 +1,6 @@
 #include <string>
 
+#include "core/plain_verb.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/ssi/limits/exponent.hpp"
 #include "ssi/verbs/model_options.hpp"
@@ -89,7 +90,7 @@ Cost sie_cost(const Parameters& p) {
 }  // namespace
 
 Verb sie_verb() {
-  Verb verb;
+  PlainVerb verb;
   verb.family = "ssi";
   verb.name = "sie";
   verb.summary = "the sequence information exponent of a target, and what a student makes of it";
@@ -122,7 +123,7 @@ Verb sie_verb() {
   verb.method = 3;
   verb.cost = sie_cost;
   verb.run = run_sie;
-  return verb;
+  return to_verb(std::move(verb));
 }
 
 }  // namespace onset::ssi

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "core/definition.hpp"
+#include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/report/figure_data.hpp"
@@ -13,38 +15,51 @@ namespace onset::report {
 
 /// A verb `toy line`: rows alpha, y = slope * alpha with error 0.1, kind "low" below 1 else "high".
 /// A negative slope does not converge, and one above 100 fails.
+struct Toy {
+  double slope = 1.0;
+  std::vector<double> alpha = {};
+  std::uint64_t seed = 1;
+  double tol = 1e-3;
+};
+
+struct ToyRow {
+  double alpha = 0.0;
+  Estimate y = {};
+  std::string kind = {};
+};
+
+inline Columns<ToyRow> toy_columns() {
+  return Columns<ToyRow>()
+      .add("alpha", &ToyRow::alpha, "")
+      .add("y", &ToyRow::y, "")
+      .add("kind", &ToyRow::kind, "");
+}
+
+struct NoModel {};
+
+inline void run_toy(const Toy& toy, const NoModel&, const Context& context, Result& result) {
+  context.check();
+  if (toy.slope > 100.0) throw InvalidArgument("slope", "<script>too steep</script>");
+  result.table = toy_columns().table();
+  for (const double x : toy.alpha) {
+    result.table.add_row(toy_columns().cells(
+        {.alpha = x, .y = {toy.slope * x, 0.1}, .kind = x < 1.0 ? "low" : "high"}));
+  }
+  if (toy.slope < 0.0) result.unconverged("a negative slope");
+}
+
 inline Verb toy_verb() {
-  Verb verb;
-  verb.family = "toy";
-  verb.name = "line";
-  Parameter slope;
-  slope.name = "slope";
-  slope.fallback = 1.0;
-  Parameter alpha;
-  alpha.name = "alpha";
-  alpha.kind = ParameterKind::grid;
-  alpha.required = true;
-  verb.parameters = {slope, alpha};
-  verb.columns = {{"alpha", "", "", false}, {"y", "", "", true}, {"kind", "", "", false}};
-  verb.primary = "y";
-  verb.default_tol = 1e-3;
-  verb.run = [columns = verb.columns](const Parameters& parameters, const Context& context) {
-    context.check();
-    if (parameters.real("slope") > 100.0)
-      throw InvalidArgument("slope", "<script>too steep</script>");
-    Result result;
-    result.table = Table(columns);
-    for (const double x : parameters.reals("alpha")) {
-      const std::string kind = x < 1.0 ? "low" : "high";
-      result.table.add_row({x, Estimate{parameters.real("slope") * x, 0.1}, kind});
-    }
-    if (parameters.real("slope") < 0.0) {
-      result.status = ResultStatus::unconverged;
-      result.reason = "a negative slope";
-    }
-    return result;
-  };
-  return verb;
+  Definition<Toy, NoModel> d;
+  d.family = "toy";
+  d.name = "line";
+  d.primary = "y";
+  d.rows = {{"", toy_columns().list()}};
+  d.fields.add("slope", &Toy::slope, {}, "Slope.")
+      .add("alpha", &Toy::alpha, {.required = true, .grid = true}, "Alpha.");
+  d.settle = [](Toy&) { return NoModel{}; };
+  d.cost = [](const Toy&, const NoModel&) { return Cost{}; };
+  d.run = run_toy;
+  return d.verb();
 }
 
 /// A figure of one panel with the given body of its run and of its series.

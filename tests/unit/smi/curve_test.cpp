@@ -101,7 +101,7 @@ std::vector<double> inner_alphas(int tokens) {
 TEST(Curve, OneLayerAgreesWithDeterministicStateEvolution) {
   for (const int tokens : {2, 3, 5}) {
     const std::vector<double> alphas = inner_alphas(tokens);
-    const Curve curve = bayes_curve(one_layer(tokens), alphas, {}, two_threads());
+    const BayesCurve curve = bayes_curve(one_layer(tokens), alphas, {}, two_threads());
     EXPECT_TRUE(curve.met_tolerance);
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       const CurvePoint& p = curve.points[k];
@@ -127,10 +127,10 @@ TEST(Curve, OneLayerHasOneBranch) {
     EXPECT_NEAR(one_layer_variance(2, alpha, 0.95), one_layer_variance(2, alpha, 0.02), 1e-6);
   }
   CurveOptions options = coarse();
-  const Curve uninformed = bayes_curve(one_layer(2), alphas, options, two_threads());
+  const BayesCurve uninformed = bayes_curve(one_layer(2), alphas, options, two_threads());
   for (const BranchChoice choice : {BranchChoice::informed, BranchChoice::optimal}) {
     options.choice = choice;
-    const Curve other = bayes_curve(one_layer(2), alphas, options, two_threads());
+    const BayesCurve other = bayes_curve(one_layer(2), alphas, options, two_threads());
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       EXPECT_EQ(other.points[k].overlap[0].value, uninformed.points[k].overlap[0].value);
       EXPECT_EQ(other.points[k].free_entropy.value, uninformed.points[k].free_entropy.value);
@@ -184,7 +184,7 @@ TEST(Curve, FromPerfectRecoveryOnEverythingIsExact) {
 TEST(Curve, TheBayesErrorIsBelowThePlugInErrorAndBothFallForOneLayer) {
   std::vector<double> alphas;
   for (double alpha = 0.1; alpha < 0.5; alpha += 0.05) alphas.push_back(alpha);
-  const Curve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads());
+  const BayesCurve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads());
   double plugin = HUGE_VAL;
   double bayes = HUGE_VAL;
   for (const CurvePoint& p : curve.points) {
@@ -204,7 +204,7 @@ TEST(Curve, WithLittleNoiseTheOverlapIsCloseToOneAndKnownThatWell) {
     DeepAttention model = one_layer(2);
     model.noise = noise;
     const std::vector<double> alphas = {0.6, 1.0, 20.0};
-    const Curve curve = bayes_curve(model, alphas, coarse(), two_threads());
+    const BayesCurve curve = bayes_curve(model, alphas, coarse(), two_threads());
     for (const CurvePoint& p : curve.points) {
       const double left = noise * noise / (2.0 * p.alpha - 1.0);
       EXPECT_NEAR(1.0 - p.overlap[0].value, left, 8.0 * p.overlap[0].error + 1e-2 * left)
@@ -218,7 +218,7 @@ TEST(Curve, WithLittleNoiseTheOverlapIsCloseToOneAndKnownThatWell) {
 TEST(Curve, FurtherThanTheBranchWasFollowedNothingIsClaimed) {
   DeepAttention model = one_layer(2);
   model.noise = 1e-8;
-  const Curve curve = bayes_curve(model, std::vector{10.0}, coarse(), two_threads());
+  const BayesCurve curve = bayes_curve(model, std::vector{10.0}, coarse(), two_threads());
   EXPECT_FALSE(curve.points[0].status.converged());
 }
 
@@ -226,7 +226,7 @@ TEST(Curve, FurtherThanTheBranchWasFollowedNothingIsClaimed) {
 TEST(Curve, TheOptimumOfPhaseRetrievalWhereExactRecoveryBegins) {
   CurveOptions options = coarse();
   options.choice = BranchChoice::optimal;
-  const Curve curve =
+  const BayesCurve curve =
       bayes_curve(*link_model("square"), std::vector{1.0, 1.01}, options, two_threads());
   EXPECT_NEAR(curve.points[0].overlap[0].value, 0.4756, 0.005);
   EXPECT_LT(curve.points[0].overlap[0].error, 0.005);
@@ -236,8 +236,8 @@ TEST(Curve, TheOptimumOfPhaseRetrievalWhereExactRecoveryBegins) {
 TEST(Curve, EveryPointIsHandedOverOnceAndInOrder) {
   const std::vector<double> alphas = {0.4, 0.1, 0.3, 0.3, 0.9};
   std::vector<double> seen;
-  const Curve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads(),
-                                  [&](const CurvePoint& p) { seen.push_back(p.alpha); });
+  const BayesCurve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads(),
+                                       [&](const CurvePoint& p) { seen.push_back(p.alpha); });
   EXPECT_EQ(seen, alphas);
   ASSERT_EQ(curve.points.size(), alphas.size());
   for (std::size_t k = 0; k < alphas.size(); ++k) EXPECT_EQ(curve.points[k].alpha, alphas[k]);
@@ -246,8 +246,8 @@ TEST(Curve, EveryPointIsHandedOverOnceAndInOrder) {
 
 TEST(Curve, APointDoesNotDependOnItsNeighbours) {
   // As long as the same staircase meets the tolerance for both.
-  const Curve alone = bayes_curve(one_layer(2), std::vector{0.3}, coarse(), two_threads());
-  const Curve among =
+  const BayesCurve alone = bayes_curve(one_layer(2), std::vector{0.3}, coarse(), two_threads());
+  const BayesCurve among =
       bayes_curve(one_layer(2), std::vector{0.1, 0.3, 0.45}, coarse(), two_threads());
   EXPECT_EQ(alone.points[0].overlap[0].value, among.points[1].overlap[0].value);
   EXPECT_EQ(alone.points[0].error_plugin.value, among.points[1].error_plugin.value);
@@ -273,8 +273,8 @@ TEST(Curve, NamesTheFieldThatIsWrong) {
 }
 
 /// Two layers at skip 1, computed once. Thresholds at 0.185, 0.72 and 1.
-const Curve& two_layer_curve() {
-  static const Curve curve = [] {
+const BayesCurve& two_layer_curve() {
+  static const BayesCurve curve = [] {
     CurveOptions options;
     options.tolerance = 3e-2;
     const std::vector<double> alphas = {0.1, 0.3, 0.48, 0.5, 0.52, 0.86, 0.88, 0.9, 1.05, 1.2};

@@ -96,7 +96,7 @@ TEST(ModelStaircase, ParityOfThreeIsHard) {
 TEST(ModelStaircase, FixedPointsNotConnectedToOverlapZeroAreNotClaimed) {
   CurveOptions options;
   options.choice = BranchChoice::optimal;
-  const Curve curve =
+  const BayesCurve curve =
       bayes_curve(*link_model("parity3"), std::vector{20.0}, options, with_threads(2));
   EXPECT_FALSE(curve.points[0].status.converged());
 }
@@ -112,7 +112,7 @@ TEST(ModelStaircase, BlocksAreLearnedGivenOthersThatAreRecoveredExactly) {
 
 TEST(ModelStaircase, LinearRegressionFollowsItsClosedForm) {
   const std::vector<double> alphas{0.2, 0.5, 0.9, 1.1};
-  const Curve curve = bayes_curve(*link_model("linear"), alphas, {}, with_threads(2));
+  const BayesCurve curve = bayes_curve(*link_model("linear"), alphas, {}, with_threads(2));
   for (const CurvePoint& point : curve.points) {
     EXPECT_NEAR(point.overlap[0].value, std::min(point.alpha, 1.0),
                 far_out * point.overlap[0].error + 1e-6);
@@ -169,7 +169,7 @@ TEST(Potential, IsStationaryWhereStateEvolutionStops) {
   rule.points = 4096;
   const Channel channel(*model, rule);
   // At alpha = 0.9 the uninformed fixed point is the maximum: Phi falls on both sides of it.
-  const Curve curve = bayes_curve(*model, std::vector{0.9}, {}, with_threads(2));
+  const BayesCurve curve = bayes_curve(*model, std::vector{0.9}, {}, with_threads(2));
   const double q = curve.points[0].overlap[0].value;
   const OverlapGrid grid{{{0.0, q - 0.1, q, q + 0.1}}, false};
   const auto phi = potential(channel, grid, std::vector{0.9}, with_threads(2)).at(0);

@@ -18,7 +18,7 @@ TEST(Sha256, GivesTheKnownAnswersOfTheStandard) {
 }
 
 std::string key(const std::map<std::string, Value>& given, const Verb& verb = toy_verb()) {
-  return identity(verb, complete(effective_parameters(verb), given));
+  return identity(verb, verb.settle(given).parameters);
 }
 
 TEST(Identity, IsTheSameForTheSameEffectiveParameters) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "core/definition.hpp"
+#include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/verb.hpp"
 #include "onset/study/sweep.hpp"
@@ -14,60 +16,73 @@ namespace onset::study {
 
 /// A verb `toy line`: one row x, y = slope * x. A slope of -1 does not converge, -2 is refused, -3
 /// is misuse, -4 has no memory, -5 throws something odd, -6 goes on until it is stopped; 100 is
-/// said to be a large point.
+/// said to be a large point. With `mode = slow` and no `skip` of its own, the skip is 2; a slope of
+/// -7 does not go with it.
+struct Toy {
+  double slope = 1.0;
+  int count = 1;
+  std::vector<double> skip = {};
+  std::string mode = "fast";
+  bool loud = false;
+  std::uint64_t seed = 1;
+  double tol = 1e-3;
+};
+
+struct ToyRow {
+  double x = 0.0;
+  Estimate y = {};
+};
+
+inline Columns<ToyRow> toy_columns() {
+  return Columns<ToyRow>().add("x", &ToyRow::x, "input").add("y", &ToyRow::y, "output");
+}
+
+struct NoModel {};
+
+inline NoModel settle_toy(Toy& toy) {
+  if (toy.skip.empty()) toy.skip = {toy.mode == "slow" ? 2.0 : 1.0};
+  if (toy.slope == -7.0 && toy.mode == "slow") {
+    throw InvalidArgument("--slope", "does not go with --mode slow");
+  }
+  return {};
+}
+
+inline void run_toy(const Toy& toy, const NoModel&, const Context& context, Result& result) {
+  const double s = toy.slope;
+  if (s == -2.0) throw Refused("this slope is refused");
+  if (s == -3.0) throw InvalidArgument("--slope", "this slope is misuse");
+  if (s == -4.0) throw std::bad_alloc();
+  if (s == -5.0) throw 42;
+  while (s == -6.0) {
+    context.check();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  result.table = toy_columns().table({{.x = 2.0, .y = {2.0 * s, 0.5}}});
+  result.summary.emplace_back("seed", static_cast<std::int64_t>(toy.seed));
+  if (s == -1.0) result.unconverged("it wanders");
+}
+
+inline Definition<Toy, NoModel> toy_definition() {
+  Definition<Toy, NoModel> d;
+  d.family = "toy";
+  d.name = "line";
+  d.primary = "y";
+  d.rows = {{"", toy_columns().list()}};
+  d.fields.add("slope", &Toy::slope, {}, "Slope.")
+      .add("count", &Toy::count, {.max = 1000.0}, "Count.")
+      .add("skip", &Toy::skip, {}, "Skip.")
+      .add("mode", &Toy::mode, {.words = {"slow", "fast"}}, "Mode.")
+      .add("loud", &Toy::loud, {}, "Loud.");
+  d.settle = settle_toy;
+  d.cost = [](const Toy& toy, const NoModel&) {
+    return Cost{"a product", toy.slope == 100.0 ? 1e4 : 0.1, 1e3};
+  };
+  d.run = run_toy;
+  return d;
+}
+
 inline Verb toy_verb() {
-  Verb verb;
-  verb.family = "toy";
-  verb.name = "line";
-  Parameter slope;
-  slope.name = "slope";
-  slope.fallback = 1.0;
-  Parameter count;
-  count.name = "count";
-  count.kind = ParameterKind::integer;
-  count.fallback = std::int64_t{1};
-  count.max = 1000.0;
-  Parameter skip;
-  skip.name = "skip";
-  skip.kind = ParameterKind::reals;
-  skip.fallback = std::vector<double>{1.0};
-  Parameter mode;
-  mode.name = "mode";
-  mode.kind = ParameterKind::word;
-  mode.words = {"slow", "fast"};
-  mode.fallback = std::string("fast");
-  Parameter loud;
-  loud.name = "loud";
-  loud.kind = ParameterKind::flag;
-  verb.parameters = {slope, count, skip, mode, loud};
-  verb.columns = {{"x", "input", "", false}, {"y", "output", "", true}};
-  verb.primary = "y";
-  verb.default_tol = 1e-3;
-  verb.cost = [](const Parameters& parameters) {
-    const double s = parameters.real("slope");
-    return Cost{"a product", s == 100.0 ? 1e4 : 0.1, 1e3};
-  };
-  verb.run = [columns = verb.columns](const Parameters& parameters, const Context& context) {
-    Result result;
-    result.table = Table(columns);
-    const double s = parameters.real("slope");
-    if (s == -2.0) throw Refused("this slope is refused");
-    if (s == -3.0) throw InvalidArgument("--slope", "this slope is misuse");
-    if (s == -4.0) throw std::bad_alloc();
-    if (s == -5.0) throw 42;
-    while (s == -6.0) {
-      context.check();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    result.table.add_row({2.0, Estimate{2.0 * s, 0.5}});
-    result.summary.emplace_back("seed", parameters.integer("seed"));
-    if (s == -1.0) {
-      result.status = ResultStatus::unconverged;
-      result.reason = "it wanders";
-    }
-    return result;
-  };
-  return verb;
+  return toy_definition().verb();
 }
 
 /// A folder that is gone after the test.

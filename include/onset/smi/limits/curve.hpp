@@ -1,24 +1,15 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
 #include "onset/core/status.hpp"
+#include "onset/smi/limits/branch_choice.hpp"
 #include "onset/smi/limits/staircase.hpp"
 
 namespace onset::smi {
-
-/// Which fixed point of state evolution is meant where there are several.
-enum class BranchChoice {
-  uninformed,  ///< reached from small overlaps: what message passing does
-  informed,    ///< reached from the truth
-  optimal,     ///< the one of largest free entropy: Bayes-optimal
-};
-
-[[nodiscard]] std::string_view to_string(BranchChoice choice);
 
 struct CurveOptions {
   BranchChoice choice = BranchChoice::uninformed;
@@ -47,7 +38,7 @@ struct CurvePoint {
   Status status;
 };
 
-struct Curve {
+struct BayesCurve {
   std::vector<CurvePoint> points;
   bool met_tolerance = true;  ///< and every fixed point of the staircase was found
 };
@@ -55,11 +46,11 @@ struct Curve {
 /// The curve at the given sample ratios alpha = N/D, all read off one staircase, so that the cost
 /// hardly depends on their number. `finished` is called after every point, in order (for partial
 /// results).
-[[nodiscard]] Curve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
-                                const CurveOptions& options, const Context& context,
-                                const std::function<void(const CurvePoint&)>& finished = {});
-[[nodiscard]] Curve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
-                                const CurveOptions& options, const Context& context,
-                                const std::function<void(const CurvePoint&)>& finished = {});
+[[nodiscard]] BayesCurve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
+                                     const CurveOptions& options, const Context& context,
+                                     const std::function<void(const CurvePoint&)>& finished = {});
+[[nodiscard]] BayesCurve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
+                                     const CurveOptions& options, const Context& context,
+                                     const std::function<void(const CurvePoint&)>& finished = {});
 
 }  // namespace onset::smi

@@ -1,4 +1,4 @@
-#include "smi/verbs/model_options.hpp"
+#include "smi/verbs/named_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,6 @@
 namespace onset::smi {
 namespace {
 
-/// Largest numbers that the command takes: beyond them a run would not end.
-constexpr int supported_layers = 12;
 constexpr int supported_deep_tokens = 8;
 
 /// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
@@ -113,6 +111,21 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
   return matrix;
 }
 
+void check_attention(const DeepAttention& model) {
+  if (model.layers > 1 && model.tokens > supported_deep_tokens) {
+    throw InvalidArgument(
+        "--tokens", std::to_string(model.tokens) + " with " + std::to_string(model.layers) +
+                        " layers is not available; allowed: 2 to " +
+                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
+  }
+  try {
+    model.validate();
+  } catch (const InvalidArgument& e) {
+    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
+    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
+  }
+}
+
 DeepAttention read_attention(const Parameters& p) {
   DeepAttention model;
   model.layers = static_cast<int>(p.integer("layers"));
@@ -125,19 +138,6 @@ DeepAttention read_attention(const Parameters& p) {
     if (r != std::floor(r))
       throw InvalidArgument("--rank", to_text(Value(r)) + " is not a rank; allowed: whole numbers");
     model.rank.push_back(static_cast<int>(r));
-  }
-  model.token_covariance = token_covariance(p.text("token-correlation"), model.tokens);
-  if (model.layers > 1 && model.tokens > supported_deep_tokens) {
-    throw InvalidArgument(
-        "--tokens", std::to_string(model.tokens) + " with " + std::to_string(model.layers) +
-                        " layers is not available; allowed: 2 to " +
-                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
-  }
-  try {
-    model.validate();
-  } catch (const InvalidArgument& e) {
-    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
-    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
   }
   return model;
 }
@@ -190,9 +190,7 @@ std::vector<Parameter> model_parameters() {
       "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
       "with the matrix.";
   list.push_back(correlation);
-  std::vector<std::string> words{"none"};
-  for (const LinkInfo& info : links()) words.push_back(info.name);
-  list.push_back(make_word("link", std::move(words),
+  list.push_back(make_word("link", link_words(),
                            "A multi-index model by name instead of deep attention."));
   return list;
 }
@@ -223,8 +221,11 @@ std::string square_matrix(const std::string& name, const std::string& text) {
 }  // namespace
 
 void read_correlation_file(Parameters& parameters) {
-  const std::string name = parameters.text("token-correlation");
-  if (is_form(name)) return;
+  parameters.set("token-correlation", read_correlation(parameters.text("token-correlation")));
+}
+
+std::string read_correlation(const std::string& name) {
+  if (is_form(name)) return name;
   std::ifstream file(name);
   std::ostringstream text;
   if (!file) {
@@ -233,23 +234,38 @@ void read_correlation_file(Parameters& parameters) {
                                 suggestion(name.substr(0, name.find(':')), forms));
   }
   text << file.rdbuf();
-  parameters.set("token-correlation", std::string(inline_matrix) + square_matrix(name, text.str()));
+  return std::string(inline_matrix) + square_matrix(name, text.str());
+}
+
+std::vector<std::string> link_words() {
+  std::vector<std::string> words{"none"};
+  for (const LinkInfo& info : links()) words.push_back(info.name);
+  return words;
+}
+
+NamedModel named_link(const std::string& link) {
+  NamedModel named{link_model(link), {}};
+  for (const LinkInfo& info : links()) {
+    if (info.name == link) named.link_seconds = info.seconds;
+  }
+  return named;
+}
+
+NamedModel named_attention(DeepAttention attention, const std::string& token_correlation) {
+  attention.token_covariance = token_covariance(token_correlation, attention.tokens);
+  check_attention(attention);
+  NamedModel named{attention_model(attention), attention};
+  // Says what it cannot do before anything is computed.
+  (void)named.model->posterior({32, 1});
+  return named;
 }
 
 NamedModel read_model(const Parameters& p) {
   if (p.text("link") != "none") {
     refuse_with_link(p);
-    NamedModel named{link_model(p.text("link")), {}};
-    for (const LinkInfo& info : links()) {
-      if (info.name == p.text("link")) named.link_seconds = info.seconds;
-    }
-    return named;
+    return named_link(p.text("link"));
   }
-  const DeepAttention attention = read_attention(p);
-  NamedModel named{attention_model(attention), attention};
-  // Says what it cannot do before anything is computed.
-  (void)named.model->posterior({32, 1});
-  return named;
+  return named_attention(read_attention(p), p.text("token-correlation"));
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {

@@ -31,6 +31,19 @@ struct NamedModel {
   [[nodiscard]] bool is_cheap() const;
 };
 
+/// The largest number of layers that the command takes: beyond it a run would not end.
+inline constexpr int supported_layers = 12;
+
+/// "none" and the names of the links.
+[[nodiscard]] std::vector<std::string> link_words();
+/// The text of a covariance with the matrix in place of the name of its file, so that results are
+/// filed under what was computed. Throws InvalidArgument.
+[[nodiscard]] std::string read_correlation(const std::string& text);
+[[nodiscard]] NamedModel named_link(const std::string& link);
+/// Throws InvalidArgument naming the option, and Refused for what has no posterior.
+[[nodiscard]] NamedModel named_attention(DeepAttention attention,
+                                         const std::string& token_correlation);
+
 /// The grid of sample ratios.
 [[nodiscard]] Parameter alpha_parameter();
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onset/core/verb.hpp"
+#include "onset/smi/limits/branch_choice.hpp"
+
+/// Sequence multi-index models and deep attention networks: what the command calls `onset smi ..`.
+///
+///   onset::smi::Thresholds{.layers = 3}.run(context)
+///
+/// A request has the command's defaults and gives its bits. `settle()` says what would be computed
+/// (all effective parameters) and what it costs; `run()` computes it. Both throw InvalidArgument
+/// for what the command would refuse with a message.
+///
+/// Fields that describe the model, the same in every request:
+///   layers, tokens, skip, beta, rank, noise   deep attention, see DeepAttention
+///   token_correlation   none, R, equi:R, ar1:R, or a file with the matrix
+///   link                a multi-index model by name instead of deep attention (docs/links.md)
+/// `alpha` is the sample ratio N/D: samples over dimension.
+namespace onset::smi {
+
+/// When each layer, or direction of a link, starts to be learned.
+struct Thresholds {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< of alpha
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Overlaps and test errors against the sample ratio: fixed points of state evolution.
+struct Curve {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::vector<double> alpha = {};
+  BranchChoice branch = BranchChoice::uninformed;
+  std::vector<int> unlearned = {};  ///< layers, from 1, whose overlaps are 0 in the errors
+  int hold_layer = 0;               ///< from 1; 0: none
+  double hold_overlap = 0.0;
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< of Q11
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+}  // namespace onset::smi
