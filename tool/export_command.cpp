@@ -73,6 +73,9 @@ int export_command(Arguments arguments) {
   if (operands.words.size() != 1) {
     throw InvalidArgument("export", "one store is wanted; allowed: onset export FILE");
   }
+  if (options.has("out") && options.text("out").empty()) {
+    throw InvalidArgument("--out", "is empty; allowed: a file");
+  }
   const std::string& format = options.text("format");
   const bool to_file = options.has("out");
   if (format == "npy" && !to_file && isatty(STDOUT_FILENO) == 1) {

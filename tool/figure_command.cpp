@@ -67,6 +67,27 @@ int list_all() {
   return exit_ok;
 }
 
+/// Every run that is not as it should be, before its numbers are drawn.
+void say_problems(const report::FigureData& data) {
+  for (const report::RunData& run : data.runs) {
+    if (run.status == ResultStatus::ok) continue;
+    const bool stopped = run.status == ResultStatus::interrupted;
+    say(fmt::format("{}: run '{}': {}{}", to_string(run.status), run.id, run.reason,
+                    stopped ? "" : "; --retry computes such points again"));
+  }
+}
+
+/// Nothing when a stop was requested while gnuplot was at work.
+std::optional<report::FigureFiles> write_unless_stopped(const report::FigureSpec& spec,
+                                                        const report::FigureData& data,
+                                                        const report::DrawOptions& draw) {
+  try {
+    return report::write_figure(spec, data, draw);
+  } catch (const Interrupted&) {
+    return std::nullopt;
+  }
+}
+
 int make_figure(const std::string& name, Arguments arguments) {
   const std::vector<Parameter> known = figure_parameters();
   auto given = read_options(arguments, known);
@@ -98,17 +119,19 @@ int make_figure(const std::string& name, Arguments arguments) {
   std::optional<RunContext> run(options);
   const report::FigureData data =
       report::compute_figure(spec, catalog(), draw.computed, store, run->context());
+  run->hide_bar();
+  say_problems(data);
+  draw.stop = run->context().stop;
+  const std::optional<report::FigureFiles> files = write_unless_stopped(spec, data, draw);
   const StopCause cause = run->stop_cause();
-  run.reset();  // from here on Ctrl-C ends the process: everything is in the store
-  const report::FigureFiles files = report::write_figure(spec, data, draw);
-  for (const std::string& note : files.notes) say(note);
-  if (data.status() != ResultStatus::ok) {
-    const bool stopped = data.status() == ResultStatus::interrupted;
-    say(fmt::format("{}: {}{}", to_string(data.status()), data.reason(),
-                    stopped ? "" : "; --retry computes such points again"));
+  run.reset();  // from here on Ctrl-C ends the process: everything is written
+  if (!files) {
+    say("interrupted: the data are written, and the drawing is not done");
+    return exit_code(ResultStatus::interrupted, cause);
   }
+  for (const std::string& note : files->notes) say(note);
   std::string out;
-  for (const auto& picture : files.pictures) out += picture.string() + "\n";
+  for (const auto& picture : files->pictures) out += picture.string() + "\n";
   write_stdout(out);
   return exit_code(data.status(), cause);
 }

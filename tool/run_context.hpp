@@ -16,6 +16,8 @@ class RunContext {
   explicit RunContext(const CommonOptions& options);
 
   [[nodiscard]] const Context& context() const { return context_; }
+  /// Clears the line for what is said meanwhile.
+  void hide_bar() { bar_.clear(); }
   /// What asked the run to stop; none when nothing did.
   [[nodiscard]] StopCause stop_cause() const { return watch_.cause(); }
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
+#include "onset/report/drawing_failed.hpp"
 #include "onset/report/result_figure.hpp"
 #include "tool/commands.hpp"
 #include "tool/common_options.hpp"
@@ -75,15 +77,24 @@ StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& 
   return run.stop_cause();
 }
 
-/// The numbers are there; a figure that cannot be drawn is worth a remark and no more.
-void draw_figure(const Verb& verb, const Result& result, const CommonOptions& options) {
+/// The numbers are there; a figure that cannot be drawn is worth a remark and no more. One that
+/// cannot be written is an error: IoError.
+void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
   // Half a curve looks like a whole one.
-  if (result.status == ResultStatus::interrupted) return;
+  if (record.result.status == ResultStatus::interrupted) return;
+  // The time limit is that of the computation and the drawing together.
+  if (options.max_seconds)
+    *options.max_seconds = std::max(0.0, *options.max_seconds - record.seconds);
+  std::string problem;
   try {
-    (void)report::draw_result(verb, result.table, options.out);
-  } catch (const IoError& error) {
-    if (!options.quiet) say(fmt::format("no figure: {}", error.what()));
+    const RunContext run(options);
+    (void)report::draw_result(verb, record.result.table, options.out, run.context().stop);
+  } catch (const report::DrawingFailed& error) {
+    problem = error.what();
+  } catch (const Interrupted&) {
+    problem = "the drawing was stopped";
   }
+  if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
 }
 
 }  // namespace
@@ -125,7 +136,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   }
   write_stdout(render(record, options.format));
   if (failure) throw *failure;
-  if (!options.out.empty()) draw_figure(verb, record.result, options);
+  if (!options.out.empty()) draw_figure(verb, record, options);
   // The table says it on stdout already; programs that read the other formats show people stderr.
   if (record.result.status != ResultStatus::ok && options.format != Format::table &&
       !options.quiet) {

@@ -1,42 +1,63 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
+#include "io/child_process.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 
 namespace onset::io {
 namespace {
 
+// What temporary files are called: by these they are known for what they are.
+constexpr std::string_view prefix = ".onset-";
+constexpr std::string_view suffix = ".tmp";
+
 std::string last_error() {
   return std::generic_category().message(errno);
 }
 
-/// A file that is removed again unless it was renamed to its final name.
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+/// Only a plain file is ever replaced: not a device or a pipe, and not a link, which somebody else
+/// may have put there to lead us elsewhere.
+void require_plain_target(const std::filesystem::path& path) {
+  struct stat there = {};
+  if (lstat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return;
+  const std::string what = S_ISLNK(there.st_mode)   ? "a symbolic link"
+                           : S_ISDIR(there.st_mode) ? "a folder"
+                                                    : "a device, a pipe or a socket";
+  throw IoError(path.string(),
+                fmt::format("is {}; allowed: a plain file, which is replaced, or nothing", what));
+}
+
+/// A file that is removed again unless it was renamed to its final name. It is locked while it is
+/// being written, so that what a killed process left is told from what a living one is writing.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::filesystem::path& target) : target_(target) {
-    static std::atomic<unsigned> count{0};
-    path_ = target.parent_path() /
-            fmt::format(".{}.{}.{}", target.filename().string(), getpid(), count++);
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail("cannot write");
+    while (!try_open()) {
+    }
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
     if (!path_.empty()) unlink(path_.c_str());
   }
 
   void write_all(std::string_view content) {
     while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      const ssize_t written = ::write(file_.get(), content.data(), content.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail("cannot write");
       content.remove_prefix(static_cast<std::size_t>(written));
@@ -44,16 +65,30 @@ class TemporaryFile {
   }
 
   void publish() {
-    if (fsync(descriptor_) != 0) fail("cannot write");
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (close(descriptor) != 0) fail("cannot write");
+    if (fsync(file_.get()) != 0) fail("cannot write");
     if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("cannot rename into place");
     path_.clear();
     sync_folder();
   }
 
  private:
+  /// False when the name is taken, or the file was taken for a leftover before it was locked.
+  bool try_open() {
+    static std::atomic<unsigned> count{0};
+    const auto path =
+        folder_of(target_) / fmt::format("{}{}-{}{}", prefix, getpid(), count++, suffix);
+    Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() < 0 && errno == EEXIST) return false;
+    if (file.get() < 0) fail("cannot write");
+    // Some file systems know no locks; nobody removes leftovers there.
+    const bool taken = flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat opened = {};
+    if (taken || fstat(file.get(), &opened) != 0 || opened.st_nlink == 0) return false;
+    path_ = path;
+    file_ = std::move(file);
+    return true;
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw IoError(target_.string(), what + ": " + last_error());
   }
@@ -61,22 +96,37 @@ class TemporaryFile {
   /// Makes the new name itself last through a power cut. Some file systems cannot; the content is
   /// safe by then, so that is no error.
   void sync_folder() const {
-    std::filesystem::path folder = target_.parent_path();
-    if (folder.empty()) folder = ".";
-    const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    fsync(descriptor);
-    close(descriptor);
+    const Descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() >= 0) fsync(folder.get());
   }
 
   std::filesystem::path target_;
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
 };
+
+/// Removes a temporary file that no living process is writing.
+void remove_leftover(const std::filesystem::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat opened = {};
+  if (file.get() < 0 || fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
+  if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
+}
+
+void remove_leftovers(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(suffix)) remove_leftover(entry->path());
+  }
+}
 
 }  // namespace
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  require_plain_target(path);
+  remove_leftovers(folder_of(path));
   TemporaryFile file(path);
   file.write_all(content);
   file.publish();

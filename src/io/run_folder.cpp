@@ -31,8 +31,26 @@ std::string bytes_of(const Artifact& artifact) {
   return std::visit(Writer{}, artifact.content);
 }
 
+/// A part of the way from the folder to one of its files that is not a folder itself: a link, say,
+/// which would lead elsewhere. Empty when there is none; a part that is not there is none.
+std::filesystem::path detour(const std::filesystem::path& folder,
+                             const std::filesystem::path& file) {
+  std::filesystem::path at = folder;
+  for (const std::filesystem::path& part : file.parent_path()) {
+    at /= part;
+    std::error_code ignored;
+    const auto type = std::filesystem::symlink_status(at, ignored).type();
+    if (type == std::filesystem::file_type::not_found) return {};
+    if (type != std::filesystem::file_type::directory) return at;
+  }
+  return {};
+}
+
 void write_artifact(const std::filesystem::path& folder, const Artifact& artifact) {
   const std::filesystem::path path = folder / artifact.path;
+  if (const auto at = detour(folder, artifact.path); !at.empty()) {
+    throw IoError(at.string(), "is a link or a file; allowed: a folder, or nothing");
+  }
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error)
@@ -57,7 +75,13 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
                     [&](const Artifact& artifact) { return artifact.path == entry; })) {
       continue;
     }
+    // Whoever wrote the manifest may have meant files that are not of this folder.
     std::error_code error;
+    if (!detour(folder, file).empty() ||
+        std::filesystem::symlink_status(folder / file, error).type() !=
+            std::filesystem::file_type::regular) {
+      continue;
+    }
     std::filesystem::remove(folder / file, error);
     if (file.has_parent_path()) std::filesystem::remove(folder / file.parent_path(), error);
   }

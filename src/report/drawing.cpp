@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "report/overlay.hpp"
 #include "report/pick.hpp"
 
@@ -23,6 +26,29 @@ void add_overlays(const Panel& panel, const std::filesystem::path& folder, Drawn
       notes.push_back(fmt::format("{}: not there, so not drawn", file.string()));
     }
   }
+}
+
+/// The runs that a panel draws, each once.
+std::vector<std::string> runs_of(const Panel& panel) {
+  std::vector<std::string> runs;
+  const auto add = [&runs](const std::string& run) {
+    if (std::find(runs.begin(), runs.end(), run) == runs.end()) runs.push_back(run);
+  };
+  if (panel.map) add(panel.map->run);
+  for (const Series& series : panel.series) add(series.run);
+  return runs;
+}
+
+/// What is said of a panel that is a mere frame.
+void add_note_if_empty(std::size_t index, const Panel& panel, const DrawnPanel& drawn,
+                       std::vector<std::string>& notes) {
+  const bool has_points = std::any_of(drawn.curves.begin(), drawn.curves.end(),
+                                      [](const Curve& curve) { return !curve.points.empty(); });
+  const bool has_map = drawn.shades && std::any_of(drawn.shades->z.begin(), drawn.shades->z.end(),
+                                                   [](double z) { return std::isfinite(z); });
+  if (has_points || has_map) return;
+  notes.push_back(fmt::format("panel {} is empty: nothing to draw in run {}", index + 1,
+                              fmt::join(runs_of(panel), ", ")));
 }
 
 DrawnPanel draw_panel(const Panel& panel, const FigureData& data) {
@@ -56,9 +82,11 @@ DrawnPanel draw_panel(const Panel& panel, const FigureData& data) {
 Drawing make_drawing(const FigureSpec& spec, const FigureData& data,
                      const std::filesystem::path& overlay_folder) {
   Drawing drawing{spec.id, {}, {}};
-  for (const Panel& panel : spec.panels) {
+  for (std::size_t i = 0; i < spec.panels.size(); ++i) {
+    const Panel& panel = spec.panels[i];
     drawing.panels.push_back(draw_panel(panel, data));
     add_overlays(panel, overlay_folder, drawing.panels.back(), drawing.notes);
+    add_note_if_empty(i, panel, drawing.panels.back(), drawing.notes);
   }
   return drawing;
 }

@@ -85,7 +85,7 @@ FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
   if (data.status() != ResultStatus::interrupted) {
     const Drawing drawing = make_drawing(spec, data, options.overlay);
     files.notes = drawing.notes;
-    files.pictures = draw_pictures(drawing, options.folder);
+    files.pictures = draw_pictures(drawing, options.folder, options.stop);
   }
   // Last, so that a folder with a manifest is a finished one.
   io::write_file_atomically(options.folder / "manifest.json", manifest(spec, data, options, files));

@@ -19,15 +19,20 @@ struct Range {
   }
 };
 
-/// From the axis where it says so, else from what is drawn.
+bool shows(const PlotAxis& axis, double value) {
+  return std::isfinite(value) && (!axis.log || value > 0.0) && value >= axis.min.value_or(value) &&
+         value <= axis.max.value_or(value);
+}
+
+/// Of what is seen in the panel; low is above high where nothing is.
 Range range_of(char name, const DrawnPanel& panel) {
   const bool is_x = name == 'x';
   const PlotAxis& axis = is_x ? panel.x : panel.y;
   Range range;
   for (const Curve& curve : panel.curves) {
     for (const Point& point : curve.points) {
-      const double value = is_x ? point.x : point.y;
-      if (!axis.log || value > 0.0) range.take(value);
+      const bool seen = shows(panel.x, point.x) && shows(panel.y, point.y);
+      if (seen) range.take(is_x ? point.x : point.y);
     }
   }
   if (panel.shades) {
@@ -35,9 +40,18 @@ Range range_of(char name, const DrawnPanel& panel) {
     const auto edges = cell_edges(is_x ? panel.shades->x : panel.shades->y, axis.log);
     for (const double edge : edges) range.take(edge);
   }
-  if (axis.min) range.low = *axis.min;
-  if (axis.max) range.high = *axis.max;
   return range;
+}
+
+/// Of an axis with nothing on it. gnuplot fails where it has nothing to choose a range by.
+Range bare_range(const PlotAxis& axis) {
+  constexpr double decade = 10.0;
+  const auto above = [&axis](double low) { return axis.log ? decade * low : low + 1.0; };
+  const auto below = [&axis](double high) { return axis.log ? high / decade : high - 1.0; };
+  if (axis.min) return {*axis.min, axis.max.value_or(above(*axis.min))};
+  if (axis.max) return {below(*axis.max), *axis.max};
+  const double low = axis.log ? 1.0 : 0.0;
+  return {low, above(low)};
 }
 
 std::string bound(const std::optional<double>& value, double otherwise) {
@@ -49,8 +63,11 @@ std::string bound(const std::optional<double>& value, double otherwise) {
 /// gets some room on both sides, without which its ends would be powers of ten; for others gnuplot
 /// chooses round ones.
 Range ends(const DrawnPanel& panel, const PlotAxis& axis, Range range) {
+  if (!(range.low <= range.high)) return bare_range(axis);
+  if (axis.min) range.low = *axis.min;
+  if (axis.max) range.high = *axis.max;
   if (panel.shades) return range;
-  if (!axis.log || !(range.low > 0.0) || !std::isfinite(range.high)) return {};
+  if (!axis.log) return {};
   constexpr double share = 0.06;
   const double room = range.high > range.low ? std::pow(range.high / range.low, share) : 2.0;
   return {axis.min.value_or(range.low / room), axis.max.value_or(range.high * room)};

@@ -70,7 +70,9 @@ double lower_end(const Point& point, double error, bool log_y) {
 }  // namespace
 
 std::string curve_data(const std::string& name, const Curve& curve, bool log_y) {
-  std::string out = fmt::format("# {}\n# x y low high\n{} << END\n", curve.look.label, name);
+  // Its label stands where it is plotted, in quotes, and not in a comment, which has no end of its
+  // own but that of the line.
+  std::string out = fmt::format("# x y low high\n{} << END\n", name);
   for (const Point& point : curve.points) {
     const double error = std::isfinite(point.error) ? point.error : 0.0;
     out += fmt::format("{} {} {} {}\n", point.x, point.y, lower_end(point, error, log_y),

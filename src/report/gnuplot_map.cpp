@@ -146,10 +146,14 @@ std::string map_commands(const Shades& shades, const Box& bar) {
   for (std::size_t i = 0; i < style::shades.size(); ++i) {
     palette += fmt::format("{}{} \"{}\"", i == 0 ? "" : ", ", i, style::shades[i]);
   }
-  const auto bound = [](const std::optional<double>& value) {
-    return value ? fmt::format("{}", *value) : std::string("*");
-  };
   const Span span = span_of(shades);
+  // gnuplot fails where it has nothing to choose a range by.
+  const bool bare = !(span.low <= span.high);
+  const double bare_low = shades.log ? 1.0 : 0.0;
+  const auto bound = [bare](const std::optional<double>& value, double otherwise) {
+    if (value) return fmt::format("{}", *value);
+    return bare ? fmt::format("{}", otherwise) : std::string("*");
+  };
   const std::string tics =
       shades.log ? log_tics("cb", shades.min.value_or(span.low), shades.max.value_or(span.high))
                  : linear_tics("cb");
@@ -157,8 +161,9 @@ std::string map_commands(const Shades& shades, const Box& bar) {
       "set palette defined ({})\nset cbrange [{}:{}]\n{} logscale cb\n{}set cblabel {}\n"
       "set colorbox user origin screen {:.5f},screen {:.5f} size screen {:.5f},screen {:.5f} "
       "noborder\n",
-      palette, bound(shades.min), bound(shades.max), shades.log ? "set" : "unset", tics,
-      plot_text(shades.label), bar.left, bar.bottom, bar.right - bar.left, bar.top - bar.bottom);
+      palette, bound(shades.min, bare_low), bound(shades.max, bare_low + 1.0),
+      shades.log ? "set" : "unset", tics, plot_text(shades.label), bar.left, bar.bottom,
+      bar.right - bar.left, bar.top - bar.bottom);
 }
 
 }  // namespace onset::report

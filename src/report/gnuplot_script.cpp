@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "onset/core/error.hpp"
 #include "report/gnuplot.hpp"
 #include "report/gnuplot_parts.hpp"
 #include "report/gnuplot_style.hpp"
@@ -7,6 +10,18 @@
 
 namespace onset::report {
 namespace {
+
+/// The id is the name of files, and stands in the script as it is.
+void require_plain_id(const std::string& id) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  if (!id.empty() && std::all_of(id.begin(), id.end(), plain)) return;
+  throw InvalidArgument("id", fmt::format("'{}' is no name of a drawing; allowed: letters, digits, "
+                                          "'-', '_' and '.'",
+                                          id));
+}
 
 std::string curve_name(std::size_t panel, std::size_t curve) {
   return fmt::format("$panel{}_curve{}", panel + 1, curve + 1);
@@ -51,7 +66,7 @@ std::string header(const Drawing& drawing, const Layout& layout) {
   return fmt::format(R"(# Draws {id}.svg; with -e "format='pdf'" or 'png' draws {id}.pdf, {id}.png.
 if (!exists("format")) format = "svg"
 set encoding utf8
-{terminals}set output sprintf("{id}.%s", format)
+{terminals}if (!exists("to_stdout")) set output sprintf("{id}.%s", format)
 
 set border 3 front linecolor rgb "{axis}" linewidth 0.8
 tic_font = sprintf(",%.4f", {tics} * size)
@@ -137,6 +152,7 @@ std::string panel_commands(std::size_t index, const Drawing& drawing, const Layo
 }  // namespace
 
 std::string gnuplot_script(const Drawing& drawing) {
+  require_plain_id(drawing.id);
   const Layout layout(drawing);
   std::string out = header(drawing, layout) + data_blocks(drawing) + "\nset multiplot\n";
   for (std::size_t p = 0; p < drawing.panels.size(); ++p) {

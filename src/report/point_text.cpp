@@ -14,7 +14,46 @@ bool is_default(const Verb& verb, const std::string& name, const Value& value) {
   return false;
 }
 
+bool is_control(char c) {
+  const auto code = static_cast<unsigned char>(c);
+  return code < 0x20U || code == 0x7FU;
+}
+
+/// $'a\x0ab', which the shells that people use know.
+std::string escaped_word(const std::string& text) {
+  std::string out = "$'";
+  for (const char c : text) {
+    if (is_control(c)) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+/// "smi curve", with each of its words as a shell reads it back.
+std::string shell_words(const std::string& text) {
+  std::string out;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    out += (start == 0 ? "" : " ") + shell_word(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return out;
+}
+
+/// "--seed 1". Two hyphens at the beginning of a value would read as the next option.
+std::string option_words(const std::string& name, const std::string& value) {
+  return shell_word("--" + name) + (value.starts_with("--") ? "=" : " ") + shell_word(value);
+}
+
 }  // namespace
+
+std::string file_word(const std::string& name) {
+  return shell_word(name.starts_with('-') ? "./" + name : name);
+}
 
 std::string shell_word(const std::string& text) {
   const auto plain = [](char c) {
@@ -22,6 +61,8 @@ std::string shell_word(const std::string& text) {
            std::string_view("-_.,:/+=@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  // A control character that is pasted into a terminal is a key pressed, in quotes or not.
+  if (std::any_of(text.begin(), text.end(), is_control)) return escaped_word(text);
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -34,8 +75,8 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string export_command(const std::string& study, const std::string& store) {
-  return fmt::format("onset export {} --study {} --format csv", shell_word(store),
-                     shell_word(study));
+  return fmt::format("onset export {} {} --format csv", file_word(store),
+                     option_words("study", study));
 }
 
 std::string axis_text(const std::vector<std::string>& axes, const std::vector<Value>& values) {
@@ -48,17 +89,15 @@ std::string axis_text(const std::vector<std::string>& axes, const std::vector<Va
 
 std::string command_line(const std::string& command, const Parameters& parameters,
                          const Verb* defaults) {
-  std::string out = "onset " + command;
+  std::string out = "onset " + shell_words(command);
   for (const auto& [name, value] : parameters.values()) {
     if (std::holds_alternative<std::monostate>(value)) continue;
     if (defaults && is_default(*defaults, name, value)) continue;
     if (const auto* flag = std::get_if<bool>(&value)) {
-      if (*flag) out += " --" + name;
+      if (*flag) out += " " + shell_word("--" + name);
       continue;
     }
-    const std::string text = to_text(value);
-    // Two hyphens would read as the next option.
-    out += fmt::format(" --{}{}{}", name, text.starts_with("--") ? "=" : " ", shell_word(text));
+    out += " " + option_words(name, to_text(value));
   }
   return out;
 }

@@ -22,5 +22,7 @@ namespace onset::report {
 
 /// A word as a shell reads it back.
 [[nodiscard]] std::string shell_word(const std::string& text);
+/// The same for a file, which the command then does not take for an option.
+[[nodiscard]] std::string file_word(const std::string& name);
 
 }  // namespace onset::report

@@ -79,6 +79,9 @@ void read_contours(const TomlReader& in, Map& map) {
   if (!in.has("contours")) return;
   if (in.is_list("contours") || in.is_text("contours")) {
     map.contours = in.grid("contours");
+    for (const double level : map.contours) {
+      if (!std::isfinite(level)) complain(in.place_of("contours"), "a level must be finite");
+    }
     return;
   }
   constexpr double most = 50;
@@ -90,11 +93,22 @@ void read_contours(const TomlReader& in, Map& map) {
   map.contour_count = static_cast<int>(count);
 }
 
+/// A number that can be drawn at: TOML has nan and inf as well.
+std::optional<double> read_finite(const TomlReader& in, std::string_view key) {
+  const std::optional<double> value = in.number(key);
+  if (value && !std::isfinite(*value)) {
+    complain(in.place_of(key), fmt::format("'{}' must be a finite number", key));
+  }
+  return value;
+}
+
 void check_bounds(const TomlReader& in, const std::optional<double>& min,
                   const std::optional<double>& max, bool log) {
   if (min && max && !(*min < *max)) complain(in.place_of("max"), "'max' must be above 'min'");
   if (log && min && *min <= 0.0)
     complain(in.place_of("min"), "'min' of a log axis must be above 0");
+  if (log && max && *max <= 0.0)
+    complain(in.place_of("max"), "'max' of a log axis must be above 0");
 }
 
 Map read_map(const TomlReader& in, const Runs& runs) {
@@ -107,8 +121,8 @@ Map read_map(const TomlReader& in, const Runs& runs) {
   map.z = in.text("z");
   map.filter = in.values("filter");
   map.label = in.text_or("label", map.z);
-  map.min = in.number("min");
-  map.max = in.number("max");
+  map.min = read_finite(in, "min");
+  map.max = read_finite(in, "max");
   map.log = in.flag("log");
   check_bounds(in, map.min, map.max, map.log);
   read_contours(in, map);
@@ -125,7 +139,7 @@ Guide read_guide(const TomlReader& in, const Runs& runs) {
 
 FixedLine read_line(const TomlReader& in) {
   in.allow_only({"x", "y", "label"});
-  const FixedLine line{in.number("x"), in.number("y"), in.text_or("label", "")};
+  const FixedLine line{read_finite(in, "x"), read_finite(in, "y"), in.text_or("label", "")};
   if (line.x.has_value() == line.y.has_value()) {
     complain(in.place(), "a line needs x (it is vertical) or y (horizontal), one of them");
   }
@@ -146,7 +160,8 @@ PlotAxis read_plot_axis(const TomlReader& panel, std::string_view key) {
   const std::optional<TomlReader> in = panel.table(key);
   if (!in) complain(panel.place(), fmt::format("'{}' is missing here", key));
   in->allow_only({"label", "min", "max", "log"});
-  PlotAxis axis{in->text("label"), in->number("min"), in->number("max"), in->flag("log")};
+  PlotAxis axis{in->text("label"), read_finite(*in, "min"), read_finite(*in, "max"),
+                in->flag("log")};
   check_bounds(*in, axis.min, axis.max, axis.log);
   return axis;
 }

@@ -6,9 +6,10 @@
 namespace onset::report {
 
 std::vector<std::filesystem::path> draw_result(const Verb& verb, const Table& table,
-                                               const std::filesystem::path& folder) {
+                                               const std::filesystem::path& folder,
+                                               const std::stop_token& stop) {
   const auto drawing = default_drawing("figure", {&table, verb.primary, {}});
-  return drawing ? draw_pictures(*drawing, folder) : std::vector<std::filesystem::path>{};
+  return drawing ? draw_pictures(*drawing, folder, stop) : std::vector<std::filesystem::path>{};
 }
 
 }  // namespace onset::report

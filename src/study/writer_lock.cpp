@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "onset/core/error.hpp"
@@ -16,18 +17,30 @@
 namespace onset::study {
 namespace {
 
+constexpr std::string_view first_word = "process ";
+
 /// "process 123 on node7", as the holder wrote it.
 std::string holder(int descriptor) {
   std::string text(256, '\0');
   const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text.empty() ? "another process" : text;
+  return text;
+}
+
+/// Whether a file is a lock: plain, under one name, and empty or as a holder leaves it. Another
+/// file of that name is somebody's, and is neither overwritten nor removed.
+bool is_lock(int descriptor) {
+  struct stat opened = {};
+  if (fstat(descriptor, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink > 1) {
+    return false;
+  }
+  return opened.st_size == 0 || holder(descriptor).starts_with(first_word);
 }
 
 bool is_still_there(int descriptor, const std::filesystem::path& path) {
   struct stat opened = {};
   struct stat named = {};
-  return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+  return fstat(descriptor, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
@@ -37,7 +50,7 @@ WriterLock::WriterLock(const std::filesystem::path& store) : path_(store.string(
   while (!try_lock(store)) {
   }
   // For the message of a second writer only, so a failure is of no consequence.
-  const std::string text = fmt::format("process {} on {}", getpid(), host_name());
+  const std::string text = fmt::format("{}{} on {}", first_word, getpid(), host_name());
   if (ftruncate(descriptor_, 0) == 0) {
     [[maybe_unused]] const ssize_t ignored = pwrite(descriptor_, text.data(), text.size(), 0);
   }
@@ -45,18 +58,25 @@ WriterLock::WriterLock(const std::filesystem::path& store) : path_(store.string(
 
 /// False when the file was removed by its last holder while we waited for it.
 bool WriterLock::try_lock(const std::filesystem::path& store) {
-  const int descriptor = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor =
+      open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  const int problem = errno;
+  if (descriptor >= 0 ? !is_lock(descriptor) : problem == ELOOP || problem == EISDIR) {
+    if (descriptor >= 0) close(descriptor);
+    throw IoError(path_.string(),
+                  "is in the place of the lock of the store and is none; move it away");
+  }
   if (descriptor < 0) {
     throw IoError(store.string(),
-                  "cannot write in its folder: " + std::generic_category().message(errno));
+                  "cannot write in its folder: " + std::generic_category().message(problem));
   }
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
-    const std::string who = holder(descriptor);
+    const std::string who = holder(descriptor);  // nothing yet if it took the lock just now
     close(descriptor);
     throw IoError(store.string(),
                   error == EWOULDBLOCK
-                      ? "is being written by " + who
+                      ? "is being written by " + (who.empty() ? "another process" : who)
                       : "cannot be locked: " + std::generic_category().message(error));
   }
   if (!is_still_there(descriptor, path_)) {

@@ -4,9 +4,11 @@ import os
 import pathlib
 import signal
 import sqlite3
+import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 from onset_command import QUICK, onset, start
 
@@ -122,8 +124,8 @@ class Drawn(unittest.TestCase):
         file.write_text(text, encoding="utf-8")
         return str(file)
 
-    def figure(self, text, out, **options):
-        return onset("figure", self.write(text), "--out", str(self.path / out), **options)
+    def figure(self, text, out, *more, **options):
+        return onset("figure", self.write(text), "--out", str(self.path / out), *more, **options)
 
     def test_a_users_own_file_is_drawn_as_svg_pdf_and_png(self):
         run = self.figure(GOOD, "out")
@@ -198,6 +200,90 @@ class Drawn(unittest.TestCase):
         self.assertFalse((self.path / "out" / "own.svg").exists())
         manifest = (self.path / "out" / "manifest.json").read_text(encoding="utf-8")
         self.assertIn('"status": "interrupted"', manifest)
+
+    def test_no_text_of_a_figure_file_runs_a_command(self):
+        pwned = self.path / "pwned"
+        command = f"/usr/bin/touch {pwned}"
+        for text in (f'x\\nsystem(\\"{command}\\")\\n#', f"`{command}`", f"';system('{command}');'"):
+            body = GOOD.replace('label = "tokens"', f'label = "{text}"')
+            body = body.replace("[[panel]]", f'[[panel]]\ntitle = "{text}"')
+            body = body.replace('group = "kind"', f'label = "{text}"')
+            run = self.figure(body, "out")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertFalse(pwned.exists(), text)
+
+    def test_no_text_of_a_figure_file_is_markup_of_the_picture(self):
+        label = '{/Font\\"><script>alert(1)</script> x} </text><script>alert(2)</script> & ]]>'
+        body = GOOD.replace('label = "tokens"', f'label = "{label}"')
+        run = self.figure(body, "out")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        picture = xml.etree.ElementTree.parse(self.path / "out" / "own.svg")
+        tags = {element.tag.rpartition("}")[2] for element in picture.iter()}
+        self.assertNotIn("script", tags)
+        self.assertIn("text", tags)
+
+    def hung_gnuplot(self):
+        """The environment with a gnuplot that never ends."""
+        folder = self.path / "programs"
+        folder.mkdir()
+        fake = folder / "gnuplot"
+        fake.write_text("#!/bin/sh\nexec /bin/sleep 1000\n", encoding="utf-8")
+        fake.chmod(0o755)
+        return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_the_time_limit_holds_for_a_gnuplot_that_hangs(self):
+        begin = time.monotonic()
+        run = self.figure(GOOD, "out", "--max-seconds", "4", env=self.hung_gnuplot())
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("the drawing is not done", run.stderr)
+        self.assertTrue((self.path / "out" / "line.csv").exists())
+
+    def test_ctrl_c_ends_a_gnuplot_that_hangs(self):
+        process = start("figure", self.write(GOOD), "--out", str(self.path / "out"),
+                        env=self.hung_gnuplot())
+        while process.poll() is None and not (self.path / "out" / "own.gp").exists():
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+
+    def test_a_run_that_gave_nothing_leaves_its_frame_and_says_why(self):
+        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [9, 10]").replace("layers = 1", "layers = 2")
+        run = self.figure(text, "out")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("run 'line': 2 points, the first at tokens = 9", run.stderr)
+        self.assertIn("panel 1 is empty: nothing to draw in run line", run.stderr)
+        for name in ("own.svg", "own.pdf", "own.png"):
+            self.assertGreater((self.path / "out" / name).stat().st_size, 0)
+
+    def test_a_picture_that_is_a_link_is_not_followed(self):
+        (self.path / "out").mkdir()
+        (self.path / "victim").write_text("precious", encoding="utf-8")
+        (self.path / "out" / "own.svg").symlink_to(self.path / "victim")
+        run = self.figure(GOOD, "out")
+        self.assertEqual(run.returncode, 4)
+        self.assertIn("own.svg: is a symbolic link", run.stderr)
+        self.assertEqual((self.path / "victim").read_text(encoding="utf-8"), "precious")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
+    def test_a_full_disk_leaves_no_cut_picture(self):
+        out = self.path / "out"
+        out.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", out], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no mount here")
+        try:
+            run = self.figure(GOOD, "out")
+            self.assertEqual(run.returncode, 4, run.stderr)
+            self.assertIn("No space left", run.stderr)
+            for name, end in ((".svg", b"</svg>\n\n"), (".pdf", b"%%EOF\n"), (".png", b"IEND\xaeB`\x82")):
+                for picture in out.glob("*" + name):
+                    self.assertTrue(picture.read_bytes().endswith(end), picture)
+            self.assertEqual(list(out.glob("*.tmp")), [])
+        finally:
+            subprocess.run(["umount", out], check=True)
 
     def finished(self):
         """When each point of the store was finished, by its key."""

@@ -143,6 +143,24 @@ class Page(unittest.TestCase):
         seen = self.look(500)  # headless Chromium has no narrower windows
         self.assertLessEqual(seen["page"], seen["window"])
 
+    def test_only_a_plain_file_is_replaced(self):
+        pipe, link, victim = self.path / "pipe", self.path / "link", self.path / "victim"
+        os.mkfifo(pipe)
+        victim.write_text("precious", encoding="utf-8")
+        link.symlink_to(victim)
+        for command in ("report", "export"):
+            for out in (pipe, link, self.path, "/dev/null", "/dev/stdout"):
+                run = onset(command, self.store, "--out", str(out))
+                self.assertEqual(run.returncode, 4, run.stderr)
+                self.assertIn("allowed: a plain file", run.stderr)
+        self.assertTrue(pipe.is_fifo() and link.is_symlink())
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+        self.assertEqual(victim.read_text(encoding="utf-8"), "precious")
+
+    def test_a_file_is_wanted(self):
+        for command in ("report", "export"):
+            self.assertEqual(onset(command, self.store, "--out", "").returncode, 2)
+
     def test_without_gnuplot_the_page_says_so(self):
         page = self.path / "plain.html"
         run = onset("report", self.store, "--out", str(page), env={**os.environ, "PATH": "/nowhere"})

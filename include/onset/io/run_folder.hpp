@@ -22,7 +22,8 @@ void prepare_folder(const std::filesystem::path& folder);
 
 /// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
 /// version, machine, status). Files that an earlier run of the same command left there go.
-/// Each file appears whole or not at all. Throws IoError naming the path.
+/// Each file appears whole or not at all, and no link in the folder is followed. Throws IoError
+/// naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);
 
@@ -37,7 +38,8 @@ struct RunIdentity {
 [[nodiscard]] std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder);
 
 /// Writes a file by way of a temporary one beside it: readers see the old content or the new, also
-/// after a crash. Throws IoError naming the path.
+/// after a crash; temporary ones that killed processes left in the folder go. Only a plain file is
+/// replaced: no link, device or pipe. Throws IoError naming the path.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace onset::io

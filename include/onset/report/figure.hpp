@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,15 @@ struct DrawOptions {
   std::filesystem::path overlay;  ///< folder with other people's CSV files; empty: no overlays
   FigureOptions computed;         ///< for the manifest
   std::string simd;               ///< instruction set, for the manifest
+  std::stop_token stop{};         ///< ends the drawing
 };
 
 /// The name of a figure's store, which lies beside its data so that an interrupted one resumes.
 [[nodiscard]] std::string store_name(const FigureSpec& spec);
 
 /// Writes the data (RUN.csv), the drawing (ID.gp, ID.svg, ID.pdf, ID.png) and manifest.json. Data
-/// is written before anything is drawn, so that it is there when gnuplot is not. Throws IoError.
+/// is written before anything is drawn, so that it is there when gnuplot is not. Throws IoError,
+/// DrawingFailed, and Interrupted when a stop is requested while gnuplot is at work.
 [[nodiscard]] FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
                                        const DrawOptions& options);
 

@@ -17,7 +17,8 @@ std::string one_figure(const Drawing& drawing, std::size_t index, const std::str
   const Drawing alone{drawing.id, {drawing.panels[index]}, {}};
   const std::string prefix = fmt::format("{}-{}-", drawing.id, index + 1);
   return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
-                     inline_svg(draw_svg(alone), prefix, what), escape(what));
+                     inline_svg(run_gnuplot(gnuplot_script(alone), "svg", {}), prefix, what),
+                     escape(what));
 }
 
 std::string caption(const Drawing& drawing, std::size_t index, const std::string& command) {

@@ -74,8 +74,8 @@ std::string manifest_part(const StudyView& view) {
 }
 
 std::string reproduce_part(const StudyView& view, const PageFacts& facts) {
-  const std::string file = shell_word(view.study.name + ".toml");
-  const std::string store = shell_word(facts.store_file);
+  const std::string file = file_word(view.study.name + ".toml");
+  const std::string store = file_word(facts.store_file);
   return fmt::format(
       "<h3>Compute it again</h3>\n"
       "<p>With the study file below saved as <code>{0}</code>; points that are in the store are "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/readable_text.hpp"
+
 namespace onset::report::html {
 namespace {
 
@@ -14,7 +16,7 @@ bool is_plain(char c) {
 
 std::string escape(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : readable_text(text)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;

@@ -1,7 +1,14 @@
 #include "onset/io/run_folder.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -88,6 +95,81 @@ TEST_F(RunFolder, AFailedWriteLeavesNothingBeside) {
   fs::create_directories(folder_ / "taken" / "inside");
   EXPECT_THROW(write_file_atomically(folder_ / "taken", "text"), IoError);
   EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(RunFolder, OnlyAPlainFileIsReplaced) {
+  prepare_folder(folder_);
+  std::ofstream(folder_ / "victim") << "precious";
+  fs::create_symlink("victim", folder_ / "link");
+  fs::create_symlink("nowhere", folder_ / "dangling");
+  fs::create_directory(folder_ / "sub");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const char* name : {"link", "dangling", "sub", "pipe"}) {
+    const auto before = fs::symlink_status(folder_ / name).type();
+    try {
+      write_file_atomically(folder_ / name, "text");
+      FAIL() << name << " was replaced";
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find("allowed: a plain file"), std::string::npos);
+    }
+    EXPECT_EQ(fs::symlink_status(folder_ / name).type(), before) << name;
+  }
+  EXPECT_THROW(write_file_atomically("/dev/null", "text"), IoError);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(content(folder_ / "victim"), "precious");
+  EXPECT_FALSE(fs::exists(folder_ / "nowhere"));
+  EXPECT_EQ(entries(), 5U);
+}
+
+TEST_F(RunFolder, WhatAKilledProcessLeftGoesAndWhatALivingOneWritesStays) {
+  prepare_folder(folder_);
+  // A process that is killed while it writes.
+  const pid_t child = fork();
+  if (child == 0) {
+    const int left = open((folder_ / ".onset-1-0.tmp").c_str(), O_WRONLY | O_CREAT, 0600);
+    flock(left, LOCK_EX);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(fs::exists(folder_ / ".onset-1-0.tmp"));
+  std::ofstream(folder_ / ".other.tmp") << "not ours";
+  const int writing = open((folder_ / ".onset-2-0.tmp").c_str(), O_WRONLY | O_CREAT, 0600);
+  flock(writing, LOCK_EX);
+  write_file_atomically(folder_ / "a.txt", "text");
+  EXPECT_FALSE(fs::exists(folder_ / ".onset-1-0.tmp"));
+  EXPECT_TRUE(fs::exists(folder_ / ".onset-2-0.tmp"));
+  EXPECT_TRUE(fs::exists(folder_ / ".other.tmp"));
+  close(writing);
+}
+
+TEST_F(RunFolder, AFullDiskLeavesTheOldFileAndNothingBeside) {
+  prepare_folder(folder_);
+  if (mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "no mount";
+  write_file_atomically(folder_ / "a.txt", "old");
+  EXPECT_THROW(write_file_atomically(folder_ / "a.txt", std::string(1 << 20, 'x')), IoError);
+  EXPECT_EQ(content(folder_ / "a.txt"), "old");
+  EXPECT_EQ(entries(), 1U);
+  umount(folder_.c_str());
+}
+
+TEST_F(RunFolder, NoLinkInTheFolderIsFollowedToWriteOrToRemove) {
+  const fs::path outside = folder_.string() + "_outside";
+  fs::remove_all(outside);
+  fs::create_directories(outside);
+  std::ofstream(outside / "precious.npy") << "precious";
+  prepare_folder(folder_);
+  fs::create_directory_symlink(outside, folder_ / "truth");
+  std::ofstream(folder_ / "manifest.json")
+      << R"({"command": "smi curve", "files": ["truth/precious.npy", "../x", "truth"]})";
+  write_run_folder(folder_, sample(), {});
+  EXPECT_EQ(content(outside / "precious.npy"), "precious");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "truth"));
+  RunRecord record = sample();
+  record.result.artifacts = {{"truth/precious.npy", std::string("new")}};
+  EXPECT_THROW(write_run_folder(folder_, record, {}), IoError);
+  EXPECT_EQ(content(outside / "precious.npy"), "precious");
+  fs::remove_all(outside);
 }
 
 TEST_F(RunFolder, AFileInThePlaceOfTheFolderIsNamed) {

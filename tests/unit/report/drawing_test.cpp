@@ -159,7 +159,7 @@ TEST_F(DrawingTest, CellsMeetHalfwayBetweenUnevenValues) {
 
 TEST_F(DrawingTest, ScriptHoldsLabelsInQuotesThatCannotRunCommands) {
   const std::string script = gnuplot_script(draw(all + "label = \"it's `date`\"\n"));
-  EXPECT_NE(script.find("title 'it''s `date`'"), std::string::npos) << script;
+  EXPECT_NE(script.find("title 'it\u2019s `date`'"), std::string::npos) << script;
 }
 
 }  // namespace

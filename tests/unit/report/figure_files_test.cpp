@@ -43,7 +43,6 @@ TEST_F(FigureFilesTest, AFigureIsPicturesDataScriptAndManifest) {
   EXPECT_EQ(text_of("line.csv").substr(0, 18), "alpha,y,y_err,kind");
   EXPECT_NE(text_of("manifest.json").find("\"status\": \"ok\""), std::string::npos);
   EXPECT_FALSE(text_of("toy.gp").empty());
-  EXPECT_FALSE(fs::exists(folder_ / "out" / "gnuplot.log"));
 }
 
 TEST_F(FigureFilesTest, AnInterruptedFigureKeepsItsDataAndIsNotDrawn) {

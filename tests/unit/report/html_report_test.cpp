@@ -1,14 +1,21 @@
 #include "onset/report/html_report.hpp"
 
+#include <cstdio>
+#include <set>
+
 #include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
 #include "report/html/inline_svg.hpp"
 #include "report/html/text.hpp"
 #include "report/point_text.hpp"
+#include "report/readable_text.hpp"
+#include "unit/report/hostile_text.hpp"
 #include "unit/report/toy_figure.hpp"
 
 namespace onset::report {
 namespace {
+
+namespace fs = std::filesystem;
 
 class HtmlReportTest : public FolderTest {
  protected:
@@ -107,6 +114,72 @@ TEST_F(HtmlReportTest, ShowsStudiesOfVerbsThatItDoesNotKnow) {
   EXPECT_TRUE(has(text, "--seed 1"));  // without its defaults, commands name every parameter
 }
 
+/// A store in which every text is this one: of a study that this build does not know.
+void fill_store(study::Store& store, const std::string& text) {
+  study::StudyRecord study;
+  study.name = "n" + text;
+  study.command = text;
+  study.source = text;
+  study.axes = {"a" + text};
+  for (int i = 0; i < 3; ++i) {
+    study::PointRecord point;
+    point.key = text + std::to_string(i);
+    point.command = text;
+    point.parameters.set(text, text);
+    point.parameters.set("flag" + text, true);
+    point.status = i == 2 ? study::PointStatus::failed : study::PointStatus::ok;
+    point.reason = text;
+    point.notes = {text};
+    point.summary = {{text, Cell(text)}};
+    point.host = text;
+    point.version = text;
+    point.simd = text;
+    point.finished = text;
+    point.table = Table({{"x" + text, text, text, false},
+                         {"y" + text, text, text, true},
+                         {"w" + text, text, text, false}});
+    for (int row = 0; row < 3; ++row) {
+      point.table.add_row(
+          {0.5 + row, Estimate{1.0 + row + i, 0.1}, text + std::to_string(row % 2)});
+    }
+    study.points.push_back({point.key, {Value(text + std::to_string(i))}});
+    store.put(point);
+  }
+  store.put(study);
+}
+
+/// The tags of a page between its style sheet and its script.
+std::set<std::string> tags_of(const std::string& page) {
+  const std::size_t begin = page.find("</style>");
+  const std::string body = page.substr(begin, page.rfind("<script>") - begin);
+  std::set<std::string> tags;
+  for (std::size_t at = body.find('<'); at != std::string::npos; at = body.find('<', at + 1)) {
+    tags.insert(body.substr(at, body.find_first_of(" >\n\t", at) - at));
+  }
+  return tags;
+}
+
+TEST_F(HtmlReportTest, NoTextOfAStoreRunsACommandOrIsMarkup) {
+  const fs::path pwned = folder_ / "pwned";
+  const auto page_of = [&](const std::string& text) {
+    const fs::path file = folder_ / "other.db";
+    fs::remove(file);
+    study::Store store(file, study::Store::Mode::write);
+    fill_store(store, text);
+    return html_report(store, verbs());
+  };
+  std::set<std::string> known = tags_of(page_of("plain words"));
+  EXPECT_TRUE(known.contains("<svg"));
+  for (const std::string& text : hostile_texts("/usr/bin/touch " + pwned.string(), 5)) {
+    // The store itself keeps no text that is not UTF-8.
+    const std::string stored = readable_text(text) == text ? text : text + "\x1b\r";
+    const std::string page = page_of(stored);
+    for (const std::string& tag : tags_of(page)) EXPECT_TRUE(known.contains(tag)) << tag << text;
+    EXPECT_FALSE(has(page, "\x1b"));
+    ASSERT_FALSE(fs::exists(pwned)) << text;
+  }
+}
+
 TEST(InlineSvg, GivesEveryPictureIdsOfItsOwn) {
   const std::string svg =
       "<?xml version='1.0'?>\n<svg \n width=\"4\" height=\"2\"\n viewBox=\"0 0 4 2\"\n>\n"
@@ -130,6 +203,29 @@ TEST(CommandLine, QuotesForTheShellAndLeavesOutDefaults) {
   const Verb verb = toy_verb();
   EXPECT_EQ(command_line("toy line", parameters, &verb),
             "onset toy line --alpha 0.1,0.25 --link 'it'\\''s x' --on");
+}
+
+TEST(CommandLine, IsOneCommandWhateverItsWords) {
+  using namespace std::string_literals;
+  Parameters parameters;
+  parameters.set("a; touch pwned", "x\ny\x03"s);
+  parameters.set("b", "--out=x"s);
+  EXPECT_EQ(command_line("smi `curve`;", parameters, nullptr),
+            "onset smi '`curve`;' '--a; touch pwned' $'x\\x0ay\\x03' --b=--out=x");
+  EXPECT_EQ(export_command("--out=x", "-store.db"),
+            "onset export ./-store.db --study=--out=x --format csv");
+}
+
+TEST(CommandLine, IsReadBackByAShellAsItWasMeant) {
+  for (const std::string& text : hostile_texts("touch pwned", 100)) {
+    if (text.find('\0') != std::string::npos) continue;  // no argument holds one
+    const std::string words = "bash -c " + shell_word("printf %s " + shell_word(text));
+    FILE* shell = popen(words.c_str(), "r");
+    std::string out;
+    for (int c = fgetc(shell); c != EOF; c = fgetc(shell)) out += static_cast<char>(c);
+    EXPECT_EQ(pclose(shell), 0);
+    EXPECT_EQ(out, text);
+  }
 }
 
 }  // namespace
