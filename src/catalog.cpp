@@ -30,8 +30,9 @@ std::vector<Verb> every_verb() {
 
 [[noreturn]] void no_such(const std::string& field, std::string_view what, std::string_view word,
                           const std::vector<std::string>& words) {
-  throw InvalidArgument(field, fmt::format("no such {}; allowed: {}{}", what,
-                                           fmt::join(words, ", "), suggestion(word, words)));
+  throw InvalidArgument(printable(field),
+                        fmt::format("no such {}; allowed: {}{}", what, fmt::join(words, ", "),
+                                    suggestion(word, words)));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ const Parameter& find(std::string_view option, std::span<const Parameter> known)
     if (option.substr(2) == parameter.name) return parameter;
   }
   const std::vector<std::string> names = names_of(known);
-  throw InvalidArgument(std::string(option),
+  throw InvalidArgument(printable(option),
                         fmt::format("no such option; allowed: --{}{}", fmt::join(names, ", --"),
                                     option_suggestion(option, names)));
 }
@@ -37,7 +37,7 @@ const Parameter* next_operand(const std::map<std::string, Value>& given,
 
 /// A word that is no option and follows none; `-layers` is most likely a slip for `--layers`.
 [[noreturn]] void reject_stray(const std::string& word, std::span<const Parameter> known) {
-  throw InvalidArgument(fmt::format("'{}'", word),
+  throw InvalidArgument(in_quotes(word),
                         "a word that belongs to no option; allowed: --name value or --name=value" +
                             option_suggestion(word, names_of(known)));
 }

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "onset/catalog.hpp"
@@ -48,8 +53,22 @@ int dispatch(Arguments arguments) {
     names.push_back(command.name);
   }
   names.insert(names.end(), {"--help", "--version"});
-  throw InvalidArgument(name, fmt::format("no such family or command; allowed: {}{}",
-                                          fmt::join(names, ", "), suggestion(name, names)));
+  throw InvalidArgument(printable(name),
+                        fmt::format("no such family or command; allowed: {}{}",
+                                    fmt::join(names, ", "), suggestion(name, names)));
+}
+
+/// OpenBLAS starts threads of its own as soon as it is loaded, which wait for ever where a limit on
+/// memory leaves no room for their buffers. It is asked not to before it is loaded: by starting
+/// this program once more. Nothing of ours uses those threads.
+void leave_out_blas_threads(char** argv) {
+  constexpr const char* name = "OPENBLAS_NUM_THREADS";
+  rlimit memory{};
+  const bool limited = getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY;
+  const char* const threads = std::getenv(name);
+  if (!limited || (threads != nullptr && std::string_view(threads) == "1")) return;
+  setenv(name, "1", 1);
+  execv("/proc/self/exe", argv);  // returns only where it fails, and then all goes on as it was
 }
 
 int guarded_dispatch(Arguments arguments) {
@@ -70,7 +89,16 @@ int guarded_dispatch(Arguments arguments) {
   } catch (const ReaderGone&) {
     return exit_files;
   } catch (const std::bad_alloc&) {
-    say("internal error: out of memory");
+    say("out of memory: this needs more than the machine or a limit on it (ulimit -v, a control "
+        "group) allows; allowed: a smaller problem, fewer --threads, or a higher limit");
+    return exit_files;
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      say("no thread can be started: a limit on processes or memory (ulimit -u, ulimit -v, a "
+          "control group) is reached; allowed: a higher limit");
+      return exit_files;
+    }
+    say(fmt::format("internal error: {}", error.what()));
     return exit_internal;
   } catch (const std::exception& error) {
     say(fmt::format("internal error: {}", error.what()));
@@ -86,6 +114,7 @@ int guarded_dispatch(Arguments arguments) {
 
 int main(int argc, char** argv) {
   onset::tool::secure_standard_streams();
+  onset::tool::leave_out_blas_threads(argv);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   return onset::tool::guarded_dispatch(arguments);
 }

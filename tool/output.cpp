@@ -9,8 +9,15 @@
 #include <system_error>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
 
 namespace onset::tool {
+namespace {
+
+/// Longer messages repeat something endless; their beginning and end say enough.
+constexpr std::size_t longest_message = 4000;
+
+}  // namespace
 
 void secure_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -37,7 +44,7 @@ void write_stdout(std::string_view text) {
 
 void say(std::string_view message) noexcept {
   try {
-    const std::string line = "onset: " + std::string(message) + "\n";
+    const std::string line = "onset: " + printable(message, longest_message) + "\n";
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {  // out of memory: the exit code has to do
   }

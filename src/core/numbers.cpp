@@ -9,6 +9,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
+#include "onset/core/words.hpp"
 
 namespace onset::detail {
 namespace {
@@ -50,17 +51,17 @@ Number read_strictly(const Parameter& parameter, std::string_view text, std::str
   const char* end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, value);
   if (error == std::errc::result_out_of_range && rest == end) {
-    reject(parameter, fmt::format("{} {}", quoted(text), too_large));
+    reject(parameter, fmt::format("{} {}", in_quotes(text), too_large));
   }
   if (error != std::errc{} || rest != end) {
-    reject(parameter, fmt::format("{} is not {}", quoted(text), noun));
+    reject(parameter, fmt::format("{} is not {}", in_quotes(text), noun));
   }
   return value;
 }
 
 void check_count(const Parameter& parameter, std::string_view text, double count) {
   if (count > static_cast<double>(max_grid_points)) {
-    reject(parameter, fmt::format("{} has more than {} points", quoted(text), max_grid_points));
+    reject(parameter, fmt::format("{} has more than {} points", in_quotes(text), max_grid_points));
   }
 }
 
@@ -69,11 +70,11 @@ std::vector<double> linear_grid(const Parameter& parameter, std::string_view tex
   const double start = parse_number(parameter, parts[0]);
   const double stop = parse_number(parameter, parts[1]);
   const double step = parse_number(parameter, parts[2]);
-  if (step == 0.0) reject(parameter, fmt::format("{} has step 0", quoted(text)));
+  if (step == 0.0) reject(parameter, fmt::format("{} has step 0", in_quotes(text)));
   const double steps = (stop - start) / step;
   if (steps < 0.0) {
     reject(parameter, fmt::format("{} is empty: a step of {} does not lead from {} to {}",
-                                  quoted(text), step, start, stop));
+                                  in_quotes(text), step, start, stop));
   }
   // A stop that is missed by rounding alone is still reached.
   constexpr double rounding = 1e-9;
@@ -96,13 +97,13 @@ std::vector<double> logarithmic_grid(const Parameter& parameter, std::string_vie
   const double stop = parse_number(parameter, parts[2]);
   const double count = parse_number(parameter, parts[3]);
   if (start <= 0.0 || stop <= 0.0) {
-    reject(parameter, fmt::format("{} needs start and stop above 0", quoted(text)));
+    reject(parameter, fmt::format("{} needs start and stop above 0", in_quotes(text)));
   }
   if (count != std::floor(count) || count < 1.0) {
-    reject(parameter, fmt::format("{} needs a whole count of 1 or more", quoted(text)));
+    reject(parameter, fmt::format("{} needs a whole count of 1 or more", in_quotes(text)));
   }
   if (count == 1.0 && start != stop) {
-    reject(parameter, fmt::format("{} has one point but two ends", quoted(text)));
+    reject(parameter, fmt::format("{} has one point but two ends", in_quotes(text)));
   }
   check_count(parameter, text, count);
   std::vector<double> points(static_cast<std::size_t>(count));
@@ -125,12 +126,6 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  if (text.size() <= longest) return fmt::format("'{}'", text);
-  return fmt::format("'{}...'", text.substr(0, longest));
-}
-
 void reject(const Parameter& parameter, const std::string& problem, const std::string& hint) {
   throw InvalidArgument("--" + parameter.name,
                         problem + "; allowed: " + parameter.allowed() + hint);
@@ -139,7 +134,7 @@ void reject(const Parameter& parameter, const std::string& problem, const std::s
 double parse_number(const Parameter& parameter, std::string_view text) {
   const auto value =
       read_strictly<double>(parameter, text, "a number", "is beyond the range of a double");
-  if (!std::isfinite(value)) reject(parameter, fmt::format("{} is not finite", quoted(text)));
+  if (!std::isfinite(value)) reject(parameter, fmt::format("{} is not finite", in_quotes(text)));
   return value;
 }
 
@@ -154,7 +149,7 @@ std::vector<double> parse_list(const Parameter& parameter, std::string_view text
   std::vector<double> points;
   points.reserve(parts.size());
   for (const std::string_view part : parts) {
-    if (part.empty()) reject(parameter, fmt::format("{} has an empty item", quoted(text)));
+    if (part.empty()) reject(parameter, fmt::format("{} has an empty item", in_quotes(text)));
     points.push_back(parse_number(parameter, part));
   }
   return points;
@@ -166,10 +161,10 @@ std::vector<double> parse_grid(const Parameter& parameter, std::string_view text
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts[0] == "log") {
     if (parts.size() == 4) return logarithmic_grid(parameter, text, parts);
-    reject(parameter, fmt::format("{} is not log:start:stop:count", quoted(text)));
+    reject(parameter, fmt::format("{} is not log:start:stop:count", in_quotes(text)));
   }
   if (parts.size() == 3) return linear_grid(parameter, text, parts);
-  reject(parameter, fmt::format("{} is not start:stop:step", quoted(text)));
+  reject(parameter, fmt::format("{} is not start:stop:step", in_quotes(text)));
 }
 
 }  // namespace onset::detail

@@ -24,7 +24,5 @@ namespace onset::detail {
                          const std::string& hint = {});
 
 [[nodiscard]] std::string_view trim(std::string_view text);
-/// Text as shown in a message: quoted, and cut when it is very long.
-[[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace onset::detail

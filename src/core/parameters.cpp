@@ -13,7 +13,6 @@ namespace onset {
 namespace {
 
 using detail::parse_integer;
-using detail::quoted;
 using detail::reject;
 
 /// "a number in (0, 1000]", "a whole number >= 1": `noun` followed by the range.
@@ -44,11 +43,11 @@ void check_word(const Parameter& parameter, const std::string& word) {
   if (std::find(parameter.words.begin(), parameter.words.end(), word) != parameter.words.end()) {
     return;
   }
-  reject(parameter, quoted(word) + " is not known", suggestion(word, parameter.words));
+  reject(parameter, in_quotes(word) + " is not known", suggestion(word, parameter.words));
 }
 
 [[noreturn]] void wrong_kind(const Parameter& parameter, const Value& value) {
-  reject(parameter, fmt::format("{} is of another kind", quoted(to_text(value))));
+  reject(parameter, fmt::format("{} is of another kind", in_quotes(to_text(value))));
 }
 
 /// Study files and bindings give whole numbers where reals are meant, one number where a list is,
@@ -99,7 +98,7 @@ Value parse_value(const Parameter& parameter, std::string_view text) {
   switch (parameter.kind) {
     case ParameterKind::flag:
       if (text != "true" && text != "false") {
-        reject(parameter, fmt::format("{} is neither true nor false", quoted(text)));
+        reject(parameter, fmt::format("{} is neither true nor false", in_quotes(text)));
       }
       value = text == "true";
       break;
@@ -206,7 +205,7 @@ Parameters complete(std::span<const Parameter> parameters,
   for (const Parameter& parameter : parameters) names.push_back(parameter.name);
   for (const auto& [name, value] : given) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw InvalidArgument("--" + name,
+    throw InvalidArgument("--" + printable(name),
                           fmt::format("no such option; allowed: --{}{}", fmt::join(names, ", --"),
                                       option_suggestion(name, names)));
   }

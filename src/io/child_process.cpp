@@ -1,9 +1,11 @@
 #include "io/child_process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <system_error>
+#include <thread>
 
 #include "onset/core/error.hpp"
 
@@ -19,6 +22,9 @@ extern char** environ;
 
 namespace onset::io {
 namespace {
+
+/// A line that is longer than this never ends.
+constexpr std::size_t longest_line = std::size_t{1} << 20;
 
 std::string message(int error) {
   return std::generic_category().message(error);
@@ -102,16 +108,7 @@ class SpawnSettings {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-ChildProcess::ChildProcess(Start start) {
+ChildProcess::ChildProcess(Start start) : program_(start.program) {
   const Descriptor input = memory_file(start.program);
   fill(input, start.input, start.program);
   errors_ = memory_file(start.program);
@@ -128,9 +125,10 @@ ChildProcess::ChildProcess(Start start) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (reaped_) return;
-  kill(child_, SIGKILL);
-  wait();
+  if (status_) return;
+  kill(-child_, SIGKILL);  // its whole process group
+  while (waitpid(child_, nullptr, 0) == -1 && errno == EINTR) {
+  }
 }
 
 std::optional<std::string> ChildProcess::take_line() {
@@ -155,28 +153,41 @@ std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds pat
     std::array<char, 65536> chunk;
     const ssize_t count = ::read(output_.get(), chunk.data(), chunk.size());
     if (count > 0) buffer_.append(chunk.data(), static_cast<std::size_t>(count));
-    if (count == 0) closed_ = true;
+    if (count == 0 || (count < 0 && errno != EINTR)) closed_ = true;
+    if (buffer_.size() > longest_line && buffer_.find('\n') == std::string::npos) {
+      throw IoError(program_, fmt::format("wrote {} bytes and no end of line", buffer_.size()));
+    }
   }
 }
 
-int ChildProcess::wait() {
-  int status = 0;
-  while (!reaped_ && waitpid(child_, &status, 0) == -1) {
-    if (errno != EINTR) break;
+std::optional<int> ChildProcess::wait(std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds look_interval{5};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!status_) {
+    int status = 0;
+    const pid_t found = waitpid(child_, &status, WNOHANG);
+    if (found == child_) {
+      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    } else if (found < 0 && errno != EINTR) {
+      throw IoError(program_, "its end cannot be known: " + message(errno));
+    } else if (std::chrono::steady_clock::now() >= deadline) {
+      break;
+    } else {
+      std::this_thread::sleep_for(look_interval);
+    }
   }
-  reaped_ = true;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return status_;
 }
 
 std::string ChildProcess::errors() const {
-  std::string text;
-  std::array<char, 4096> chunk;
-  for (off_t from = 0;;) {
-    const ssize_t count = pread(errors_.get(), chunk.data(), chunk.size(), from);
-    if (count <= 0) return text;
-    text.append(chunk.data(), static_cast<std::size_t>(count));
-    from += count;
-  }
+  constexpr off_t most = 4096;
+  struct stat about {};
+  if (fstat(errors_.get(), &about) != 0) return {};
+  const off_t from = std::max<off_t>(0, about.st_size - most);
+  std::string text(static_cast<std::size_t>(about.st_size - from), '\0');
+  const ssize_t count = pread(errors_.get(), text.data(), text.size(), from);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
 }
 
 }  // namespace onset::io

@@ -6,23 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "io/descriptor.hpp"
+
 namespace onset::io {
-
-/// A file descriptor that is closed in the end.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// A program that runs beside us: gets its whole input at the start, and we read its lines as they
 /// come. It has a process group of its own, so that Ctrl-C reaches us alone and we decide.
@@ -36,26 +24,29 @@ class ChildProcess {
   };
   /// Throws IoError naming the program.
   explicit ChildProcess(Start start);
-  /// Ends the program if it is still running.
+  /// Ends the program, and what it started, if it is still running.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// The next line without its end; nothing when none came in time, or ever will: see ended().
+  /// Throws IoError when a line has no end.
   [[nodiscard]] std::optional<std::string> read_line(std::chrono::milliseconds patience);
   /// Whether it closed its output and every whole line was read.
   [[nodiscard]] bool ended() const { return closed_; }
 
-  /// Waits for its end: the exit status, or minus the signal that ended it.
-  int wait();
-  /// What it wrote to its standard error so far.
+  /// Waits for its end: the exit status, or minus the signal that ended it; nothing when it is
+  /// still running after that time. A program may close its output and stay.
+  [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds patience);
+  /// The end of what it wrote to its standard error so far.
   [[nodiscard]] std::string errors() const;
 
  private:
   [[nodiscard]] std::optional<std::string> take_line();
 
+  std::string program_;
   pid_t child_ = 0;
-  bool reaped_ = false;
+  std::optional<int> status_;
   bool closed_ = false;
   Descriptor output_;
   Descriptor errors_;

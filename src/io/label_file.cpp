@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
+#include "onset/io/read_file.hpp"
 
 namespace onset::io {
 namespace {
@@ -35,21 +37,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// A short printable piece of a line for messages.
-std::string shown(std::string_view line) {
-  constexpr std::size_t longest = 30;
-  std::string text(line.substr(0, longest));
-  for (char& c : text) {
-    if (is_control(c) || static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return line.size() > longest ? text + ".." : text;
-}
-
 LabelledText parse(std::string_view line, const std::string& place) {
   const auto wrong = [&](std::string_view why) {
-    throw IoError(place, fmt::format("'{}' {}; allowed: COARSE:fine text, say 'LOC:city What is "
+    throw IoError(place, fmt::format("{} {}; allowed: COARSE:fine text, say 'LOC:city What is "
                                      "the capital of Peru ?'",
-                                     shown(line), why));
+                                     in_quotes(line), why));
   };
   if (std::any_of(line.begin(), line.end(), is_control)) wrong("has a control character");
   const std::string_view label = line.substr(0, line.find_first_of(blanks));
@@ -69,11 +61,7 @@ std::string place_of(const std::filesystem::path& path, const LabelledText& text
 }
 
 std::vector<LabelledText> read_label_file(const std::filesystem::path& path) {
-  std::error_code error;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path, error)) {
-    throw IoError(path.string(), "cannot be read; allowed: a file of lines 'COARSE:fine text'");
-  }
+  std::istringstream in(read_file(path));
   std::vector<LabelledText> list;
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -85,7 +73,6 @@ std::vector<LabelledText> read_label_file(const std::filesystem::path& path) {
     list.push_back(parse(content, fmt::format("{}:{}", path.string(), number)));
     list.back().line = number;
   }
-  if (in.bad()) throw IoError(path.string(), "cannot be read to its end");
   if (list.empty()) {
     throw IoError(path.string(), "has no question; allowed: lines 'COARSE:fine text'");
   }

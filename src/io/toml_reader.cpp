@@ -37,14 +37,14 @@ void TomlReader::allow_only(std::initializer_list<std::string_view> known) const
     const std::vector<std::string> words(known.begin(), known.end());
     const std::string nearest = suggestion(key.str(), words);
     complain(place_of(key.source()),
-             fmt::format("unknown key '{}'{}", key.str(),
+             fmt::format("unknown key {}{}", in_quotes(key.str()),
                          nearest.empty() ? fmt::format("; known are {}", fmt::join(words, ", "))
                                          : nearest));
   }
 }
 
 void TomlReader::wrong_kind(std::string_view key, std::string_view wanted) const {
-  complain(place_of(key), fmt::format("'{}' must be {}", key, wanted));
+  complain(place_of(key), fmt::format("{} must be {}", in_quotes(key), wanted));
 }
 
 std::string TomlReader::text(std::string_view key) const {
@@ -79,8 +79,9 @@ std::size_t TomlReader::word(std::string_view key, std::span<const std::string> 
   const std::string given = text(key);
   const auto found = std::find(words.begin(), words.end(), given);
   if (found == words.end()) {
-    complain(place_of(key), fmt::format("'{}' must be one of {}, not '{}'{}", key,
-                                        fmt::join(words, ", "), given, suggestion(given, words)));
+    complain(place_of(key),
+             fmt::format("'{}' must be one of {}, not {}{}", key, fmt::join(words, ", "),
+                         in_quotes(given), suggestion(given, words)));
   }
   return static_cast<std::size_t>(found - words.begin());
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <vector>
 
+#include "numerics/blas_buffers.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/parallel.hpp"
 
@@ -17,7 +17,6 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* rows, c
 void dsyevd_(const char* job, const char* triangle, const int* size, double* matrix,
              const int* stride, double* values, double* work, const int* work_size, int* whole_work,
              const int* whole_work_size, int* info);
-void openblas_set_num_threads(int threads);
 }
 
 namespace onset::numerics {
@@ -25,12 +24,6 @@ namespace {
 
 /// Rows or columns of the product per task: small enough to share out, large enough for BLAS.
 constexpr std::size_t block = 128;
-
-/// OpenBLAS gives different bits for different numbers of its own threads.
-void use_one_blas_thread() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
 
 void require(bool fits, const char* field, const char* what) {
   if (!fits) throw InvalidArgument(field, what);
@@ -55,6 +48,7 @@ void block_product(const Operand& left, const Operand& right, std::size_t rows, 
   const int stride = static_cast<int>(std::max<std::size_t>(out_stride, 1));
   const double one = 1.0;
   const double zero = 0.0;
+  const BlasCall call;
   dgemm_(&right.transpose, &left.transpose, &m, &n, &k, &one, right.data, &right_stride, left.data,
          &left_stride, &zero, out, &stride);
 }
@@ -62,7 +56,6 @@ void block_product(const Operand& left, const Operand& right, std::size_t rows, 
 /// body(first, count) for the blocks of 0..size-1.
 template <class Body>
 void for_blocks(std::size_t size, const Context& context, const Body& body) {
-  use_one_blas_thread();
   parallel_for(context, (size + block - 1) / block, [&](std::size_t i) {
     const std::size_t first = i * block;
     body(first, std::min(block, size - first));
@@ -113,7 +106,6 @@ void symmetric_eigen(std::size_t size, std::span<double> matrix, std::span<doubl
   if (size == 0) return;
   require(std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); }),
           "matrix", "has an entry that is not finite");
-  use_one_blas_thread();
   const int n = static_cast<int>(size);
   // Workspace as LAPACK's manual asks for eigenvectors by divide and conquer.
   const int work_size = 1 + 6 * n + 2 * n * n;
@@ -121,6 +113,7 @@ void symmetric_eigen(std::size_t size, std::span<double> matrix, std::span<doubl
   std::vector<double> work(static_cast<std::size_t>(work_size));
   std::vector<int> whole(static_cast<std::size_t>(whole_size));
   int info = 0;
+  const BlasCall call;
   // The upper triangle by rows is the lower one by columns.
   dsyevd_("V", "L", &n, matrix.data(), &n, values.data(), work.data(), &work_size, whole.data(),
           &whole_size, &info);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -68,7 +69,11 @@ void parallel_for(const Context& context, std::size_t count,
     const std::size_t helpers = std::min(threads, std::max<std::size_t>(count, 1)) - 1;
     std::vector<std::jthread> pool;  // joined at the end of this block
     pool.reserve(helpers);
-    for (std::size_t i = 0; i < helpers; ++i) pool.emplace_back([&loop] { loop.work(); });
+    try {
+      for (std::size_t i = 0; i < helpers; ++i) pool.emplace_back([&loop] { loop.work(); });
+    } catch (const std::system_error&) {
+      // The machine gives no more threads; those that there are do the work, with the same result.
+    }
     loop.work();
   }
   loop.rethrow();

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
+#include "numerics/blas_buffers.hpp"
 #include "onset/core/error.hpp"
 
 // Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
@@ -12,17 +12,10 @@ void dgesdd_(const char* job, const int* rows, const int* columns, double* matri
              const int* stride, double* values, double* left, const int* left_stride, double* right,
              const int* right_stride, double* work, const int* work_size, int* whole_work,
              int* info);
-void openblas_set_num_threads(int threads);
 }
 
 namespace onset::numerics {
 namespace {
-
-/// OpenBLAS gives different bits for different numbers of its own threads.
-void use_one_blas_thread() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
 
 // LAPACK is column-major and sees the transpose: its left vectors are the right ones of `matrix`.
 std::vector<double> decompose(MatrixView matrix, std::vector<double>* vectors) {
@@ -33,7 +26,6 @@ std::vector<double> decompose(MatrixView matrix, std::vector<double>* vectors) {
   if (!std::all_of(copy.begin(), copy.end(), [](double x) { return std::isfinite(x); })) {
     throw InvalidArgument("matrix", "has an entry that is not finite");
   }
-  use_one_blas_thread();
   const int m = static_cast<int>(matrix.columns);
   const int n = static_cast<int>(matrix.rows);
   const int least = static_cast<int>(smaller);
@@ -48,6 +40,7 @@ std::vector<double> decompose(MatrixView matrix, std::vector<double>* vectors) {
   double* right = vectors != nullptr ? other.data() : &unused;
   std::vector<int> whole(8 * smaller);
   int info = 0;
+  const BlasCall call;
   int work_size = -1;  // asks for the best size
   double best_size = 0.0;
   dgesdd_(job, &m, &n, copy.data(), &m, values.data(), left, &m, right, &least, &best_size,

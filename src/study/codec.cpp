@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
 
 namespace onset::study {
 namespace codec {
@@ -20,11 +22,26 @@ Json encode_real(double x) {
 double decode_real(const Json& json) {
   if (json.is_number()) return json.get<double>();
   const std::string word = json.at("real").get<std::string>();
-  const bool negative = word.starts_with('-');
-  const bool infinite = word.ends_with("inf");
-  const double size =
-      infinite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  return std::copysign(size, negative ? -1.0 : 1.0);
+  for (const double size :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double x : {size, std::copysign(size, -1.0)}) {
+      if (word == fmt::format("{}", x)) return x;
+    }
+  }
+  throw std::invalid_argument(in_quotes(word) + " is no number");
+}
+
+std::int64_t decode_whole(const Json& json) {
+  if (json.is_number_unsigned() &&
+      json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+    throw std::invalid_argument(json.dump() + " does not fit in 64 bits");
+  }
+  return json.get<std::int64_t>();
+}
+
+const Json& require_object(const Json& json) {
+  if (!json.is_object()) throw std::invalid_argument("names with values were expected");
+  return json;
 }
 
 bool is_real(const Json& json) {
@@ -42,6 +59,11 @@ struct ScalarWriter {
 
 }  // namespace
 
+const Json& list_of(const Json& json) {
+  if (!json.is_array()) throw std::invalid_argument("a list was expected");
+  return json;
+}
+
 Json encode(const Cell& cell) {
   struct Writer : ScalarWriter {
     using ScalarWriter::operator();
@@ -55,10 +77,11 @@ Json encode(const Cell& cell) {
 Cell decode_cell(const Json& json) {
   if (json.is_null()) return {};
   if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number_integer()) return decode_whole(json);
   if (is_real(json)) return decode_real(json);
-  if (json.is_array()) return Estimate{decode_real(json.at(0)), decode_real(json.at(1))};
-  return json.get<std::string>();
+  if (!json.is_array()) return json.get<std::string>();
+  if (json.size() != 2) throw std::invalid_argument("an estimate has a value and an error");
+  return Estimate{decode_real(json[0]), decode_real(json[1])};
 }
 
 Json encode(const Value& value) {
@@ -76,7 +99,7 @@ Json encode(const Value& value) {
 Value decode_value(const Json& json) {
   if (json.is_null()) return {};
   if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number_integer()) return decode_whole(json);
   if (is_real(json)) return decode_real(json);
   if (!json.is_array()) return json.get<std::string>();
   std::vector<double> list;
@@ -92,7 +115,7 @@ Json encode(const Parameters& parameters) {
 
 Parameters decode_parameters(const Json& json) {
   Parameters out;
-  for (const auto& [name, value] : json.items()) out.set(name, decode_value(value));
+  for (const auto& [name, value] : require_object(json).items()) out.set(name, decode_value(value));
   return out;
 }
 
@@ -115,14 +138,14 @@ Json encode(const Table& table) {
 
 Table decode_table(const Json& json) {
   std::vector<Column> columns;
-  for (const Json& column : json.at("columns")) {
+  for (const Json& column : list_of(json.at("columns"))) {
     columns.push_back({column.at("name"), column.at("meaning"), column.at("unit"),
                        column.at("estimate").get<bool>()});
   }
   Table table(std::move(columns));
-  for (const Json& cells : json.at("rows")) {
+  for (const Json& cells : list_of(json.at("rows"))) {
     std::vector<Cell> row;
-    for (const Json& cell : cells) row.push_back(decode_cell(cell));
+    for (const Json& cell : list_of(cells)) row.push_back(decode_cell(cell));
     table.add_row(std::move(row));
   }
   return table;
@@ -136,7 +159,9 @@ Json encode(const std::vector<std::pair<std::string, Cell>>& summary) {
 
 std::vector<std::pair<std::string, Cell>> decode_summary(const Json& json) {
   std::vector<std::pair<std::string, Cell>> out;
-  for (const auto& [name, cell] : json.items()) out.emplace_back(name, decode_cell(cell));
+  for (const auto& [name, cell] : require_object(json).items()) {
+    out.emplace_back(name, decode_cell(cell));
+  }
   return out;
 }
 
@@ -145,7 +170,7 @@ PointStatus decode_status(const std::string& word) {
        {PointStatus::ok, PointStatus::unconverged, PointStatus::refused, PointStatus::failed}) {
     if (to_string(status) == word) return status;
   }
-  throw std::invalid_argument("'" + word + "' is no status of a point");
+  throw std::invalid_argument(in_quotes(word) + " is no status of a point");
 }
 
 std::string dump(const Json& json) {

@@ -8,7 +8,7 @@
 
 /// JSON that brings every value back with its kind and all its bits: whole numbers, reals (always
 /// with a point or exponent), {"real": "nan"} for what JSON has no number for, [value, error] for
-/// estimates. Decoders throw nlohmann's exceptions, which callers turn into IoError.
+/// estimates. Decoders throw some std::exception on anything else, which callers turn into IoError.
 namespace onset::study::codec {
 
 using Json = nlohmann::ordered_json;
@@ -24,6 +24,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Parameters decode_parameters(const Json& json);
 [[nodiscard]] Table decode_table(const Json& json);
 [[nodiscard]] std::vector<std::pair<std::string, Cell>> decode_summary(const Json& json);
+
+/// The JSON itself when it is a list: loops over anything else would quietly see one item or none.
+[[nodiscard]] const Json& list_of(const Json& json);
 
 [[nodiscard]] PointStatus decode_status(const std::string& word);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
 #include "study/codec.hpp"
 #include "study/store_file.hpp"
 
@@ -71,9 +72,9 @@ bool is_larger(const StudyRecord& theirs, const StudyRecord& ours, const std::st
   const std::set<std::string> b = keys_of(ours);
   if (std::includes(b.begin(), b.end(), a.begin(), a.end())) return false;
   if (std::includes(a.begin(), a.end(), b.begin(), b.end())) return true;
-  throw IoError(file, fmt::format("has another study '{}': neither has all the points of the "
+  throw IoError(file, fmt::format("has another study {}: neither has all the points of the "
                                   "other. Nothing was merged",
-                                  ours.name));
+                                  in_quotes(ours.name)));
 }
 
 }  // namespace

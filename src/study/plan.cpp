@@ -21,7 +21,7 @@ const Verb& find_command(const Study& study, std::span<const Verb> verbs, const 
   const std::string nearest = suggestion(study.command, known);
   complain(place,
            fmt::format(
-               "there is no command '{}'{}", study.command,
+               "there is no command {}{}", in_quotes(study.command),
                nearest.empty() ? fmt::format("; known are {}", fmt::join(known, ", ")) : nearest));
 }
 
@@ -67,7 +67,7 @@ class Planner {
       names.push_back(parameter.name);
     }
     const std::string nearest = suggestion(name, names);
-    complain(place, fmt::format("'{}' has no parameter '{}'{}", study_.command, name,
+    complain(place, fmt::format("'{}' has no parameter {}{}", study_.command, in_quotes(name),
                                 nearest.empty() ? fmt::format("; it has {}", fmt::join(names, ", "))
                                                 : nearest));
   }

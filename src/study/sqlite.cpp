@@ -78,10 +78,19 @@ bool Statement::step() {
 void Statement::run() {
   while (step()) {
   }
-  sqlite3_reset(statement_.get());
+  reset();
+}
+
+void Statement::require_kind(int column, bool fits) const {
+  if (fits) return;
+  throw IoError(database_.path().string(),
+                fmt::format("the store is damaged: its column '{}' holds a value of another kind",
+                            sqlite3_column_name(statement_.get(), column)));
 }
 
 std::string Statement::text(int column) const {
+  const int kind = sqlite3_column_type(statement_.get(), column);
+  require_kind(column, kind == SQLITE_TEXT || kind == SQLITE_BLOB);
   const auto* bytes = sqlite3_column_blob(statement_.get(), column);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size))
@@ -89,10 +98,12 @@ std::string Statement::text(int column) const {
 }
 
 std::int64_t Statement::whole(int column) const {
+  require_kind(column, sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER);
   return sqlite3_column_int64(statement_.get(), column);
 }
 
 double Statement::real(int column) const {
+  require_kind(column, sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT);
   return sqlite3_column_double(statement_.get(), column);
 }
 

@@ -27,12 +27,20 @@ class Statement {
   bool step();
   /// For statements without rows; the values may be bound anew afterwards.
   void run();
+  /// Back to the start, for values to be bound anew.
+  void reset() { sqlite3_reset(statement_.get()); }
 
+  // Columns of the row; IoError where one holds another kind of value, as SQLite allows.
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] std::int64_t whole(int column) const;
   [[nodiscard]] double real(int column) const;
+  void get(int column, std::string& out) const { out = text(column); }
+  void get(int column, std::int64_t& out) const { out = whole(column); }
+  void get(int column, double& out) const { out = real(column); }
 
  private:
+  void require_kind(int column, bool fits) const;
+
   struct Finalizer {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };

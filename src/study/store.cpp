@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <exception>
+
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "study/codec.hpp"
@@ -11,7 +13,6 @@
 
 namespace onset::study {
 
-using codec::Json;
 using sqlite::Database;
 using sqlite::Statement;
 
@@ -31,27 +32,52 @@ void prepare_for_writing(Database& database) {
   }
 }
 
-/// Decoding errors with the file's name.
+/// decode() with complaints that name the file and the point or study.
 template <class Decode>
-auto decoded(const std::filesystem::path& path, Decode decode) {
+auto decoded(const std::filesystem::path& path, const std::string& what, Decode decode) {
   try {
     return decode();
-  } catch (const IoError&) {
-    throw;
   } catch (const std::exception& error) {
-    throw IoError(path.string(), std::string("the store is damaged: ") + error.what());
+    constexpr std::size_t most = 400;  // parsers repeat what they read
+    throw IoError(path.string(),
+                  fmt::format("the store is damaged: {}: {}", what, printable(error.what(), most)));
   }
+}
+
+std::string name_of(const PointRow& row) {
+  return fmt::format("point {} ({})", in_quotes(row.key), printable(row.command));
+}
+
+std::string name_of(const StudyRow& row) {
+  return fmt::format("study {}", in_quotes(row.name));
+}
+
+template <class Row>
+void require_checksum(const std::filesystem::path& path, const Row& row, const std::string& given) {
+  if (given == checksum(row)) return;
+  throw IoError(path.string(), fmt::format("{} does not fit its checksum: the store was changed or "
+                                           "damaged after it was written",
+                                           name_of(row)));
 }
 
 }  // namespace
 
 Store::File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
   if (mode == Mode::read) {
-    check_store_header(path_);
-    database_.emplace(path_, reading_mode(path_));
-    database_->execute("PRAGMA query_only = ON");
-    return;
+    open_for_reading();
+  } else {
+    open_for_writing();
   }
+}
+
+void Store::File::open_for_reading() {
+  check_store_header(path_);
+  database_.emplace(path_, reading_mode(path_));
+  database_->execute("PRAGMA query_only = ON");
+  checked_ = has_checksums(*database_);
+}
+
+void Store::File::open_for_writing() {
   std::error_code error;
   const bool exists = std::filesystem::exists(path_, error);
   if (exists) check_store_header(path_);
@@ -60,88 +86,93 @@ Store::File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)
   if (!std::filesystem::exists(path_, error)) make_store(path_);
   database_.emplace(path_, Database::Mode::write);
   prepare_for_writing(*database_);
+  if (!has_checksums(*database_)) add_checksums();
+  checked_ = true;
+}
+
+void Store::File::add_checksums() {
+  sqlite::Transaction transaction(*database_);
+  add_checksum_columns(*database_);
+  Statement find(*database_, select_points("WHERE key = ?"));
+  Statement put(*database_, "UPDATE points SET checksum = ? WHERE key = ?");
+  for (const std::string& key : keys()) {
+    find.bind(1, key).step();
+    put.bind(1, checksum(read_point(find))).bind(2, key).run();
+    find.reset();
+  }
+  Statement put_study(*database_, "UPDATE studies SET checksum = ? WHERE id = ?");
+  for (const std::int64_t id : study_ids()) {
+    put_study.bind(1, checksum(read_study(id))).bind(2, id).run();
+  }
+  transaction.commit();
 }
 
 void Store::File::write(const PointRecord& record) {
-  Statement(*database_,
-            "INSERT OR REPLACE INTO points (key, command, method, parameters, status, reason, "
-            "result, summary, notes, version, simd, seconds, threads, host, finished) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(1, record.key)
-      .bind(2, record.command)
-      .bind(3, std::int64_t{record.method})
-      .bind(4, codec::dump(codec::encode(record.parameters)))
-      .bind(5, to_string(record.status))
-      .bind(6, record.reason)
-      .bind(7, codec::dump(codec::encode(record.table)))
-      .bind(8, codec::dump(codec::encode(record.summary)))
-      .bind(9, codec::dump(record.notes))
-      .bind(10, record.version)
-      .bind(11, record.simd)
-      .bind(12, record.seconds)
-      .bind(13, std::int64_t{record.threads})
-      .bind(14, record.host)
-      .bind(15, record.finished)
-      .run();
+  const PointRow row = to_row(record);
+  Statement insert(*database_,
+                   fmt::format("INSERT OR REPLACE INTO points ({}, checksum) "
+                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               point_columns));
+  int index = 0;
+  for_each_column(row, [&](const auto& field) { insert.bind(++index, field); });
+  insert.bind(++index, checksum(row)).run();
 }
 
 void Store::File::write(const StudyRecord& study) {
+  const StudyRow row = to_row(study);
   // Kept in place when it is there: studies() goes by the order of first filing.
   Statement(*database_,
-            "INSERT INTO studies (name, command, source, axes) VALUES (?, ?, ?, ?) "
+            "INSERT INTO studies (name, command, source, axes, checksum) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (name) DO UPDATE SET command = excluded.command, "
-            "source = excluded.source, axes = excluded.axes")
-      .bind(1, study.name)
-      .bind(2, study.command)
-      .bind(3, study.source)
-      .bind(4, codec::dump(study.axes))
+            "source = excluded.source, axes = excluded.axes, checksum = excluded.checksum")
+      .bind(1, row.name)
+      .bind(2, row.command)
+      .bind(3, row.source)
+      .bind(4, row.axes)
+      .bind(5, checksum(row))
       .run();
   Statement find(*database_, "SELECT id FROM studies WHERE name = ?");
-  find.bind(1, study.name).step();
-  const std::int64_t id = find.whole(0);
+  find.bind(1, row.name).step();
+  write_points(find.whole(0), row);
+}
+
+void Store::File::write_points(std::int64_t id, const StudyRow& row) {
   Statement(*database_, "DELETE FROM study_points WHERE study = ?").bind(1, id).run();
   Statement insert(*database_,
                    "INSERT INTO study_points (study, position, key, axis_values) "
                    "VALUES (?, ?, ?, ?)");
   std::int64_t position = 0;
-  for (const StudyRecord::Entry& entry : study.points) {
-    Json values = Json::array();
-    for (const Value& value : entry.axis_values) values.push_back(codec::encode(value));
-    insert.bind(1, id).bind(2, position++).bind(3, entry.key).bind(4, codec::dump(values)).run();
+  for (const StudyRow::Entry& entry : row.points) {
+    insert.bind(1, id).bind(2, position++).bind(3, entry.key).bind(4, entry.axis_values).run();
   }
 }
 
+std::string Store::File::select_points(std::string_view rest) const {
+  return fmt::format("SELECT {}, {} FROM points {}", point_columns, checked_ ? "checksum" : "''",
+                     rest);
+}
+
+PointRow Store::File::read_point(const Statement& at) const {
+  PointRow row;
+  int column = 0;
+  for_each_column(row, [&](auto& field) { at.get(column++, field); });
+  if (checked_) require_checksum(path_, row, at.text(column));
+  return row;
+}
+
 std::optional<PointRecord> Store::File::find(const std::string& key) {
-  Statement row(*database_,
-                "SELECT command, method, parameters, status, reason, result, summary, notes, "
-                "version, simd, seconds, threads, host, finished FROM points WHERE key = ?");
-  if (!row.bind(1, key).step()) return std::nullopt;
-  return decoded(path_, [&] {
-    PointRecord record;
-    record.key = key;
-    record.command = row.text(0);
-    record.method = static_cast<int>(row.whole(1));
-    record.parameters = codec::decode_parameters(Json::parse(row.text(2)));
-    record.status = codec::decode_status(row.text(3));
-    record.reason = row.text(4);
-    record.table = codec::decode_table(Json::parse(row.text(5)));
-    record.summary = codec::decode_summary(Json::parse(row.text(6)));
-    record.notes = Json::parse(row.text(7)).get<std::vector<std::string>>();
-    record.version = row.text(8);
-    record.simd = row.text(9);
-    record.seconds = row.real(10);
-    record.threads = static_cast<int>(row.whole(11));
-    record.host = row.text(12);
-    record.finished = row.text(13);
-    return record;
-  });
+  Statement point(*database_, select_points("WHERE key = ?"));
+  if (!point.bind(1, key).step()) return std::nullopt;
+  const PointRow row = read_point(point);
+  return decoded(path_, name_of(row), [&] { return from_row(row); });
 }
 
 std::map<std::string, PointStatus> Store::File::statuses() {
   std::map<std::string, PointStatus> out;
-  Statement row(*database_, "SELECT key, status FROM points");
-  while (row.step()) {
-    out[row.text(0)] = decoded(path_, [&] { return codec::decode_status(row.text(1)); });
+  Statement point(*database_, select_points(""));
+  while (point.step()) {
+    const PointRow row = read_point(point);
+    out[row.key] = decoded(path_, name_of(row), [&] { return codec::decode_status(row.status); });
   }
   return out;
 }
@@ -153,37 +184,32 @@ std::vector<std::string> Store::File::keys() {
   return out;
 }
 
-std::vector<StudyRecord::Entry> Store::File::entries(std::int64_t study) {
-  std::vector<StudyRecord::Entry> out;
-  Statement row(*database_,
-                "SELECT key, axis_values FROM study_points WHERE study = ? ORDER BY position");
-  row.bind(1, study);
-  while (row.step()) {
-    StudyRecord::Entry entry;
-    entry.key = row.text(0);
-    decoded(path_, [&] {
-      for (const Json& value : Json::parse(row.text(1))) {
-        entry.axis_values.push_back(codec::decode_value(value));
-      }
-      return true;
-    });
-    out.push_back(std::move(entry));
-  }
+std::vector<std::int64_t> Store::File::study_ids() {
+  std::vector<std::int64_t> out;
+  Statement row(*database_, "SELECT id FROM studies ORDER BY id");
+  while (row.step()) out.push_back(row.whole(0));
   return out;
+}
+
+StudyRow Store::File::read_study(std::int64_t id) {
+  Statement study(*database_, fmt::format("SELECT name, command, source, axes, {} FROM studies "
+                                          "WHERE id = ?",
+                                          checked_ ? "checksum" : "''"));
+  study.bind(1, id).step();
+  StudyRow row{study.text(0), study.text(1), study.text(2), study.text(3), {}};
+  Statement point(*database_,
+                  "SELECT key, axis_values FROM study_points WHERE study = ? ORDER BY position");
+  point.bind(1, id);
+  while (point.step()) row.points.push_back({point.text(0), point.text(1)});
+  if (checked_) require_checksum(path_, row, study.text(4));
+  return row;
 }
 
 std::vector<StudyRecord> Store::File::studies() {
   std::vector<StudyRecord> out;
-  Statement row(*database_, "SELECT id, name, command, source, axes FROM studies ORDER BY id");
-  while (row.step()) {
-    StudyRecord study;
-    study.name = row.text(1);
-    study.command = row.text(2);
-    study.source = row.text(3);
-    study.axes =
-        decoded(path_, [&] { return Json::parse(row.text(4)).get<std::vector<std::string>>(); });
-    study.points = entries(row.whole(0));
-    out.push_back(std::move(study));
+  for (const std::int64_t id : study_ids()) {
+    const StudyRow row = read_study(id);
+    out.push_back(decoded(path_, name_of(row), [&] { return from_row(row); }));
   }
   return out;
 }
@@ -235,8 +261,9 @@ StudyRecord Store::study(const std::string& name) const {
     throw InvalidArgument(
         "study", fmt::format("{} has several; say which: {}", file, fmt::join(names, ", ")));
   }
-  throw InvalidArgument("study", fmt::format("{} has no study '{}'; it has {}{}", file, name,
-                                             fmt::join(names, ", "), suggestion(name, names)));
+  throw InvalidArgument("study",
+                        fmt::format("{} has no study {}; it has {}{}", file, in_quotes(name),
+                                    fmt::join(names, ", "), suggestion(name, names)));
 }
 
 StudyRecord record_of(const Plan& plan) {

@@ -3,10 +3,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onset/study/store.hpp"
+#include "study/point_row.hpp"
 #include "study/sqlite.hpp"
+#include "study/study_row.hpp"
 #include "study/writer_lock.hpp"
 
 namespace onset::study {
@@ -28,11 +31,21 @@ class Store::File {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  [[nodiscard]] std::vector<StudyRecord::Entry> entries(std::int64_t study);
+  void open_for_reading();
+  void open_for_writing();
+  void add_checksums();
+  void write_points(std::int64_t id, const StudyRow& row);
+  /// "SELECT .. FROM points" with the checksum last, followed by `rest`.
+  [[nodiscard]] std::string select_points(std::string_view rest) const;
+  /// The row that such a statement is at; throws IoError where it does not fit its checksum.
+  [[nodiscard]] PointRow read_point(const sqlite::Statement& at) const;
+  [[nodiscard]] std::vector<std::int64_t> study_ids();
+  [[nodiscard]] StudyRow read_study(std::int64_t id);
 
   std::filesystem::path path_;
   std::optional<WriterLock> lock_;  // outlives the database: taken before it, given back after it
   std::optional<sqlite::Database> database_;
+  bool checked_ = false;  // whether points and studies carry checksums
 };
 
 }  // namespace onset::study

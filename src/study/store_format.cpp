@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
+#include "io/input_file.hpp"
 #include "onset/core/error.hpp"
 #include "study/sqlite.hpp"
 
@@ -17,8 +16,10 @@ namespace {
 
 /// "Onst" in SQLite's application_id: the file is ours.
 constexpr std::uint32_t application_id = 0x4f6e7374;
-/// In SQLite's user_version; raised when a reader of this version could not read the file.
-constexpr std::uint32_t store_version = 1;
+/// In SQLite's user_version; raised when a reader of the version before could not read the file.
+constexpr std::uint32_t store_version = 2;
+/// Stores without checksums: read as they are, and given checksums when they are next written.
+constexpr std::uint32_t oldest_version = 1;
 
 constexpr const char* schema = R"sql(
 CREATE TABLE points (
@@ -36,14 +37,16 @@ CREATE TABLE points (
   seconds REAL NOT NULL,
   threads INTEGER NOT NULL,
   host TEXT NOT NULL,
-  finished TEXT NOT NULL          -- UTC
+  finished TEXT NOT NULL,         -- UTC
+  checksum TEXT NOT NULL          -- of all the others
 );
 CREATE TABLE studies (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
   command TEXT NOT NULL,
   source TEXT NOT NULL,           -- the study file
-  axes TEXT NOT NULL              -- JSON: names of the parameters that vary
+  axes TEXT NOT NULL,             -- JSON: names of the parameters that vary
+  checksum TEXT NOT NULL          -- of all this and of the study's points
 );
 CREATE TABLE study_points (
   study INTEGER NOT NULL REFERENCES studies (id),
@@ -71,24 +74,32 @@ std::uint32_t big_endian(const std::array<char, header_bytes>& bytes, std::size_
 }  // namespace
 
 void check_store_header(const std::filesystem::path& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
+  io::InputFile in(path);
   std::array<char, header_bytes> header{};
-  if (!in) {
-    throw IoError(path.string(), "cannot be opened: " + std::generic_category().message(errno));
-  }
-  in.read(header.data(), header.size());
-  if (!in || std::string_view(header.data(), magic.size()) != magic ||
+  if (in.read(header.data(), header.size()) != header.size() ||
+      std::string_view(header.data(), magic.size()) != magic ||
       big_endian(header, application_offset) != application_id) {
-    throw IoError(path.string(), "is not a store of Onset; it was left as it is");
+    in.fail("is not a store of Onset; it was left as it is");
   }
   const std::uint32_t version = big_endian(header, version_offset);
-  if (version != store_version) {
-    throw IoError(path.string(),
-                  fmt::format("is a store of version {}, and this Onset reads version {}; it was "
-                              "left as it is",
-                              version, store_version));
+  if (version < oldest_version || version > store_version) {
+    in.fail(
+        fmt::format("is a store of version {}, and this Onset reads version {} and {}; it was "
+                    "left as it is",
+                    version, oldest_version, store_version));
   }
+}
+
+bool has_checksums(sqlite::Database& database) {
+  sqlite::Statement version(database, "PRAGMA user_version");
+  return version.step() && version.whole(0) > std::int64_t{oldest_version};
+}
+
+void add_checksum_columns(sqlite::Database& database) {
+  database.execute(
+      "ALTER TABLE points ADD COLUMN checksum TEXT NOT NULL DEFAULT '';"
+      "ALTER TABLE studies ADD COLUMN checksum TEXT NOT NULL DEFAULT '';");
+  database.execute(fmt::format("PRAGMA user_version = {}", store_version).c_str());
 }
 
 void make_store(const std::filesystem::path& path) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
-#include "onset/core/error.hpp"
+#include "onset/io/read_file.hpp"
 #include "study/study_reader.hpp"
 
 namespace onset::study {
@@ -120,12 +118,7 @@ Study parse_study(std::string_view text, const std::filesystem::path& file) {
 }
 
 Study read_study(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw IoError(file.string(), "cannot be opened");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw IoError(file.string(), "cannot be read");
-  return parse_study(text.str(), file);
+  return parse_study(io::read_file(file), file);
 }
 
 }  // namespace onset::study

@@ -16,6 +16,15 @@ def rows(*arguments):
     return one_object(done.stdout)["rows"]
 
 
+class Remarks(unittest.TestCase):
+    def test_few_samples_are_said_in_few_digits(self):
+        for alpha, said in (("5e-324", "0.05"), ("1e-9", "0.05"), ("0.03", "0.6")):
+            done = onset("aim", "amp", "--dim", "20", "--alpha", alpha, "--runs", "1",
+                         "--format", "json")
+            notes = one_object(done.stdout)["notes"]
+            self.assertTrue(any(f": alpha d = {said} is below 5" in note for note in notes), notes)
+
+
 class Limits(unittest.TestCase):
     def test_curve_has_the_columns_of_the_contract(self):
         for channel in ["softmax", "hardmax", "linear"]:

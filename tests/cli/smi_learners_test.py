@@ -101,6 +101,14 @@ class Learners(unittest.TestCase):
             for word in words:
                 self.assertIn(word, result.stderr)
 
+    def test_several_runs_on_one_data_set_are_refused(self):
+        self.generate("--layers", "1", "--dim", "20", "--samples", "30")
+        model = ["smi", "amp", "--layers", "1", "--data", self.path("data")]
+        self.assertEqual(self.json(*model)["parameters"]["runs"], 1)
+        result = onset(*model, "--runs", "3")
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertIn("--runs: 3 runs on one data set", result.stderr)
+
     def test_files_that_do_not_fit_are_named(self):
         self.generate("--layers", "1", "--dim", "20", "--samples", "30")
         result = onset("smi", "amp", "--layers", "1", "--tokens", "3", "--data", self.path("data"))

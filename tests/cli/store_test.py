@@ -12,7 +12,7 @@ import numpy
 
 from onset_command import onset, start
 from study_files import (ENDLESS_STUDY, FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
-                         change_first_alpha, edit, stored_points)
+                         change_first_alpha, edit, edit_points, stored_points)
 
 SMALL_STUDY = QUICK_STUDY.replace("[2, 3, 5]", "[2]")
 
@@ -69,6 +69,30 @@ class Damaged(StudyCase):
         self.assert_complaint(onset("sweep", self.study(QUICK_STUDY), "--store", store), 4,
                               "damaged")
         self.assertEqual(checksum(store), before)
+
+
+class Edited(StudyCase):
+    def test_a_result_that_was_edited_is_named_by_all_who_read_it(self):
+        store, study = self.path("s.db"), self.study(SMALL_STUDY)
+        self.sweep(study, store)
+        edit(store, "UPDATE points SET result = replace(result, '0.1', '0.2')")
+        for done in (onset("export", store), onset("sweep", study, "--store", store),
+                     onset("merge", self.path("out.db"), store),
+                     onset("report", store, "--out", self.path("page.html"))):
+            self.assert_complaint(done, 4, "s.db", "point '", "(smi thresholds)",
+                                  "does not fit its checksum")
+
+    def test_axis_values_that_do_not_fit_are_named(self):
+        store = self.path("s.db")
+        self.sweep(self.study(SMALL_STUDY), store)
+        edit(store, "ALTER TABLE points DROP COLUMN checksum")
+        edit(store, "ALTER TABLE studies DROP COLUMN checksum")
+        edit(store, "PRAGMA user_version = 1")
+        self.assertEqual(onset("export", store).returncode, 0)
+        edit(store, "UPDATE study_points SET axis_values = '[]'")
+        for done in (onset("export", store),
+                     onset("report", store, "--out", self.path("page.html"))):
+            self.assert_complaint(done, 4, "s.db", "study 'study'", "0 axis values for 3 axes")
 
 
 class NoRoom(StudyCase):
@@ -185,7 +209,7 @@ class Merge(StudyCase):
         self.assertEqual(checksum(self.a), before)
 
     def test_a_finished_point_takes_the_place_of_a_failed_one(self):
-        edit(self.a, "UPDATE points SET status = 'failed', reason = 'no luck'")
+        edit_points(self.a, "UPDATE points SET status = 'failed', reason = 'no luck'")
         self.assertEqual(onset("merge", self.a, self.b).returncode, 0)
         self.assertEqual(self.export(self.a), self.export(self.b))
         _, row = self.sweep(self.path("study.toml"), self.a, "--status")

@@ -1,5 +1,6 @@
 """Studies and stores for the tests of sweep, export and merge."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -95,12 +96,33 @@ def edit(store, sql, *values):
     connection.close()
 
 
+COLUMNS = ("key, command, method, parameters, status, reason, result, summary, notes, version, "
+           "simd, seconds, threads, host, finished")
+
+
+def field(value):
+    """A value as the checksum of a point takes it; Python writes no other digits of a number."""
+    if isinstance(value, str):
+        return f"{len(value.encode())}:{value}\n"
+    return f"{value!r}\n"
+
+
+def edit_points(store, sql, *values):
+    """The same for points, with checksums that fit again, as another run might have left them."""
+    connection = sqlite3.connect(store)
+    with connection:
+        connection.execute(sql, values)
+        for row in connection.execute(f"SELECT {COLUMNS} FROM points").fetchall():
+            checksum = hashlib.sha256("".join(map(field, row)).encode()).hexdigest()
+            connection.execute("UPDATE points SET checksum = ? WHERE key = ?", (checksum, row[0]))
+    connection.close()
+
+
 def change_first_alpha(store, value):
     connection = sqlite3.connect(store)
     key, result = connection.execute("SELECT key, result FROM points ORDER BY key").fetchone()
+    connection.close()
     table = json.loads(result)
     column = [c["name"] for c in table["columns"]].index("alpha")
     table["rows"][0][column] = [value, 0.0]
-    with connection:
-        connection.execute("UPDATE points SET result = ? WHERE key = ?", (json.dumps(table), key))
-    connection.close()
+    edit_points(store, "UPDATE points SET result = ? WHERE key = ?", json.dumps(table), key)

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "onset/core/artifact.hpp"
 #include "onset/core/table.hpp"
@@ -21,5 +22,8 @@ namespace onset::io {
 /// float32 becomes float64). Throws IoError naming the path, what it holds and what is allowed:
 /// all of these types, or `allowed` where the caller wants fewer.
 [[nodiscard]] Array read_npy(const std::filesystem::path& path, std::string allowed = {});
+
+/// The shape that the file's header says, without reading the numbers. Throws IoError likewise.
+[[nodiscard]] std::vector<std::size_t> read_npy_shape(const std::filesystem::path& path);
 
 }  // namespace onset::io

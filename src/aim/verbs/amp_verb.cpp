@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -53,12 +55,6 @@ Table trajectory_table() {
        {"step", "||S_hat' - S_hat||_F^2/d", "", false},
        {"smallest", "eigenvalue of that matrix", "", false},
        {"largest", "eigenvalue of that matrix", "", false}});
-}
-
-/// Three digits, for remarks.
-double rounded(double x) {
-  const double unit = std::pow(10.0, std::floor(std::log10(x)) - 2.0);
-  return std::round(x / unit) * unit;
 }
 
 Cell known(double x) {
@@ -149,11 +145,13 @@ void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& re
         " run(s) are surer of themselves than they should be: their variance is far below the "
         "error that they have (or, without a truth, may well have at this size).");
   }
-  const double per_direction = alpha * static_cast<double>(plan.dim());
+  const double per_direction =
+      ratio_of(samples_of(alpha, plan.dim()), plan.dim()) * static_cast<double>(plan.dim());
   if (per_direction < few_samples) {
-    result.notes.push_back("alpha = " + to_text(Value(alpha)) +
-                           ": alpha d = " + to_text(Value(rounded(per_direction))) +
-                           " is below 5: so few samples are far from the limit of large d.");
+    result.notes.push_back(fmt::format(
+        "alpha = {}: alpha d = {:.3g} is below 5: so few samples are far from the limit of large "
+        "d.",
+        to_text(Value(alpha)), per_direction));
   }
 }
 

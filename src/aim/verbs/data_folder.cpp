@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 #include "aim/verbs/model_options.hpp"
@@ -134,18 +132,14 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
 }
 
 std::optional<StoredShape> stored_shape(const std::string& folder) {
-  constexpr std::size_t header_bytes = 256;
-  std::ifstream file(std::filesystem::path(folder) / "X.npy", std::ios::binary);
-  std::string header(header_bytes, '\0');
-  file.read(header.data(), static_cast<std::streamsize>(header_bytes));
-  const std::size_t at = header.find("'shape':");
-  const std::size_t open = header.find('(', at);
-  if (at == std::string::npos || open == std::string::npos) return std::nullopt;
-  std::istringstream axes(header.substr(open + 1));
-  StoredShape shape;
-  char comma = '\0';
-  axes >> shape.samples >> comma >> shape.tokens >> comma >> shape.dim;
-  return axes ? std::optional(shape) : std::nullopt;
+  try {
+    const auto shape = io::read_npy_shape(std::filesystem::path(folder) / "X.npy");
+    if (shape.size() != 3) return std::nullopt;
+    const auto real = [](std::size_t n) { return static_cast<double>(n); };
+    return StoredShape{real(shape[0]), real(shape[1]), real(shape[2])};
+  } catch (const IoError&) {
+    return std::nullopt;
+  }
 }
 
 void take_from_manifest(const std::string& folder, Parameters& parameters) {

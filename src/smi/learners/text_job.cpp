@@ -116,8 +116,9 @@ TextMessage read_message(const std::string& line) {
     message.row.loss = {read_number(in), read_number(in)};
     message.row.correct = read<std::int64_t>(in);
   } else if (message.kind == TextMessage::Kind::similarity) {
-    for (double x = 0.0; in >> x;) message.row.similarity.push_back(x);
+    while (!(in >> std::ws).eof()) message.row.similarity.push_back(read_number(in));
   }
+  if (!(in >> std::ws).eof()) throw std::runtime_error("more words than the message has");
   return message;
 }
 

@@ -33,9 +33,16 @@ void check_options(Parameters& p) {
     if (p.has("dim")) {
       throw InvalidArgument("--dim", "comes from the data; allowed: leaving it out with --data");
     }
+    if (p.has("runs") && p.integer("runs") != 1) {
+      throw InvalidArgument("--runs", std::to_string(p.integer("runs")) +
+                                          " runs on one data set would have no scatter that says "
+                                          "anything; allowed: 1 with --data");
+    }
+    p.set("runs", std::int64_t{1});
     return;
   }
   if (!p.has("dim")) p.set("dim", default_dimension);
+  if (!p.has("runs")) p.set("runs", default_runs);
   if (!p.has("alpha")) {
     throw InvalidArgument("--alpha",
                           "is missing; allowed: sample ratios N/D, or --data with samples of one's "
@@ -206,8 +213,9 @@ std::vector<Parameter> amp_parameters() {
   alpha.text = "Sample ratios N/D (samples over dimension); with --data, all samples unless given.";
   list.push_back(alpha);
   list.push_back(
-      make_parameter("runs", ParameterKind::integer, default_runs, 1, 1e6,
-                     "Runs for every alpha, each with a teacher and samples of its own."));
+      make_parameter("runs", ParameterKind::integer, {}, 1, 1e6,
+                     "Runs for every alpha, each with a teacher and samples of its own; 8 unless "
+                     "given, 1 with --data."));
   list.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{200}, 1, 1e6,
                                 "Most iterations of a run."));
   list.push_back(make_parameter("start", ParameterKind::real, 1e-3, 1e-12, 0.9,

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <string_view>
 
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
+#include "onset/io/read_file.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/model/links.hpp"
 
@@ -30,7 +30,7 @@ constexpr double longest_evaluation = 20.0;
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
   throw InvalidArgument(
       "--token-correlation",
-      "'" + text + "' " + why +
+      in_quotes(text) + " " + why +
           "; allowed: none, R or equi:R (between any two tokens), ar1:R (R^|i-j|) with a number "
           "R that leaves the covariance "
           "positive definite, or a file with a symmetric matrix, one row per "
@@ -226,15 +226,17 @@ void read_correlation_file(Parameters& parameters) {
 
 std::string read_correlation(const std::string& name) {
   if (is_form(name)) return name;
-  std::ifstream file(name);
-  std::ostringstream text;
-  if (!file) {
-    const std::string forms[] = {"none", "ar1", "equi"};
-    wrong_correlation(name, "is no known form, and no file of that name can be read" +
-                                suggestion(name.substr(0, name.find(':')), forms));
-  }
-  text << file.rdbuf();
-  return std::string(inline_matrix) + square_matrix(name, text.str());
+  const std::string text = [&] {
+    try {
+      return io::read_file(name);
+    } catch (const IoError& error) {
+      const std::string forms[] = {"none", "ar1", "equi"};
+      wrong_correlation(name, "is no known form, and no file of that name can be read (" +
+                                  std::string(error.what()).substr(name.size() + 2) + ")" +
+                                  suggestion(name.substr(0, name.find(':')), forms));
+    }
+  }();
+  return std::string(inline_matrix) + square_matrix(name, text);
 }
 
 std::vector<std::string> link_words() {

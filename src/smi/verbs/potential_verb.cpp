@@ -46,7 +46,13 @@ OverlapGrid read_grid(const Parameters& p, std::size_t blocks) {
   const std::string& path = p.text("path");
   OverlapGrid grid{std::vector<std::vector<double>>(blocks, even), path == "all"};
   const auto layer = static_cast<std::size_t>(p.integer("layer"));
-  if (path == "one") {
+  if (path != "one") {
+    const bool layer_given = layer != 1;
+    if (layer_given || p.reals("at") != std::vector<double>{0.0}) {
+      throw InvalidArgument(layer_given ? "--layer" : "--at",
+                            "says nothing with --path " + path + "; allowed: with --path one");
+    }
+  } else {
     if (layer > blocks) {
       throw InvalidArgument("--layer", std::to_string(layer) + " is not a layer; allowed: 1 to " +
                                            std::to_string(blocks));

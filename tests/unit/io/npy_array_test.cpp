@@ -39,8 +39,8 @@ class NpyArray : public ::testing::Test {
 /// A version 1 file as NumPy writes it.
 std::string version_one(const std::string& header, const std::string& data) {
   std::string out("\x93NUMPY\x01\x00", 8);
-  out += static_cast<char>(header.size());
-  out += '\0';
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
   return out + header + data;
 }
 
@@ -91,6 +91,46 @@ TEST_F(NpyArray, WhatIsWrongWithAFileIsSaid) {
   write(version_one(
       "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 9999999999), }", ""));
   EXPECT_NE(complaint().find("no memory"), std::string::npos);
+}
+
+TEST_F(NpyArray, TheEntriesOfAHeaderMayStandInAnyOrderWithAnyBlanks) {
+  write(version_one("{ \"shape\":( 2 , ) ,'fortran_order' :False,\n 'descr': \"<f8\" } \n",
+                    bytes<double>({1, 2})));
+  EXPECT_EQ(std::get<std::vector<double>>(read_npy(path_).values), (std::vector<double>{1, 2}));
+  EXPECT_EQ(read_npy_shape(path_), std::vector<std::size_t>{2});
+}
+
+TEST_F(NpyArray, AHeaderWithAFieldOfManyCharactersIsRefusedAndNotRepeated) {
+  const std::string many(50'000, 'x');
+  for (const std::string& header :
+       {"{'descr': '" + many + "', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '<f8', '" + many + "': False, 'shape': (1,), }",
+        "{'descr': [('" + many +
+            "', '<f8')], 'fortran_order': False, "
+            "'shape': (1,), }",
+        std::string(50'000, '{'), std::string(50'000, '[')}) {
+    write(version_one(header, ""));
+    EXPECT_NE(complaint(), "none");
+    EXPECT_LT(complaint().size(), path_.string().size() + 300);
+  }
+}
+
+TEST_F(NpyArray, WhatIsNoHeaderIsSaid) {
+  for (const char* header :
+       {"", "{", "{}", "{'descr': '<f8'}", "{'descr': '<f8', 'fortran_order': False, 'shape': 1}",
+        "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)",
+        "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f8\\", "{'descr': [('a', '<f8')"}) {
+    write(version_one(header, bytes<double>({1})));
+    EXPECT_NE(complaint().find("header that cannot be read"), std::string::npos) << header;
+  }
+  write(
+      version_one("{'descr': '<f8', 'fortran_order': False, 'shape': "
+                  "(99999999999999999999999999,), }",
+                  ""));
+  EXPECT_NE(complaint().find("no memory"), std::string::npos) << complaint();
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "onset/numerics/parallel.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -65,6 +67,18 @@ TEST(ParallelFor, ThrowsInterruptedWhenAskedToStop) {
     EXPECT_THROW(parallel_for(context, 100'000, body), Interrupted);
     EXPECT_LT(runs, 1000);
   }
+}
+
+TEST(ParallelFor, GoesOnWithTheThreadsThatThereAre) {
+  // No room for the stack of another thread.
+  const auto in_a_small_process = [] {
+    const rlimit none{1, 1};
+    setrlimit(RLIMIT_AS, &none);
+    std::atomic<int> runs = 0;
+    parallel_for(with_threads(64), 100, [&](std::size_t) { ++runs; });
+    std::_Exit(runs == 100 ? 0 : 1);
+  };
+  EXPECT_EXIT(in_a_small_process(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(OrderedSum, AddsEverything) {

@@ -81,21 +81,15 @@ TEST_F(HtmlReportTest, HasASectionForEveryStudyOrOnlyForTheOneAskedFor) {
 }
 
 TEST_F(HtmlReportTest, TellsAnAxisFromAColumnOfTheSameName) {
-  std::vector<Verb> verbs_with_word{toy_verb()};
-  Parameter kind;  // the verb has a column `kind` too, with other values
-  kind.name = "kind";
-  kind.kind = ParameterKind::text;
-  kind.required = true;
-  verbs_with_word[0].parameters.push_back(kind);
   study::Store store(folder_ / "toy.db", study::Store::Mode::write);
   const study::Study study = study::parse_study(
       "command = 'toy line'\nfixed = {alpha = '0,0.5'}\naxes = {kind = ['one', 'two']}\n",
       "toy.toml");
-  const study::Plan plan = make_plan(study, verbs_with_word);
+  const study::Plan plan = make_plan(study, verbs());
   store.put(record_of(plan));
   const auto workers = local_workers(plan, plan.points.size(), {});
   (void)run_sweep(plan, store, *workers, {}, {});
-  const std::string text = html_report(store, verbs_with_word);
+  const std::string text = html_report(store, verbs());
   EXPECT_TRUE(has(text, "<tspan font-family=\"Helvetica\" >two</tspan>")) << text;
 }
 

@@ -18,6 +18,7 @@ namespace onset::report {
 struct Toy {
   double slope = 1.0;
   std::vector<double> alpha = {};
+  std::optional<std::string> kind = {};  ///< has no effect; a column has the name too
   std::uint64_t seed = 1;
   double tol = 1e-3;
 };
@@ -55,7 +56,8 @@ inline Verb toy_verb() {
   d.primary = "y";
   d.rows = {{"", toy_columns().list()}};
   d.fields.add("slope", &Toy::slope, {}, "Slope.")
-      .add("alpha", &Toy::alpha, {.required = true, .grid = true}, "Alpha.");
+      .add("alpha", &Toy::alpha, {.required = true, .grid = true}, "Alpha.")
+      .add("kind", &Toy::kind, {}, "A word.");
   d.settle = [](Toy&) { return NoModel{}; };
   d.cost = [](const Toy&, const NoModel&) { return Cost{}; };
   d.run = run_toy;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "onset/core/error.hpp"
 #include "unit/smi/text_oracle.hpp"
@@ -115,6 +117,57 @@ TEST(TextProgram, IsNotBelievedWhenItFailsOrSaysSomethingElse) {
   EXPECT_NE(failure_with("false").find("ended with status 1"), std::string::npos);
   EXPECT_NE(failure_with("true").find("ended with status 0"), std::string::npos);
   EXPECT_NE(failure_with("cat").find("means nothing here"), std::string::npos);
+}
+
+/// A program of two lines of shell that says something for the first run.
+class Impostor {
+ public:
+  explicit Impostor(const std::string& script)
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              (std::string("onset_impostor_") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::ofstream(path_) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+  }
+  ~Impostor() { std::filesystem::remove(path_); }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+
+  [[nodiscard]] std::string failure() const { return failure_with(path_.c_str()); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(TextProgram, IsNotBelievedWhereItsLinesAreTooShortOrOutOfPlace) {
+  const std::string row = "echo 'row 0 0 1.5 0.1 2';";
+  for (const auto& [script, why] : std::vector<std::pair<std::string, std::string>>{
+           {"echo 'finished 0 12'", "no rows"},
+           {row + "echo 'finished 0 12'", "no similarities"},
+           {row + "echo 'similarity 0 0 0.5'", "each layer"},
+           {row + "echo 'similarity 0 0 0.5 0.5 0.5'", "each layer"},
+           {row + "echo 'similarity 0 0 0.5 often'", "no number"},
+           {row + "echo 'similarity 0 1 0.5 0.5'", "no row of this step"},
+           {row + row, "steps do not grow"},
+           {"echo 'row 0 0 1.5'", "missing"},
+           {"echo 'row 0 0 1.5 0.1 99'", "test questions"},
+           {"echo 'row 0 99 1.5 0.1 2'", "no such step"},
+           {"echo 'at 1 0'", "no such run"},
+           {"echo 'at -1 0'", "no such run"},
+           {"echo 'at 0 0 0'", "more words"},
+           {"echo", "missing"},
+           {"echo 'diverged 0 3'; echo 'at 0 4'", "has ended"}}) {
+    const std::string message = Impostor(script).failure();
+    EXPECT_NE(message.find("means nothing here"), std::string::npos) << script << ": " << message;
+    EXPECT_NE(message.find(why), std::string::npos) << script << ": " << message;
+  }
+}
+
+TEST(TextProgram, IsEndedWhereItClosesItsOutputAndStays) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string message = Impostor("exec >&-; sleep 60").failure();
+  EXPECT_NE(message.find("did not end"), std::string::npos) << message;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(TextProgram, StopsWhenAskedTo) {

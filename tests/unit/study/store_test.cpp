@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include "study/sqlite.hpp"
 #include "unit/study/toy_study.hpp"
 
 namespace onset::study {
@@ -160,6 +162,120 @@ TEST(Store, AReaderCannotWrite) {
   Store reader(folder / "s.db", Store::Mode::read);
   EXPECT_THROW(reader.put(full_record()), IoError);
   EXPECT_THROW(Store(folder / "none.db", Store::Mode::read), IoError);
+}
+
+/// A store with one point and one study that holds it, as others may have left it.
+class StrangeStore : public testing::Test {
+ protected:
+  StrangeStore() {
+    Store store(path(), Store::Mode::write);
+    store.put(full_record());
+    store.put(StudyRecord{"s", "toy line", "text", {"x"}, {{"k1", {1.0}}}});
+  }
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / "s.db"; }
+  void edit(const std::string& sql) const {
+    sqlite::Database(path(), sqlite::Database::Mode::write).execute(sql.c_str());
+  }
+  /// As the first release wrote it.
+  void make_version_one() const {
+    edit(
+        "ALTER TABLE points DROP COLUMN checksum; ALTER TABLE studies DROP COLUMN checksum;"
+        "PRAGMA user_version = 1");
+  }
+  [[nodiscard]] std::string complaint_of(const std::function<void(const Store&)>& action) const {
+    try {
+      action(Store(path(), Store::Mode::read));
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.path(), path().string());
+      return error.what();
+    }
+    return "none";
+  }
+  [[nodiscard]] std::string complaint_of_point() const {
+    return complaint_of([](const Store& store) { (void)store.find("k1"); });
+  }
+  [[nodiscard]] std::string complaint_of_study() const {
+    return complaint_of([](const Store& store) { (void)store.studies(); });
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(StrangeStore, APointThatWasEditedIsNamed) {
+  EXPECT_EQ(complaint_of_point(), "none");
+  for (const char* change :
+       {"result = replace(result, '0.3', '0.4')", "status = 'ok'", "seconds = 2.0",
+        "parameters = replace(parameters, '-7', '-8')", "summary = '{}'", "checksum = ''"}) {
+    edit("CREATE TABLE kept AS SELECT * FROM points");
+    edit(std::string("UPDATE points SET ") + change);
+    EXPECT_NE(complaint_of_point().find("'k1' (toy line) does not fit its checksum"),
+              std::string::npos)
+        << change << ": " << complaint_of_point();
+    EXPECT_NE(complaint_of([](const Store& store) { (void)store.statuses(); }), "none") << change;
+    edit("DELETE FROM points; INSERT INTO points SELECT * FROM kept; DROP TABLE kept");
+  }
+}
+
+TEST_F(StrangeStore, AStudyThatWasEditedIsNamed) {
+  EXPECT_EQ(complaint_of_study(), "none");
+  edit("UPDATE study_points SET axis_values = '[2.0]'");
+  EXPECT_NE(complaint_of_study().find("study 's' does not fit its checksum"), std::string::npos);
+}
+
+TEST_F(StrangeStore, AStoreOfTheFirstReleaseIsReadWithoutChecksumsAndGetsThemWhenWritten) {
+  make_version_one();
+  expect_same(full_record(), Store(path(), Store::Mode::read).find("k1").value());
+  EXPECT_EQ(Store(path(), Store::Mode::read).study("s").points.size(), 1U);
+  {
+    Store store(path(), Store::Mode::write);
+    expect_same(full_record(), store.find("k1").value());
+    PointRecord other = full_record();
+    other.key = "k2";
+    store.put(other);
+  }
+  EXPECT_EQ(Store(path(), Store::Mode::read).statuses().size(), 2U);
+  EXPECT_EQ(complaint_of_study(), "none");
+  edit("UPDATE points SET status = 'ok' WHERE key = 'k1'");
+  EXPECT_NE(complaint_of_point().find("does not fit its checksum"), std::string::npos);
+}
+
+// Without checksums nothing but the values themselves tells that a store is damaged.
+TEST_F(StrangeStore, APointThatHoldsSomethingElseIsNamed) {
+  make_version_one();
+  for (const char* change :
+       {"result = '{\"columns\":[],\"rows\":[[1]]}'", "result = '{\"columns\":3,\"rows\":3}'",
+        "result = '[]'", "result = '{'",
+        "result = '{\"columns\":[{\"name\":\"a\",\"meaning\":\"\",\"unit\":\"\","
+        "\"estimate\":true}],\"rows\":[[[1.0]]]}'",
+        "result = '{\"columns\":[{\"name\":\"a\",\"meaning\":\"\",\"unit\":\"\","
+        "\"estimate\":false}],\"rows\":[[18446744073709551615]]}'",
+        "result = '{\"columns\":[{\"name\":\"a\",\"meaning\":\"\",\"unit\":\"\","
+        "\"estimate\":false}],\"rows\":[[{\"real\":\"much\"}]]}'",
+        "parameters = '[1]'", "summary = '7'", "notes = '\"one\"'", "notes = '[1]'",
+        "status = 'splendid'", "method = -1", "threads = 99999999999"}) {
+    edit("CREATE TABLE kept AS SELECT * FROM points");
+    edit(std::string("UPDATE points SET ") + change);
+    EXPECT_NE(complaint_of_point().find("damaged: point 'k1' (toy line)"), std::string::npos)
+        << change << ": " << complaint_of_point();
+    edit("DELETE FROM points; INSERT INTO points SELECT * FROM kept; DROP TABLE kept");
+  }
+  for (const char* change : {"seconds = 'long'", "threads = 'many'", "method = 0.5"}) {
+    edit("CREATE TABLE kept AS SELECT * FROM points");
+    edit(std::string("UPDATE points SET ") + change);
+    EXPECT_NE(complaint_of_point().find("of another kind"), std::string::npos) << change;
+    edit("DELETE FROM points; INSERT INTO points SELECT * FROM kept; DROP TABLE kept");
+  }
+}
+
+TEST_F(StrangeStore, APointWithoutAValueForEveryAxisIsNamed) {
+  make_version_one();
+  for (const char* values : {"[]", "[1.0,2.0]", "1.0", "{}", "null", "[{}]", "["}) {
+    edit(std::string("UPDATE study_points SET axis_values = '") + values + "'");
+    EXPECT_NE(complaint_of_study().find("study 's': its point 'k1'"), std::string::npos)
+        << values << ": " << complaint_of_study();
+  }
+  edit("UPDATE studies SET axes = '\"x\"'");
+  EXPECT_NE(complaint_of_study().find("study 's'"), std::string::npos);
 }
 
 class MergeStores : public testing::Test {

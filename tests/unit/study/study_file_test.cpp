@@ -43,6 +43,23 @@ TEST(StudyFile, AxesTakeListsOfNumbersWordsFlagsListsAndGrids) {
   EXPECT_EQ(values_of(*ToyPlan("seeds = [9, 4]"), 0), (Texts{"9", "4"}));
 }
 
+TEST(StudyFile, WhatDependsOnAnAxisIsFilledForEveryPoint) {
+  const ToyPlan plan("axes = {mode = ['fast', 'slow']}\n");
+  ASSERT_EQ(plan->points.size(), 2u);
+  EXPECT_EQ(plan->points[0].parameters.reals("skip"), std::vector{1.0});
+  EXPECT_EQ(plan->points[1].parameters.reals("skip"), std::vector{2.0});
+}
+
+TEST(StudyFile, ACombinationThatTheCommandRefusesIsToldWithThePlaceOfItsValue) {
+  EXPECT_EQ(complaint("axes = {mode = ['fast', 'slow'], slope = [1, -7]}\n"),
+            "toy.toml:2:43: slope: does not go with --mode slow");
+}
+
+TEST(StudyFile, TwoPointsThatAreTheSameAreToldSinceOneOfThemWouldBeWasted) {
+  EXPECT_NE(complaint("fixed = {mode = 'slow'}\naxes = {skip = [2, [2]]}\n").find("twice"),
+            std::string::npos);
+}
+
 TEST(StudyFile, WithoutAxesIsOnePoint) {
   const ToyPlan plan("title = 'One'\ndescription = 'point'\n[fixed]\nslope = 2");
   ASSERT_EQ(plan->points.size(), 1U);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <utility>
+
+namespace onset::io {
+
+/// A file descriptor that is closed in the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace onset::io

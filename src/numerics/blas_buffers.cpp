@@ -1,0 +1,58 @@
+#include "numerics/blas_buffers.hpp"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <semaphore>
+
+#include "onset/core/context.hpp"
+
+extern "C" void openblas_set_num_threads(int threads);
+
+namespace onset::numerics {
+namespace {
+
+/// A buffer of OpenBLAS on x86 (on others it is smaller), with the page that it is rounded up to.
+constexpr std::size_t buffer_bytes = std::size_t{130} << 20;
+
+/// Whether the process may have that much more memory: only trying tells, since limits and the
+/// policy of the kernel all have a say.
+bool has_room(std::size_t bytes) {
+  void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, bytes);
+  return true;
+}
+
+/// How many calls may run at one time: one for each core, with buffers that take no more than half
+/// of the room, since the other half is for everything else.
+std::ptrdiff_t affordable_calls() {
+  for (std::ptrdiff_t calls = available_threads(); calls > 0; --calls) {
+    if (has_room(2 * static_cast<std::size_t>(calls) * buffer_bytes)) return calls;
+  }
+  if (!has_room(buffer_bytes)) throw std::bad_alloc();
+  return 1;
+}
+
+std::counting_semaphore<>& calls() {
+  static std::counting_semaphore<> free = [] {
+    // OpenBLAS gives different bits for different numbers of its own threads.
+    openblas_set_num_threads(1);
+    return std::counting_semaphore<>(affordable_calls());
+  }();
+  return free;
+}
+
+}  // namespace
+
+BlasCall::BlasCall() {
+  calls().acquire();
+}
+
+BlasCall::~BlasCall() {
+  calls().release();
+}
+
+}  // namespace onset::numerics
