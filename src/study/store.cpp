@@ -45,10 +45,11 @@ auto decoded(const std::filesystem::path& path, Decode decode) {
 
 }  // namespace
 
-Store::File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
+Store::File::File(std::filesystem::path path, Mode mode, std::stop_token stop)
+    : path_(std::move(path)) {
   if (mode == Mode::read) {
     check_store_header(path_);
-    database_.emplace(path_, reading_mode(path_));
+    database_.emplace(path_, reading_mode(path_), std::move(stop));
     database_->execute("PRAGMA query_only = ON");
     return;
   }
@@ -58,7 +59,7 @@ Store::File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)
   lock_.emplace(path_);
   // Once more under the lock: another writer may have made it meanwhile.
   if (!std::filesystem::exists(path_, error)) make_store(path_);
-  database_.emplace(path_, Database::Mode::write);
+  database_.emplace(path_, Database::Mode::write, std::move(stop));
   prepare_for_writing(*database_);
 }
 
@@ -188,8 +189,8 @@ std::vector<StudyRecord> Store::File::studies() {
   return out;
 }
 
-Store::Store(std::filesystem::path path, Mode mode)
-    : file_(std::make_unique<File>(std::move(path), mode)) {}
+Store::Store(std::filesystem::path path, Mode mode, std::stop_token stop)
+    : file_(std::make_unique<File>(std::move(path), mode, std::move(stop))) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;

@@ -14,7 +14,7 @@ namespace onset::study {
 /// The open file of a store; write() leaves transactions to the caller.
 class Store::File {
  public:
-  File(std::filesystem::path path, Mode mode);
+  File(std::filesystem::path path, Mode mode, std::stop_token stop = {});
 
   void write(const PointRecord& record);
   void write(const StudyRecord& study);
