@@ -16,6 +16,7 @@
 #include "tool/help.hpp"
 #include "tool/option.hpp"
 #include "tool/output.hpp"
+#include "tool/process_workers.hpp"
 #include "tool/run_context.hpp"
 
 namespace onset::tool {
@@ -88,6 +89,16 @@ std::optional<report::FigureFiles> write_unless_stopped(const report::FigureSpec
   }
 }
 
+report::FigureData compute_points(const report::FigureSpec& spec,
+                                  const report::FigureOptions& options, study::Store& store,
+                                  const Context& context) {
+  const auto in_processes = [](const study::Plan& plan, std::size_t points_to_do,
+                               const Context& how) {
+    return process_workers(plan, points_to_do, how);
+  };
+  return report::compute_figure(spec, catalog(), options, store, context, in_processes);
+}
+
 int make_figure(const std::string& name, Arguments arguments) {
   const std::vector<Parameter> known = figure_parameters();
   auto given = read_options(arguments, known);
@@ -115,10 +126,16 @@ int make_figure(const std::string& name, Arguments arguments) {
   // What can fail early does: a long computation must not end with nowhere to go.
   report::check_figure(spec, catalog(), draw.computed);
   io::prepare_folder(draw.folder);
-  study::Store store(draw.folder / report::store_name(spec), study::Store::Mode::write);
+  const std::filesystem::path file = draw.folder / report::store_name(spec);
   std::optional<RunContext> run(options);
-  const report::FigureData data =
-      report::compute_figure(spec, catalog(), draw.computed, store, run->context());
+  std::optional<study::Store> store;  // to the end: nobody else writes into the folder until then
+  report::FigureData data;
+  try {
+    store.emplace(file, study::Store::Mode::write, run->context().stop);
+    data = compute_points(spec, draw.computed, *store, run->context());
+  } catch (const Interrupted&) {
+    return end_locked_out(file, run->stop_cause());
+  }
   run->hide_bar();
   say_problems(data);
   draw.stop = run->context().stop;

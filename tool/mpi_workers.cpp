@@ -13,6 +13,7 @@
 #include "onset/numerics/simd/vector_math.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/output.hpp"
+#include "tool/process_workers.hpp"
 #include "tool/stop_watch.hpp"
 
 namespace onset::tool {
@@ -37,18 +38,22 @@ constexpr std::chrono::milliseconds look_interval{2};
 struct Job {
   int threads = 0;
   std::size_t points_per_rank = 1;
+  std::optional<double> max_point_seconds;
   std::string simd;
   std::string file;
   std::string source;
 
   [[nodiscard]] std::string text() const {
-    return fmt::format("{} {} {}\n{}\n{}", threads, points_per_rank, simd, file, source);
+    return fmt::format("{} {} {} {}\n{}\n{}", threads, points_per_rank,
+                       max_point_seconds.value_or(0.0), simd, file, source);
   }
 
   static Job from(const std::string& text) {
     Job job;
     std::istringstream in(text);
-    in >> job.threads >> job.points_per_rank >> job.simd;
+    double seconds = 0.0;
+    in >> job.threads >> job.points_per_rank >> seconds >> job.simd;
+    if (seconds > 0.0) job.max_point_seconds = seconds;
     in.ignore();
     std::getline(in, job.file);
     job.source = text.substr(static_cast<std::size_t>(in.tellg()));
@@ -62,7 +67,7 @@ class MpiWorkers final : public Workers {
       : session_(session),
         plan_(plan),
         stop_(context.stop),
-        local_(study::local_workers(plan, job.points_per_rank, context)) {
+        local_(process_workers(plan, job.points_per_rank, context, job.max_point_seconds)) {
     while (static_cast<int>(ranks_.size()) < session_.size() - 1) {
       if (const auto letter = session_.receive()) {
         welcome(*letter, job);
@@ -162,7 +167,7 @@ void serve_job(MpiSession& session, const Job& job) {
   context.threads = rank_threads(session, job.threads);
   context.stop = stop.get_token();
   context.memory_limit = available_memory();
-  auto workers = study::local_workers(plan, job.points_per_rank, context);
+  auto workers = process_workers(plan, job.points_per_rank, context, job.max_point_seconds);
   session.send(0, hello_letter, fmt::format("{} {}", context.threads, context.memory_limit));
   for (;;) {
     while (const auto letter = session.receive()) {
@@ -194,10 +199,15 @@ MpiCrew::~MpiCrew() {
 }
 
 std::unique_ptr<Workers> MpiCrew::workers(const study::Plan& plan, std::size_t points_to_do,
-                                          int threads, const Context& context) {
+                                          int threads, const Context& context,
+                                          std::optional<double> max_point_seconds) {
   const auto ranks = static_cast<std::size_t>(session_.size());
-  const Job job{threads, (points_to_do + ranks - 1) / ranks, numerics::simd::level(),
-                plan.study.place.file, plan.study.source};
+  const Job job{threads,
+                (points_to_do + ranks - 1) / ranks,
+                max_point_seconds,
+                numerics::simd::level(),
+                plan.study.place.file,
+                plan.study.source};
   at_work_ = true;
   (void)session_.broadcast(job.text());
   return std::make_unique<MpiWorkers>(session_, plan, job, context);

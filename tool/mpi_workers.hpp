@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "onset/study/sweep.hpp"
 #include "tool/mpi_session.hpp"
@@ -16,10 +17,12 @@ class MpiCrew {
   MpiCrew& operator=(const MpiCrew&) = delete;
   ~MpiCrew();
 
-  /// All ranks, this one among them, each with `threads` threads (0: its fair part of its machine).
+  /// The process_workers() of all ranks, this one among them, each with `threads` threads (0: its
+  /// fair part of its machine).
   [[nodiscard]] std::unique_ptr<study::Workers> workers(const study::Plan& plan,
                                                         std::size_t points_to_do, int threads,
-                                                        const Context& context);
+                                                        const Context& context,
+                                                        std::optional<double> max_point_seconds);
 
  private:
   MpiSession& session_;

@@ -1,6 +1,9 @@
 #include "tool/run_context.hpp"
 
+#include <fmt/format.h>
+
 #include "tool/exit_codes.hpp"
+#include "tool/output.hpp"
 
 namespace onset::tool {
 
@@ -21,6 +24,13 @@ int exit_code(ResultStatus status, StopCause cause) {
       return cause == StopCause::time_limit ? exit_unresolved : exit_interrupted;
   }
   return exit_internal;
+}
+
+int end_locked_out(const std::filesystem::path& store, StopCause cause) {
+  say(fmt::format(
+      "interrupted: another program kept {} locked; run the same command again to go on",
+      store.string()));
+  return exit_code(ResultStatus::interrupted, cause);
 }
 
 }  // namespace onset::tool

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "onset/core/context.hpp"
 #include "onset/core/verb.hpp"
 #include "tool/common_options.hpp"
@@ -29,5 +31,9 @@ class RunContext {
 
 /// What the shell is told about a run that ended like this.
 [[nodiscard]] int exit_code(ResultStatus status, StopCause cause);
+
+/// The end of a run that was stopped while another program kept its store locked: says so and
+/// returns the exit code.
+[[nodiscard]] int end_locked_out(const std::filesystem::path& store, StopCause cause);
 
 }  // namespace onset::tool

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -31,15 +32,18 @@ void send(char byte) {
   [[maybe_unused]] const ssize_t ignored = ::write(pipe_ends[1], &byte, 1);
 }
 
-extern "C" void on_signal(int) {
+extern "C" void on_signal(int signal) {
   const int saved = errno;
-  if (signals_seen.fetch_add(1) > 0) _exit(exit_interrupted);
+  // A terminal that closes says so twice, through the shell and through the system; that is not the
+  // impatience of a second Ctrl-C.
+  if (signals_seen.fetch_add(1) > 0 && signal != SIGHUP) _exit(exit_interrupted);
   send(signal_byte);
   errno = saved;
 }
 
-struct sigaction old_interrupt;
-struct sigaction old_terminate;
+/// The last one is a terminal that closes.
+constexpr std::array<int, 3> stop_signals{SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, stop_signals.size()> old_actions;
 
 /// Milliseconds until the deadline for poll(); -1: wait for ever.
 int poll_timeout(std::optional<Clock::time_point> deadline) {
@@ -60,14 +64,19 @@ StopWatch::StopWatch(std::optional<double> max_seconds) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &old_interrupt);
-  sigaction(SIGTERM, &action, &old_terminate);
+  for (std::size_t i = 0; i < stop_signals.size(); ++i) {
+    sigaction(stop_signals[i], &action, &old_actions[i]);
+    // nohup: whoever asked for the closing of the terminal to be ignored meant it.
+    const bool no_hang_up = stop_signals[i] == SIGHUP && old_actions[i].sa_handler == SIG_IGN;
+    if (no_hang_up) sigaction(SIGHUP, &old_actions[i], nullptr);
+  }
   watcher_ = std::thread([this, max_seconds] { watch(max_seconds); });
 }
 
 StopWatch::~StopWatch() {
-  sigaction(SIGINT, &old_interrupt, nullptr);
-  sigaction(SIGTERM, &old_terminate, nullptr);
+  for (std::size_t i = 0; i < stop_signals.size(); ++i) {
+    sigaction(stop_signals[i], &old_actions[i], nullptr);
+  }
   send(quit_byte);
   watcher_.join();
   close(pipe_ends[0]);

@@ -10,6 +10,7 @@
 #include "tool/help.hpp"
 #include "tool/mpi_workers.hpp"
 #include "tool/output.hpp"
+#include "tool/process_workers.hpp"
 #include "tool/run_context.hpp"
 #include "tool/sweep_options.hpp"
 #include "tool/sweep_report.hpp"
@@ -43,20 +44,22 @@ int show_status(const study::Plan& plan, const SweepRequest& request) {
   return exit_ok;
 }
 
+/// Threads of every rank; 0: its fair part of its machine.
+int threads_asked(const SweepRequest& request) {
+  return request.threads_given ? request.common.threads : 0;
+}
+
 SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study::Store& store,
-                     MpiSession* session, MpiCrew* crew) {
-  const int asked = request.threads_given ? request.common.threads : 0;
-  CommonOptions options = request.common;
-  if (session) options.threads = rank_threads(*session, asked);
-  const RunContext run(options);
+                     MpiCrew* crew, const RunContext& run) {
   const Context& context = run.context();
   const auto show = [&context](const study::SweepProgress& now) {
     context.report(fraction_done(now), progress_line(now));
   };
   const auto start = std::chrono::steady_clock::now();
   const std::size_t missing = study::sweep_status(plan, store, request.sweep).missing();
-  const auto workers = crew ? crew->workers(plan, missing, asked, context)
-                            : study::local_workers(plan, missing, context);
+  const std::optional<double> limit = request.max_point_seconds;
+  const auto workers = crew ? crew->workers(plan, missing, threads_asked(request), context, limit)
+                            : process_workers(plan, missing, context, limit);
   SweepOutcome outcome;
   outcome.progress = study::run_sweep(plan, store, *workers, request.sweep, context, show);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -64,15 +67,9 @@ SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study
   return outcome;
 }
 
-int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
-  const SweepRequest request = read_sweep_request(arguments);
-  const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
-  if (request.dry_run) return show_points(plan, request);
-  if (request.status) return show_status(plan, request);
-
-  study::Store store(request.store, study::Store::Mode::write);
-  store.put(study::record_of(plan));
-  const SweepOutcome outcome = compute(plan, request, store, session, crew);
+/// What there is to say once a sweep has ended, however it did.
+int conclude(const study::Plan& plan, const SweepRequest& request, const SweepOutcome& outcome,
+             const study::Store& store) {
   const io::RunRecord record = sweep_record(plan, request, outcome);
   write_stdout(render(record, request.common.format));
   if (!request.common.quiet) {
@@ -84,9 +81,33 @@ int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
   return exit_code(record.result.status, outcome.cause);
 }
 
+int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
+  const SweepRequest request = read_sweep_request(arguments);
+  const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
+  if (request.dry_run) return show_points(plan, request);
+  if (request.status) return show_status(plan, request);
+
+  CommonOptions options = request.common;
+  if (session) options.threads = rank_threads(*session, threads_asked(request));
+  std::optional<RunContext> run(options);
+  std::optional<study::Store> store;
+  SweepOutcome outcome;
+  try {
+    store.emplace(request.store, study::Store::Mode::write, run->context().stop);
+    store->put(study::record_of(plan));
+    outcome = compute(plan, request, *store, crew, *run);
+  } catch (const Interrupted&) {
+    return end_locked_out(request.store, run->stop_cause());
+  }
+  run.reset();  // from here on Ctrl-C ends the process: everything is in the store
+  return conclude(plan, request, outcome, *store);
+}
+
 }  // namespace
 
 int sweep_command(Arguments arguments) {
+  // Not for people: this is how a sweep starts its workers.
+  if (arguments.size() == 1 && arguments[0] == "--worker") return serve_points();
   if (wants_help(arguments)) {
     write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));
     return exit_ok;

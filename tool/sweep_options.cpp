@@ -34,8 +34,13 @@ study::Shard read_shard(const std::string& text) {
 std::vector<Parameter> sweep_parameters() {
   Parameter hours = option("max-hours", ParameterKind::real, {},
                            "Stop cleanly after this time; run again to go on (exit code 3).");
-  hours.min = 0.0;
-  hours.open_min = true;
+  Parameter point_seconds =
+      option("max-point-seconds", ParameterKind::real, {},
+             "A point that takes longer than this has failed; the others go on.");
+  for (Parameter* limit : {&hours, &point_seconds}) {
+    limit->min = 0.0;
+    limit->open_min = true;
+  }
   std::vector<Parameter> all{
       option("store", ParameterKind::text, {},
              "The store; made when it is not there. STUDY.db here unless said otherwise."),
@@ -46,7 +51,8 @@ std::vector<Parameter> sweep_parameters() {
              "Compute again what failed, was refused or did not converge."),
       option("shard", ParameterKind::text, {},
              "Only every n-th point, for job i of n: i/n, jobs numbered from 1 (or from 0)."),
-      std::move(hours)};
+      std::move(hours),
+      std::move(point_seconds)};
   for (Parameter& parameter : common_parameters()) {
     const std::string& name = parameter.name;
     if (name != "out" && name != "explain" && name != "max-seconds") {
@@ -85,6 +91,7 @@ SweepRequest read_sweep_request(Arguments arguments) {
     request.max_hours = own.real("max-hours");
     request.common.max_seconds = *request.max_hours * seconds_per_hour;
   }
+  if (own.has("max-point-seconds")) request.max_point_seconds = own.real("max-point-seconds");
   return request;
 }
 

@@ -18,6 +18,7 @@ struct SweepRequest {
   bool status = false;
   bool threads_given = false;  ///< else CommonOptions::threads is what this machine offers
   std::optional<double> max_hours;
+  std::optional<double> max_point_seconds;
   CommonOptions common;
 };
 

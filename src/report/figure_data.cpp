@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "onset/core/error.hpp"
-#include "onset/study/sweep.hpp"
 #include "report/point_text.hpp"
 #include "report/study_text.hpp"
 
@@ -104,13 +103,14 @@ struct Share {
 };
 
 RunData compute_run(const study::Plan& plan, const FigureOptions& options, study::Store& store,
-                    const Context& context, const Share& share) {
+                    const Context& context, const study::MakeWorkers& make_workers,
+                    const Share& share) {
   store.put(record_of(plan));
   study::SweepOptions sweep;
   sweep.retry = options.retry;
   const study::SweepProgress before = sweep_status(plan, store, sweep);
   const std::size_t to_do = options.retry ? plan.points.size() : before.missing();
-  const auto workers = local_workers(plan, to_do, context);
+  const auto workers = make_workers(plan, to_do, context);
   const auto report = [&](const study::SweepProgress& progress) {
     context.report(
         static_cast<double>(share.before + progress.finished()) / static_cast<double>(share.total),
@@ -153,8 +153,8 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
 }
 
 FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
-                          const FigureOptions& options, study::Store& store,
-                          const Context& context) {
+                          const FigureOptions& options, study::Store& store, const Context& context,
+                          const study::MakeWorkers& make_workers) {
   std::vector<study::Plan> plans;
   Share share;
   for (const FigureRun& run : spec.runs) {
@@ -163,7 +163,7 @@ FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
   }
   FigureData data;
   for (const study::Plan& plan : plans) {
-    data.runs.push_back(compute_run(plan, options, store, context, share));
+    data.runs.push_back(compute_run(plan, options, store, context, make_workers, share));
     share.before += plan.points.size();
     check_uses(spec, data.runs.back());
     if (data.runs.back().status == ResultStatus::interrupted) break;

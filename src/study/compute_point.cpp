@@ -47,8 +47,7 @@ bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
 
 }  // namespace
 
-std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
-                                         const Context& context) {
+PointRecord begin_point(const Plan& plan, std::size_t index, int threads) {
   PointRecord record;
   record.key = plan.points[index].key;
   record.command = plan.verb->full_name();
@@ -56,13 +55,27 @@ std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
   record.parameters = plan.points[index].parameters;
   record.table = Table(plan.verb->columns());
   record.version = version();
-  record.threads = context.threads;
+  record.threads = threads;
   record.host = host_name();
-  const auto start = std::chrono::steady_clock::now();
-  if (!run_into(record, *plan.verb, context)) return std::nullopt;
-  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  record.finished = utc_now();
   return record;
+}
+
+std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,
+                                         const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  if (!run_into(begun, verb, context)) return std::nullopt;
+  begun.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  begun.finished = utc_now();
+  return begun;
+}
+
+PointRecord lost_point(PointRecord begun, std::string reason, double seconds) {
+  begun.status = PointStatus::failed;
+  begun.reason = std::move(reason);
+  begun.simd = numerics::simd::level();
+  begun.seconds = seconds;
+  begun.finished = utc_now();
+  return begun;
 }
 
 }  // namespace onset::study

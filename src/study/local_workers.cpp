@@ -50,7 +50,8 @@ class LocalWorkers final : public Workers {
 
  private:
   void work(std::size_t index, const Context& context) {
-    Finished finished{index, compute_point(plan_, index, context)};
+    Finished finished{
+        index, compute_point(*plan_.verb, begin_point(plan_, index, context.threads), context)};
     const std::lock_guard lock(mutex_);
     finished_.push_back(std::move(finished));
     some_finished_.notify_one();

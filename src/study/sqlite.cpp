@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "onset/core/error.hpp"
 
@@ -10,7 +12,17 @@ namespace onset::study::sqlite {
 namespace {
 
 /// How long to wait for a reader or writer that holds the file; both hold it for moments only.
-constexpr int busy_milliseconds = 60'000;
+constexpr std::chrono::milliseconds longest_wait{60'000};
+/// Between two tries; a stop request takes effect as soon.
+constexpr std::chrono::milliseconds wait_between_tries{10};
+
+/// SQLite asks, while another program holds the file, whether to try again.
+int try_again(void* stop_token, int tries) {
+  if (static_cast<const std::stop_token*>(stop_token)->stop_requested()) return 0;
+  if (tries * wait_between_tries >= longest_wait) return 0;
+  std::this_thread::sleep_for(wait_between_tries);
+  return 1;
+}
 
 int open_flags(Database::Mode mode) {
   switch (mode) {
@@ -107,13 +119,14 @@ double Statement::real(int column) const {
   return sqlite3_column_double(statement_.get(), column);
 }
 
-Database::Database(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
+Database::Database(std::filesystem::path path, Mode mode, std::stop_token stop)
+    : path_(std::move(path)), stop_(std::make_unique<std::stop_token>(std::move(stop))) {
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(path_.c_str(), &handle, open_flags(mode) | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
-  sqlite3_busy_timeout(handle, busy_milliseconds);
+  sqlite3_busy_handler(handle, try_again, stop_.get());
 }
 
 void Database::execute(const char* sql) {
@@ -122,6 +135,7 @@ void Database::execute(const char* sql) {
 }
 
 void Database::fail(int code) const {
+  if ((code & 0xff) == SQLITE_BUSY && stop_->stop_requested()) throw Interrupted();
   throw IoError(path_.string(), explanation(code, handle_.get()));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -52,14 +53,16 @@ class Database {
  public:
   enum class Mode { read, write, create };
 
-  /// Throws IoError when the file cannot be opened.
-  Database(std::filesystem::path path, Mode mode);
+  /// Throws IoError when the file cannot be opened. A stop request ends the waiting for a program
+  /// that keeps the file locked.
+  Database(std::filesystem::path path, Mode mode, std::stop_token stop = {});
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
   void execute(const char* sql);
-  /// Throws IoError with what SQLite says about the last call.
+  /// Throws IoError with what SQLite says about the last call, or Interrupted when that waited for
+  /// another program until a stop was requested.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -67,6 +70,7 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   std::filesystem::path path_;
+  std::unique_ptr<std::stop_token> stop_;  // where it is known to SQLite, even if this is moved
   std::unique_ptr<sqlite3, Closer> handle_;
 };
 

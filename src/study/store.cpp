@@ -62,29 +62,30 @@ void require_checksum(const std::filesystem::path& path, const Row& row, const s
 
 }  // namespace
 
-Store::File::File(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
+Store::File::File(std::filesystem::path path, Mode mode, std::stop_token stop)
+    : path_(std::move(path)) {
   if (mode == Mode::read) {
-    open_for_reading();
+    open_for_reading(std::move(stop));
   } else {
-    open_for_writing();
+    open_for_writing(std::move(stop));
   }
 }
 
-void Store::File::open_for_reading() {
+void Store::File::open_for_reading(std::stop_token stop) {
   check_store_header(path_);
-  database_.emplace(path_, reading_mode(path_));
+  database_.emplace(path_, reading_mode(path_), std::move(stop));
   database_->execute("PRAGMA query_only = ON");
   checked_ = has_checksums(*database_);
 }
 
-void Store::File::open_for_writing() {
+void Store::File::open_for_writing(std::stop_token stop) {
   std::error_code error;
   const bool exists = std::filesystem::exists(path_, error);
   if (exists) check_store_header(path_);
   lock_.emplace(path_);
   // Once more under the lock: another writer may have made it meanwhile.
   if (!std::filesystem::exists(path_, error)) make_store(path_);
-  database_.emplace(path_, Database::Mode::write);
+  database_.emplace(path_, Database::Mode::write, std::move(stop));
   prepare_for_writing(*database_);
   if (!has_checksums(*database_)) add_checksums();
   checked_ = true;
@@ -214,8 +215,8 @@ std::vector<StudyRecord> Store::File::studies() {
   return out;
 }
 
-Store::Store(std::filesystem::path path, Mode mode)
-    : file_(std::make_unique<File>(std::move(path), mode)) {}
+Store::Store(std::filesystem::path path, Mode mode, std::stop_token stop)
+    : file_(std::make_unique<File>(std::move(path), mode, std::move(stop))) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;

@@ -17,7 +17,7 @@ namespace onset::study {
 /// The open file of a store; write() leaves transactions to the caller.
 class Store::File {
  public:
-  File(std::filesystem::path path, Mode mode);
+  File(std::filesystem::path path, Mode mode, std::stop_token stop = {});
 
   void write(const PointRecord& record);
   void write(const StudyRecord& study);
@@ -31,8 +31,8 @@ class Store::File {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  void open_for_reading();
-  void open_for_writing();
+  void open_for_reading(std::stop_token stop);
+  void open_for_writing(std::stop_token stop);
   void add_checksums();
   void write_points(std::int64_t id, const StudyRow& row);
   /// "SELECT .. FROM points" with the checksum last, followed by `rest`.

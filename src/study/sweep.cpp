@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "onset/core/error.hpp"
+
 namespace onset::study {
 namespace {
 
@@ -42,6 +44,16 @@ Standing standing(const Plan& plan, const Store& store, const SweepOptions& opti
     }
   }
   return out;
+}
+
+/// False when a stop was requested while another program kept the store locked.
+bool file(Store& store, const PointRecord& record) {
+  try {
+    store.put(record);
+    return true;
+  } catch (const Interrupted&) {
+    return false;
+  }
 }
 
 /// Foretells the time left from the estimated work done so far by this sweep.
@@ -104,8 +116,7 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
     const std::optional<Workers::Finished> finished = workers.wait(patience);
     if (finished) {
       --progress.running;
-      if (finished->record) {
-        store.put(*finished->record);
+      if (finished->record && file(store, *finished->record)) {
         count(progress, finished->record->status);
         ++progress.computed;
         forecast.done(finished->index);

@@ -7,8 +7,9 @@ import subprocess
 import time
 import unittest
 
-from onset_command import COMMAND, one_object
-from study_files import FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase, stored_points
+from onset_command import COMMAND, children, one_object
+from study_files import (ENDLESS_STUDY, FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
+                         stored_points)
 
 LAUNCH = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
 RANKS = 3
@@ -16,20 +17,6 @@ LONGER_STUDY = QUICK_STUDY.replace("[1, 2]", "10")
 LONGER_POINTS = 60
 # Open MPI keeps some memory until the end, which is no leak of ours.
 ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
-
-
-def children(pid):
-    """Processes whose parent is `pid`."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    if int(file.read().rpartition(")")[2].split()[1]) == pid:
-                        found.append(int(name))
-            except OSError:  # it has ended meanwhile
-                pass
-    return found
 
 
 def rank_of(pid):
@@ -91,6 +78,26 @@ class Mpi(StudyCase):
             self.launch(RANKS, self.study(FAILING_STUDY), self.path("s.db")))
         self.assertEqual((code, row["failed"], row["ok"]), (3, 1, 1))
         self.assertIn("not available", err)
+
+    def test_a_crash_in_any_rank_costs_its_point_only(self):
+        study, store = self.study(ENDLESS_STUDY), self.path("s.db")
+        process = self.launch(RANKS, study, store, "--threads", "1")
+        while stored_points(store) < 3:
+            time.sleep(0.01)
+        while process.poll() is None and stored_points(store) < 6:
+            for rank in children(process.pid):
+                for worker in children(rank) if rank_of(rank) is not None else []:
+                    os.kill(worker, signal.SIGSEGV)
+            time.sleep(0.2)
+        code, row, err = self.finish(process)
+        self.assertEqual((code, row["ok"], row["failed"]), (3, 3, 3), err)
+        self.assertIn("crashed (signal 11, SIGSEGV)", err)
+
+    def test_the_time_for_a_point_reaches_all_ranks(self):
+        code, row, err = self.finish(self.launch(RANKS, self.study(ENDLESS_STUDY),
+                                                 self.path("s.db"), "--max-point-seconds", "0.5"))
+        self.assertEqual((code, row["ok"], row["failed"]), (3, 3, 3), err)
+        self.assertEqual(err.count("did not end within 0.5 s"), 3, err)
 
     def test_the_time_limit_reaches_all_ranks(self):
         study = self.study(QUICK_STUDY.replace("layers = 1", "layers = 2\ntol = 1e-9")

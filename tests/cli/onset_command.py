@@ -22,6 +22,20 @@ def start(*arguments, **options):
                             stdin=subprocess.DEVNULL, text=True, **options)
 
 
+def children(pid):
+    """Processes whose parent is `pid`."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    if int(file.read().rpartition(")")[2].split()[1]) == pid:
+                        found.append(int(name))
+            except OSError:  # it has ended meanwhile
+                pass
+    return found
+
+
 def one_object(text):
     """The only JSON object in the text; anything before or after it is an error. NaN and Infinity,
     which Python would read and other readers would not, are errors too."""

@@ -13,12 +13,14 @@ SOON = 2.0  # seconds; the promise is one, the rest is for busy test machines
 
 
 class Stop(unittest.TestCase):
-    def stopped(self, sent):
+    def stopped(self, *signals):
         process = start(*LONG, "--format", "json")
         time.sleep(0.7)
         self.assertIsNone(process.poll(), "the long run ended by itself")
         asked = time.monotonic()
-        process.send_signal(sent)
+        for sent in signals:
+            process.send_signal(sent)
+            time.sleep(0.01)
         out, _ = process.communicate(timeout=30)
         self.assertLess(time.monotonic() - asked, SOON)
         return process.returncode, one_object(out)
@@ -32,6 +34,20 @@ class Stop(unittest.TestCase):
     def test_a_request_to_terminate_does_the_same(self):
         code, result = self.stopped(signal.SIGTERM)
         self.assertEqual((code, result["status"]), (130, "interrupted"))
+
+    def test_a_closed_terminal_does_the_same(self):
+        code, result = self.stopped(signal.SIGHUP, signal.SIGHUP)  # from the system and the shell
+        self.assertEqual((code, result["status"]), (130, "interrupted"))
+
+    def test_a_closed_terminal_is_ignored_when_it_is_to_be(self):
+        process = start(*LONG, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(0.7)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.7)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
 
     def test_the_time_limit_ends_the_run_and_says_so(self):
         began = time.monotonic()

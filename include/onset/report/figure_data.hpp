@@ -9,6 +9,7 @@
 #include "onset/core/verb.hpp"
 #include "onset/report/figure_spec.hpp"
 #include "onset/study/store.hpp"
+#include "onset/study/sweep.hpp"
 
 namespace onset::report {
 
@@ -48,9 +49,11 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
 /// there already is not computed again. All parameters of all runs are checked before the first
 /// starts, and the columns that series name as soon as their run is done; throws InvalidArgument
 /// with the place in the figure file. When a stop is requested, what is finished by then is
-/// returned and the last run has the status `interrupted`.
-[[nodiscard]] FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
-                                        const FigureOptions& options, study::Store& store,
-                                        const Context& context);
+/// returned and the last run has the status `interrupted`. The points are computed by what
+/// `make_workers` makes.
+[[nodiscard]] FigureData compute_figure(
+    const FigureSpec& spec, std::span<const Verb> verbs, const FigureOptions& options,
+    study::Store& store, const Context& context,
+    const study::MakeWorkers& make_workers = study::local_workers);
 
 }  // namespace onset::report

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,7 @@ enum class PointStatus {
   ok,
   unconverged,
   refused,
-  failed,  ///< the verb threw; `reason` is what it said
+  failed,  ///< the verb threw, or ended the process it ran in; `reason` says how
 };
 
 [[nodiscard]] std::string_view to_string(PointStatus status);
@@ -79,8 +80,10 @@ class Store {
   enum class Mode { read, write };
 
   /// Mode::write makes the file when there is none. Refuses files that are not stores, stores of
-  /// another version and corrupt ones, and leaves them untouched.
-  Store(std::filesystem::path path, Mode mode);
+  /// another version and corrupt ones, and leaves them untouched. While another program keeps the
+  /// file locked, this and all other functions wait for a minute; on a stop request they throw
+  /// Interrupted instead.
+  Store(std::filesystem::path path, Mode mode, std::stop_token stop = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

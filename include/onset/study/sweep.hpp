@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "onset/core/context.hpp"
 #include "onset/study/store.hpp"
@@ -60,7 +61,7 @@ class ThreadBudget {
   int busy_ = 0;
 };
 
-/// Computes points, some at a time: with threads of this process, or on other machines.
+/// Computes points, some at a time: with threads of this process, in other ones, on other machines.
 class Workers {
  public:
   virtual ~Workers() = default;
@@ -77,10 +78,21 @@ class Workers {
   [[nodiscard]] virtual std::optional<Finished> wait(std::chrono::milliseconds patience) = 0;
 };
 
+/// A point before it is computed: its record without a result.
+[[nodiscard]] PointRecord begin_point(const Plan& plan, std::size_t index, int threads);
+
 /// One call of the verb, with everything that can go wrong turned into a record; nothing when it
 /// was stopped.
-[[nodiscard]] std::optional<PointRecord> compute_point(const Plan& plan, std::size_t index,
+[[nodiscard]] std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,
                                                        const Context& context);
+
+/// The record of a point that was lost, say with the process that computed it: failed, for that
+/// reason and after so many seconds.
+[[nodiscard]] PointRecord lost_point(PointRecord begun, std::string reason, double seconds);
+
+/// Makes the workers for a plan of which so many points are to be computed.
+using MakeWorkers = std::function<std::unique_ptr<Workers>(
+    const Plan& plan, std::size_t points_to_do, const Context& context)>;
 
 /// Threads of this process: small points run beside one another, large ones one after the other, as
 /// a ThreadBudget of context.threads and context.memory_limit allows. The destructor gives up what
@@ -93,7 +105,9 @@ class Workers {
                                          const SweepOptions& options);
 
 /// Computes what is missing, cheap points first, and files every point as soon as it is finished.
-/// On a stop request (context.stop) the points under way are given up, the rest is in the store.
+/// On a stop request (context.stop) the points under way are given up, the rest is in the store;
+/// one that waits for a store which another program keeps locked is given up too, where the store
+/// has the same stop token.
 /// `report` is called whenever something changed, and a few times a second, from this thread.
 SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
                         const SweepOptions& options, const Context& context,

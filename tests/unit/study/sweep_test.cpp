@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "onset/io/format.hpp"
+#include "study/sqlite.hpp"
 #include "unit/study/toy_study.hpp"
 
 namespace onset::study {
@@ -44,10 +45,24 @@ TEST(Sweep, APointThatNeedsMoreMemoryThanThereIsFailsBeforeItStarts) {
   const ToyPlan plan("");
   Context context;
   context.memory_limit = 10;
-  const std::optional<PointRecord> record = compute_point(*plan, 0, context);
+  const std::optional<PointRecord> record =
+      compute_point(*plan->verb, begin_point(*plan, 0, 1), context);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->status, PointStatus::failed);
   EXPECT_NE(record->reason.find("of memory"), std::string::npos) << record->reason;
+}
+
+TEST(Sweep, ALostPointHasFailedAndSaysWhatItWas) {
+  const ToyPlan plan("[axes]\nslope = [7]");
+  const PointRecord record = lost_point(begin_point(*plan, 0, 3), "it crashed", 1.5);
+  EXPECT_EQ(record.status, PointStatus::failed);
+  EXPECT_EQ(record.reason, "it crashed");
+  EXPECT_EQ(record.key, plan->points[0].key);
+  EXPECT_EQ(record.command, "toy line");
+  EXPECT_EQ(record.parameters.real("slope"), 7.0);
+  EXPECT_EQ(record.threads, 3);
+  EXPECT_EQ(record.seconds, 1.5);
+  EXPECT_FALSE(record.finished.empty());
 }
 
 TEST(Sweep, ComputesWhatIsMissingAndRetriesOnlyWhenAsked) {
@@ -109,6 +124,25 @@ TEST(Sweep, AStopGivesUpWhatIsUnderWayAndKeepsTheRest) {
   EXPECT_EQ(end.missing(), 2U);
   EXPECT_EQ(end.running, 0U);
   EXPECT_EQ(store.statuses().size(), 4U);
+}
+
+TEST(Sweep, AStopReachesAStoreThatAnotherProgramKeepsLocked) {
+  const ScratchFolder folder;
+  const ToyPlan plan("");
+  std::stop_source stop;
+  Context context;
+  context.stop = stop.get_token();
+  Store store(folder / "s.db", Store::Mode::write, context.stop);
+  sqlite::Database other(folder / "s.db", sqlite::Database::Mode::write);
+  other.execute("BEGIN IMMEDIATE");  // readers may look on
+  const std::jthread later([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop.request_stop();
+  });
+  const auto workers = local_workers(*plan, 1, {});  // without the stop: the point itself ends
+  const SweepProgress end = run_sweep(*plan, store, *workers, {}, context);
+  EXPECT_EQ(end.missing(), 1U);
+  EXPECT_THROW(store.put(record_of(*plan)), Interrupted);
 }
 
 TEST(Sweep, AStoreThatFailsStopsTheThreads) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <chrono>
+
+/// What a sweep and its worker processes write to one another. A request is a line: the bytes of
+/// memory that the point may use, and its record without a result (to_wire). Replies are lines that
+/// begin with one of these letters.
+namespace onset::tool {
+
+inline constexpr char progress_letter = 'p';  ///< how far the point is, for people
+inline constexpr char finished_letter = 'f';  ///< its record
+inline constexpr char stopped_letter = 's';   ///< it was given up
+
+/// How long a worker that was sent home may take to give up its point before it is ended anyhow.
+inline constexpr std::chrono::milliseconds stop_grace{1000};
+
+}  // namespace onset::tool
