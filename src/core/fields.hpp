@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -139,10 +140,15 @@ class Fields {
 
   /// Changes what is said of a field that another description added.
   Parameter& edit(std::string_view name) {
-    for (Field& field : fields_) {
-      if (field.parameter.name == name) return field.parameter;
-    }
-    throw std::logic_error("no field " + std::string(name));
+    return const_cast<Field&>(find(name)).parameter;
+  }
+
+  /// The value of one field; std::monostate where it was not given.
+  [[nodiscard]] Value get(std::string_view name, const Request& request) const {
+    return find(name).get(request);
+  }
+  void set(std::string_view name, const Value& value, Request& request) const {
+    find(name).set(value, request);
   }
 
   [[nodiscard]] std::vector<Parameter> parameters() const {
@@ -174,6 +180,13 @@ class Fields {
     std::function<Value(const Request&)> get;
     std::function<void(const Value&, Request&)> set;
   };
+
+  [[nodiscard]] const Field& find(std::string_view name) const {
+    for (const Field& field : fields_) {
+      if (field.parameter.name == name) return field;
+    }
+    throw std::logic_error("no field " + std::string(name));
+  }
 
   template <class Enum>
   static Value to_string_value(Enum choice) {

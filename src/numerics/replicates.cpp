@@ -1,7 +1,9 @@
 #include "onset/numerics/replicates.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "onset/core/error.hpp"
@@ -30,6 +32,14 @@ Estimate reduce(std::span<const double> values, double bias_bound) {
   const double error =
       std::sqrt(ordered_sum(squares.data(), squares.size()) / (count - 1.0) / count);
   return {centre, std::hypot(error, bias_bound)};
+}
+
+Estimate mean_over_runs(std::span<const double> values) {
+  if (values.size() == 1) return {values[0], std::numeric_limits<double>::quiet_NaN()};
+  constexpr double below_one_sigma = 0.84134474606854293;  // of a Gaussian
+  const Estimate plain = reduce(values);
+  const boost::math::students_t law(static_cast<double>(values.size() - 1));
+  return {plain.value, plain.error * boost::math::quantile(law, below_one_sigma)};
 }
 
 Replicates map(std::span<const double> values, const std::function<double(double)>& f) {

@@ -6,13 +6,13 @@
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/amp_plan.hpp"
 #include "aim/verbs/run_options.hpp"
-#include "aim/verbs/run_scatter.hpp"
 #include "core/plain_verb.hpp"
 #include "onset/aim/learners/amp.hpp"
 #include "onset/aim/limits/curve.hpp"
 #include "onset/aim/limits/spectrum.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/outcome.hpp"
+#include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
@@ -92,7 +92,7 @@ struct Outcome {
   }
   [[nodiscard]] static Cell mean(const std::vector<double>& values) {
     if (values.empty() || !std::isfinite(values[0])) return {};
-    return mean_of_runs(values);
+    return numerics::mean_over_runs(values);
   }
 };
 

@@ -5,7 +5,6 @@
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_options.hpp"
 #include "aim/verbs/run_options.hpp"
-#include "aim/verbs/run_scatter.hpp"
 #include "core/plain_verb.hpp"
 #include "onset/aim/learners/gradient_descent.hpp"
 #include "onset/aim/limits/curve.hpp"
@@ -105,9 +104,9 @@ Result run_gd(const Parameters& p, const Context& context) {
         samples.add(gradient_descent(model, data, teacher, options, context));
         context.report(++done / static_cast<double>(alphas.size() * runs), "gradient descent");
       }
-      result.table.add_row({alpha, mean_of_runs(samples.single), mean_of_runs(samples.averaged),
-                            mean_of_runs(samples.extrapolated), theory,
-                            mean_of_runs(samples.loss)});
+      result.table.add_row({alpha, numerics::mean_over_runs(samples.single), numerics::mean_over_runs(samples.averaged),
+                            numerics::mean_over_runs(samples.extrapolated), theory,
+                            numerics::mean_over_runs(samples.loss)});
       samples.judge(alpha, result);
     }
   });

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "onset/core/artifact.hpp"
+
+/// Arrays of a data folder. Whatever is wrong with a file is an IoError that names it, what it has
+/// and what is needed.
+namespace onset::io {
+
+/// One axis of a wanted shape.
+struct Extent {
+  std::string name;      ///< say "samples"
+  std::size_t size = 0;  ///< 0: any size from 1 on
+};
+using Extents = std::vector<Extent>;
+
+template <class T>
+struct ArrayOf {
+  std::vector<std::size_t> shape;
+  std::vector<T> values;  ///< in row-major order
+};
+
+/// Finite numbers of the wanted shape; whole numbers are read as reals.
+[[nodiscard]] ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wanted);
+
+/// Entries 1 and -1 of the wanted shape, of whatever type that has them.
+[[nodiscard]] ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path,
+                                              const Extents& wanted);
+
+/// "3 x 2 x 100"
+[[nodiscard]] std::string shape_text(const std::vector<std::size_t>& shape);
+
+/// Where an entry lies, as NumPy writes it: "[0, 1, 5]".
+[[nodiscard]] std::string entry_text(std::size_t index, const std::vector<std::size_t>& shape);
+
+}  // namespace onset::io
