@@ -280,15 +280,6 @@ void LearnOptions::validate() const {
   }
 }
 
-std::string to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::certified: return "certified";
-    case Verdict::recovered: return "recovered";
-    case Verdict::refused: return "refused";
-  }
-  return "refused";
-}
-
 Learned learn(const Examples& examples, const LearnOptions& options, const Context& context) {
   options.validate();
   if (examples.dim > max_dim) {

@@ -2,7 +2,7 @@
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/verify/verify.hpp"
 
 namespace onset::mha {
 namespace {

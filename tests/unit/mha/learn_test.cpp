@@ -2,9 +2,10 @@
 
 #include <cmath>
 
-#include "onset/mha/learners/baseline.hpp"
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/baseline/baseline.hpp"
+#include "onset/mha/learners/six_phases.hpp"
 #include "onset/mha/model/canonical.hpp"
+#include "onset/mha/verify/verify.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "unit/mha/instances.hpp"

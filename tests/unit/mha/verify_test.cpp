@@ -1,4 +1,4 @@
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/verify/verify.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 
 #include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
+#include "onset/mha/learners/six_phases.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {

@@ -4,10 +4,43 @@
 #include <string>
 #include <vector>
 
-#include "onset/core/context.hpp"
-#include "onset/mha/learners/six_phases.hpp"
+#include "onset/mha/model/examples.hpp"
+#include "onset/mha/model/layer.hpp"
+
+// What a learner claims and a judge checks: the words that both know, and nothing else.
 
 namespace onset::mha {
+
+enum class Verdict {
+  certified,  ///< residual zero on held-out and all examples, locally unique, gap, slabs:
+              ///< everything checks
+  recovered,  ///< an answer that misses a certificate; the reason says which
+  refused,    ///< no honest answer; the reason says why
+};
+
+[[nodiscard]] std::string to_string(Verdict verdict);
+
+/// A query of an example.
+struct CertifiedRow {
+  std::uint32_t example = 0;
+  int query = 0;
+};
+
+/// A slab of a row whose attention all heads share [mha 22]: a key against the most attended one.
+struct CertifiedSlab {
+  CertifiedRow row;
+  int key = 0;
+  int reference = 0;
+};
+
+/// A tuple that the linear program rejects, with the proof.
+struct RejectedTuple {
+  std::vector<double> thetas;  ///< heads x dim x dim
+  int output = 0;
+  double bound = 0.0;  ///< no w explains this output within less
+  std::vector<CertifiedRow> rows;
+  std::vector<double> multipliers;  ///< one per row
+};
 
 /// What a learner claims about a layer and some examples. Every number here is checked by verify().
 struct Certificate {
@@ -32,34 +65,8 @@ struct Certificate {
   RejectedTuple rejected;
 };
 
-/// The certificate of what was learned from these examples.
-[[nodiscard]] Certificate certificate_of(const Learned& learned, const Examples& examples);
-
 /// 64 bits that change with any entry (FNV-1a).
 [[nodiscard]] std::uint64_t digest_of(const Examples& examples);
 [[nodiscard]] std::uint64_t digest_of(const Layer& layer);
-
-/// One claim, checked.
-struct Check {
-  std::string name;
-  double value = 0.0;
-  double bound = 0.0;  ///< what the value is held against
-  bool passed = false;
-};
-
-/// A model as its files give it.
-struct Model {
-  Layer layer;
-  Layer geometry;  ///< before the polish
-};
-
-/// Checks a certificate against the examples with nothing but the forward map: that examples and
-/// layers are the ones meant, that no held-out example was seen before, residuals, rank of the
-/// Jacobian by finite differences, posterior slabs and their singular gap from its own least
-/// squares, the proof of the rejected tuple. Examples of
-/// another shape fail the first check, and nothing else is asked. Throws InvalidArgument naming the
-/// field for a certificate that does not fit the layer or its own examples.
-[[nodiscard]] std::vector<Check> verify(const Certificate& certificate, const Model& model,
-                                        const Examples& examples, const Context& context);
 
 }  // namespace onset::mha

@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 
 namespace onset::mha::verifier {
 namespace {

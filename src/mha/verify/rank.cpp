@@ -1,7 +1,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 

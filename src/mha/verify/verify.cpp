@@ -1,11 +1,10 @@
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/verify/verify.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 
 namespace onset::mha {
 namespace {
@@ -25,18 +24,6 @@ constexpr double proof_agreement = 1e-4;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
 constexpr double least_independence = 1e-8;
 constexpr int usual_exponent = 10;
-
-class Digest {
- public:
-  void add(std::uint64_t word) { hash_ = (hash_ ^ word) * 1099511628211ULL; }
-  void add(const std::vector<double>& values) {
-    for (const double value : values) add(std::bit_cast<std::uint64_t>(value));
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 14695981039346656037ULL;
-};
 
 bool agree(double a, double b, double relative) {
   return std::abs(a - b) <= relative * std::min(std::abs(a), std::abs(b)) + rounding;
@@ -151,51 +138,6 @@ std::vector<Check> check_claims(const Certificate& certificate, const Model& mod
 }
 
 }  // namespace
-
-std::uint64_t digest_of(const Examples& examples) {
-  Digest digest;
-  digest.add(static_cast<std::uint64_t>(examples.tokens));
-  digest.add(static_cast<std::uint64_t>(examples.dim));
-  for (const std::int8_t value : examples.x) {
-    digest.add(static_cast<std::uint64_t>(static_cast<std::uint8_t>(value)));
-  }
-  digest.add(examples.y);
-  return digest.value();
-}
-
-std::uint64_t digest_of(const Layer& layer) {
-  Digest digest;
-  digest.add(static_cast<std::uint64_t>(layer.dim));
-  digest.add(layer.theta);
-  digest.add(layer.w);
-  return digest.value();
-}
-
-Certificate certificate_of(const Learned& learned, const Examples& examples) {
-  const Evidence& evidence = learned.evidence;
-  Certificate out;
-  out.verdict = learned.verdict;
-  out.reason = learned.reason;
-  out.count = examples.count;
-  out.tokens = examples.tokens;
-  out.dim = examples.dim;
-  out.digest = digest_of(examples);
-  if (learned.verdict == Verdict::refused) return out;  // claims nothing
-  out.heads = learned.layer.heads;
-  out.layer_digest = digest_of(learned.layer);
-  out.geometry_digest = digest_of(learned.geometry);
-  out.residual = learned.residual;
-  out.geometry_residual = learned.geometry_residual;
-  out.residual_all = learned.residual_all;
-  out.jacobian_rank = evidence.jacobian_rank;
-  out.held_out = learned.held_out;
-  out.slabs = evidence.slabs;
-  out.slabs_proved = evidence.slabs_proved;
-  out.slabs_violated = evidence.slabs_violated;
-  out.gap = evidence.posterior_gap;
-  out.rejected = evidence.rejected;
-  return out;
-}
 
 std::vector<Check> verify(const Certificate& certificate, const Model& model,
                           const Examples& examples, const Context& context) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha::verifier {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <tuple>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha::verifier {

@@ -1,4 +1,4 @@
-#include "onset/mha/learners/baseline.hpp"
+#include "onset/mha/baseline/baseline.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/mha/model/certificate.hpp"
+
+namespace onset::mha {
+
+/// One claim, checked.
+struct Check {
+  std::string name;
+  double value = 0.0;
+  double bound = 0.0;  ///< what the value is held against
+  bool passed = false;
+};
+
+/// A model as its files give it.
+struct Model {
+  Layer layer;
+  Layer geometry;  ///< before the polish
+};
+
+/// Checks a certificate against the examples with nothing but the forward map: that examples and
+/// layers are the ones meant, that no held-out example was seen before, residuals, rank of the
+/// Jacobian by finite differences, posterior slabs and their singular gap from its own least
+/// squares, the proof of the rejected tuple. Examples of
+/// another shape fail the first check, and nothing else is asked. Throws InvalidArgument naming the
+/// field for a certificate that does not fit the layer or its own examples.
+[[nodiscard]] std::vector<Check> verify(const Certificate& certificate, const Model& model,
+                                        const Examples& examples, const Context& context);
+
+}  // namespace onset::mha
