@@ -137,7 +137,8 @@ TEST(MhaLearn, OneHeadThatAttendsEquallyIsALayerLikeAnyOther) {
     EXPECT_EQ(learned.verdict, Verdict::certified) << scale << ": " << learned.reason;
     EXPECT_LT((theta_vector(learned.layer, 0) - theta_vector(drawn.truth, 0)).norm(), 1e-13);
     for (const Check& check : verify(certificate_of(learned, drawn.examples),
-                                     {learned.layer, learned.geometry}, drawn.examples, {})) {
+                                     {learned.layer, learned.geometry}, drawn.examples, {})
+                                  .checks) {
       EXPECT_TRUE(check.passed) << scale << ": " << check.name;
     }
   }
@@ -244,6 +245,28 @@ TEST(MhaRefusal, TooFewExamplesOneTokenAndNoLabels) {
   Examples silent = draw(law_of(1, 6, 2, 1.0), 500, 10).examples;
   for (double& y : silent.y) y = 0.0;
   EXPECT_TRUE(mentions(learn(silent, {}, {}), "zero"));
+}
+
+TEST(MhaRefusal, SlabsThatRefinementTakesAwayLeaveAReasonAndNoCrash) {
+  const Learned saturated = learn_from(law_of(1, 8, 2, 1000.0), 500, 1);
+  EXPECT_EQ(saturated.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(saturated, "saturated")) << saturated.reason;
+  const Learned crowded = learn_from(law_of(2, 8, 7, 3.0), 1000, 1);
+  EXPECT_EQ(crowded.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(crowded, "m(k-1) > d")) << crowded.reason;
+}
+
+TEST(MhaRefusal, ASmallPopulationIsNotCalledCancellingAndNoMoreExamplesAreAskedForThanExist) {
+  for (const int dim : {4, 5, 6}) {
+    const Learned learned = learn_from(law_of(2, dim, 2, 3.0), 5000, 1);
+    EXPECT_EQ(learned.verdict, Verdict::refused);
+    EXPECT_FALSE(mentions(learned, "cancelling")) << learned.reason;
+    EXPECT_TRUE(mentions(learned, "a larger dimension is needed")) << learned.reason;
+  }
+  const Learned tiny = learn_from(law_of(2, 2, 2, 3.0), 100, 1);
+  EXPECT_TRUE(mentions(tiny, "have no more than 6 such inputs")) << tiny.reason;
+  const Learned few = learn_from(law_of(2, 8, 2, 3.0), 40, 1);
+  EXPECT_FALSE(mentions(few, "larger dimension")) << few.reason;
 }
 
 TEST(MhaRefusal, AWrongNumberOfHeadsIsNotSoldAsAnAnswer) {
