@@ -18,8 +18,10 @@ Certificate certificate_of(const Learned& learned, const Examples& examples) {
   out.residual = learned.residual;
   out.geometry_residual = learned.geometry_residual;
   out.residual_all = learned.residual_all;
+  out.disagreeing = learned.disagreeing;
   out.jacobian_rank = evidence.jacobian_rank;
   out.held_out = learned.held_out;
+  out.counted = {learned.heads, evidence.gap, learned.knowledge.refined_w, evidence.hull_slabs};
   out.slabs = evidence.slabs;
   out.slabs_proved = evidence.slabs_proved;
   out.slabs_violated = evidence.slabs_violated;

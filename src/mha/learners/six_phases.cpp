@@ -12,6 +12,7 @@
 #include "mha/learners/inflation.hpp"
 #include "mha/learners/margins.hpp"
 #include "mha/learners/phase_run.hpp"
+#include "mha/learners/posterior.hpp"
 #include "mha/learners/separable_fit.hpp"
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
@@ -264,6 +265,7 @@ void SixPhases::find_hull() {
   const Spectrum spectrum(all);
   Evidence& evidence = out_.evidence;
   evidence.ratios = spectrum.ratios();
+  evidence.hull_slabs = certified_slabs(train_, slabs_);
   PhaseReport entry{4, "affine hull", slabs_.size()};
   out_.heads = count_heads(spectrum, entry);
   require_counting(out_.heads);

@@ -114,7 +114,7 @@ Verb learn_verb() {
       {"gap", "ratio of singular values behind the heads; 3 and more counts", "", false},
       {"residual", "relative residual on held-out examples", "", false}};
   verb.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
-  verb.method = 3;
+  verb.method = 4;
   verb.cost = learn_cost;
   verb.run = run_learn;
   return verb;

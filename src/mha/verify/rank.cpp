@@ -12,11 +12,9 @@ using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 
 constexpr double difference_step = 1e-5;
 constexpr double rank_tolerance = 1e-6;
-constexpr int rows_per_feature = 8;
-/// A row sees k - 1 directions of every theta; so many rows are wanted for each of dim^2,
-constexpr int rows_per_unknown = 3;
-/// unless they would be more than this.
-constexpr int most_rows = 3000;
+/// So many rows are looked at for each column of w's features, and no fewer than the least.
+constexpr std::size_t rows_per_feature = 24;
+constexpr std::size_t least_rows = 400;
 
 Layer head_of(const Layer& layer, int head) {
   Layer out = make_layer(1, layer.dim);
@@ -25,22 +23,40 @@ Layer head_of(const Layer& layer, int head) {
   return out;
 }
 
-/// Outputs on the first `count` examples: one row per query.
-Dense outputs(const Layer& layer, const Examples& examples, std::size_t count) {
-  Dense rows(static_cast<Eigen::Index>(count) * examples.tokens, examples.dim);
-  for (std::size_t n = 0; n < count; ++n) {
-    forward_one(layer, &examples.x[n * examples.width()], examples.tokens,
-                rows.data() + n * examples.width());
+/// The first examples that repeat no other and are not held out. Where attention saturates, few
+/// rows tell anything of theta, and other examples would have another rank.
+std::vector<std::size_t> chosen_examples(const Layer& layer, const Examples& examples,
+                                         const std::vector<std::uint32_t>& held_out) {
+  const auto tokens = static_cast<std::size_t>(examples.tokens);
+  const std::size_t rows =
+      std::max(rows_per_feature * static_cast<std::size_t>(layer.heads * layer.dim), least_rows);
+  std::vector<bool> usable = first_of_orbits(examples);
+  for (const std::uint32_t n : held_out) usable[n] = false;
+  std::vector<std::size_t> chosen;
+  for (std::size_t n = 0; n < examples.count && chosen.size() * tokens < rows; ++n) {
+    if (usable[n]) chosen.push_back(n);
+  }
+  return chosen;
+}
+
+/// Outputs on some examples: one row per query.
+Dense outputs(const Layer& layer, const Examples& examples, const std::vector<std::size_t>& which) {
+  Dense rows(static_cast<Eigen::Index>(which.size()) * examples.tokens, examples.dim);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    forward_one(layer, &examples.x[which[i] * examples.width()], examples.tokens,
+                rows.data() + i * examples.width());
   }
   return rows;
 }
 
 /// An orthonormal basis of what w can reach.
-Dense reach_of_w(const Layer& layer, const Examples& examples, std::size_t count) {
+Dense reach_of_w(const Layer& layer, const Examples& examples,
+                 const std::vector<std::size_t>& which) {
   const int dim = layer.dim;
-  Eigen::MatrixXd features(static_cast<Eigen::Index>(count) * examples.tokens, layer.heads * dim);
+  Eigen::MatrixXd features(static_cast<Eigen::Index>(which.size()) * examples.tokens,
+                           layer.heads * dim);
   for (int i = 0; i < layer.heads; ++i) {
-    features.middleCols(i * dim, dim) = outputs(bare_head(layer.theta_of(i), dim), examples, count);
+    features.middleCols(i * dim, dim) = outputs(bare_head(layer.theta_of(i), dim), examples, which);
   }
   const Eigen::HouseholderQR<Eigen::MatrixXd> qr(features);
   return qr.householderQ() * Eigen::MatrixXd::Identity(features.rows(), features.cols());
@@ -48,24 +64,20 @@ Dense reach_of_w(const Layer& layer, const Examples& examples, std::size_t count
 
 }  // namespace
 
-int jacobian_rank(const Layer& layer, const Examples& examples, const Context& context) {
+int jacobian_rank(const Layer& layer, const Examples& examples,
+                  const std::vector<std::uint32_t>& held_out, const Context& context) {
   const auto size = static_cast<std::size_t>(layer.dim * layer.dim);
-  const auto tokens = static_cast<std::size_t>(examples.tokens);
-  const int for_theta =
-      rows_per_unknown * layer.heads * layer.dim * layer.dim / std::max(1, examples.tokens - 1);
-  const auto wanted = static_cast<std::size_t>(
-      std::max(rows_per_feature * layer.heads * layer.dim, std::min(for_theta, most_rows)));
-  const std::size_t count = std::min(examples.count, (wanted + tokens - 1) / tokens);
-  const Dense basis = reach_of_w(layer, examples, count);
+  const std::vector<std::size_t> chosen = chosen_examples(layer, examples, held_out);
+  const Dense basis = reach_of_w(layer, examples, chosen);
   const std::size_t unknowns = static_cast<std::size_t>(layer.heads) * size;
   Dense derivative(static_cast<Eigen::Index>(unknowns),
-                   static_cast<Eigen::Index>(count * examples.width()));
+                   static_cast<Eigen::Index>(chosen.size() * examples.width()));
   numerics::parallel_for(context, unknowns, [&](std::size_t u) {
     Layer up = head_of(layer, static_cast<int>(u / size));
     Layer down = up;
     up.theta[u % size] += difference_step;
     down.theta[u % size] -= difference_step;
-    Dense change = outputs(up, examples, count) - outputs(down, examples, count);
+    Dense change = outputs(up, examples, chosen) - outputs(down, examples, chosen);
     change -= basis * (basis.transpose() * change);
     if (const double norm = change.norm(); norm > 0.0) change /= norm;
     derivative.row(static_cast<Eigen::Index>(u)) =
@@ -73,7 +85,7 @@ int jacobian_rank(const Layer& layer, const Examples& examples, const Context& c
   });
   std::vector<double> gram(unknowns * unknowns);
   std::vector<double> values(unknowns);
-  const numerics::MatrixView view{derivative.data(), unknowns, count * examples.width()};
+  const numerics::MatrixView view{derivative.data(), unknowns, chosen.size() * examples.width()};
   numerics::multiply_by_transpose(view, view, gram, context);
   numerics::symmetric_eigen(unknowns, gram, values);
   const double least = rank_tolerance * rank_tolerance * values.back();

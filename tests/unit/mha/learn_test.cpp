@@ -112,7 +112,7 @@ TEST(MhaLearn, WrongLabelsThatNoPhaseLooksAtAreCountedAndNoCertificateIsGiven) {
   EXPECT_TRUE(mentions(few, "20 of 15000 examples")) << few.reason;
   EXPECT_TRUE(mentions(few, "example 5000")) << few.reason;
   for (const Check& check :
-       verify(certificate_of(few, examples), {few.layer, few.geometry}, examples, {})) {
+       verify(certificate_of(few, examples), {few.layer, few.geometry}, examples, {}).checks) {
     EXPECT_TRUE(check.passed) << check.name;
   }
 }
@@ -335,7 +335,8 @@ TEST(MhaLearn, DoesNotDependOnTheUnitOfTheLabels) {
     ASSERT_TRUE(errors);
     EXPECT_LT(errors->theta, 1e-9);
     for (const Check& check :
-         verify(certificate_of(learned, scaled), {learned.layer, learned.geometry}, scaled, {})) {
+         verify(certificate_of(learned, scaled), {learned.layer, learned.geometry}, scaled, {})
+             .checks) {
       EXPECT_TRUE(check.passed) << exponent << ": " << check.name;
     }
   }

@@ -34,7 +34,8 @@ struct PhaseReport {
 
 /// The numbers behind a verdict.
 struct Evidence {
-  double gap = 0.0;  ///< of the affine hull, phase 4
+  double gap = 0.0;                       ///< of the affine hull, phase 4
+  std::vector<CertifiedSlab> hull_slabs;  ///< that it is of, sculpted with the refined w
   std::vector<double> ratios;
   double inflation = 0.0;
   double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted
@@ -50,6 +51,8 @@ struct Evidence {
   int slabs_proved = 0;              ///< of them, by [mha 22]
   int slabs_violated = 0;            ///< of those proved, by some head
   double posterior_gap = 0.0;        ///< singular gap of the posterior slabs
+  /// Smallest singular value of these slabs off the span of the heads, over the largest.
+  double off_the_heads = 0.0;
 };
 
 /// What was known along the way, for comparison with a truth.

@@ -42,6 +42,15 @@ struct RejectedTuple {
   std::vector<double> multipliers;  ///< one per row
 };
 
+/// From what the number of heads was read: slabs sculpted with a sum of projections, and the
+/// singular gap behind so many heads of them [mha 15].
+struct CountedHeads {
+  int heads = 0;
+  double gap = 0.0;
+  std::vector<double> w;  ///< dim x dim
+  std::vector<CertifiedSlab> slabs;
+};
+
 /// What a learner claims about a layer and some examples. Every number here is checked by verify().
 struct Certificate {
   Verdict verdict = Verdict::refused;
@@ -56,8 +65,10 @@ struct Certificate {
   double residual = 0.0;                ///< relative, on the held-out examples
   double geometry_residual = 0.0;       ///< likewise, before the polish
   double residual_all = 0.0;            ///< on all examples
+  std::size_t disagreeing = 0;          ///< examples whose label the layer does not give
   int jacobian_rank = 0;                ///< of the Jacobian in theta, projected off w
   std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at, increasing
+  CountedHeads counted;                 ///< before any layer was fitted
   std::vector<CertifiedSlab> slabs;     ///< posterior slabs,
   int slabs_proved = 0;                 ///< how many of them are rigorous,
   int slabs_violated = 0;               ///< how many of those some head violates,
