@@ -39,6 +39,7 @@ void add_summary(const Learned& learned, Result& result) {
   result.summary.emplace_back("slabs_proved", std::int64_t{e.slabs_proved});
   result.summary.emplace_back("slabs_violated", std::int64_t{e.slabs_violated});
   result.summary.emplace_back("posterior_gap", e.posterior_gap);
+  result.summary.emplace_back("off_the_heads", e.off_the_heads);
   result.summary.emplace_back("hull_bound", e.hull_bound);
   result.summary.emplace_back("support_along", e.support_along);
   result.summary.emplace_back("support_across", e.support_across);
