@@ -1,12 +1,12 @@
 #include "onset/io/run_folder.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "io/json_record.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
+#include "onset/io/read_file.hpp"
 
 namespace onset::io {
 namespace {
@@ -61,8 +61,9 @@ void write_artifact(const std::filesystem::path& folder, const Artifact& artifac
 /// Removes what an earlier run of the same command left and this one does not write, so that no
 /// file of it is taken for this run's. Other commands' files stay: they may be this one's input.
 void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
-  std::ifstream in(folder / "manifest.json");
-  const detail::Json old = detail::Json::parse(in, nullptr, false);
+  const std::filesystem::path path = folder / "manifest.json";
+  if (!std::filesystem::exists(path)) return;
+  const detail::Json old = detail::Json::parse(read_file(path), nullptr, false);
   if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
   if (old.value("command", "") != record.command) return;
   for (const detail::Json& entry : old["files"]) {
@@ -122,8 +123,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    std::ifstream in(path);
-    const detail::Json object = detail::Json::parse(in);
+    const detail::Json object = detail::Json::parse(read_file(path));
     RunIdentity identity;
     identity.command = object.at("command").get<std::string>();
     for (const auto& [name, value] : object.at("parameters").items()) {

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "onset/core/error.hpp"
+#include "onset/io/read_file.hpp"
 #include "report/figure_reader.hpp"
 
 namespace onset::report {
@@ -53,12 +52,7 @@ FigureSpec parse_figure(std::string_view text, const std::filesystem::path& file
 }
 
 FigureSpec read_figure(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw IoError(file.string(), "cannot be opened");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw IoError(file.string(), "cannot be read");
-  return parse_figure(text.str(), file);
+  return parse_figure(io::read_file(file), file);
 }
 
 void drop_published(FigureSpec& spec) {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
+#include "onset/io/read_file.hpp"
 
 namespace onset::report {
 namespace {
@@ -48,7 +49,7 @@ double field_number(const std::vector<std::string>& fields, std::size_t index) {
 }  // namespace
 
 std::vector<Point> read_overlay_points(const std::filesystem::path& file, const Overlay& overlay) {
-  std::ifstream in(file);
+  std::istringstream in(io::read_file(file));
   std::string line;
   if (!in || !std::getline(in, line)) throw IoError(file.string(), "cannot be read");
   const std::vector<std::string> header = split_line(line);

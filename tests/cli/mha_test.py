@@ -89,6 +89,9 @@ class Learning(unittest.TestCase):
                 ("held_out", 4, lambda c: c["held_out"].insert(0, c["held_out"][0])),
                 ("slabs[0][1]", 4, lambda c: c["slabs"][0].__setitem__(1, 0.5)),
                 ("rejected.rows", 4, lambda c: c["rejected"].update(rows=[], multipliers=[])),
+                ("singular gap, counted", 3, lambda c: c["counted"].update(gap=99)),
+                ("labels not given", 3, lambda c: c["evidence"].update(disagreeing=1)),
+                ("same verdict", 3, lambda c: c.update(verdict="recovered", reason="modesty")),
                 ("heads", 4, lambda c: c.update(heads=3)),
                 ("extra", 4, lambda c: c.update(extra=1)),
             ]:
@@ -107,6 +110,29 @@ class Learning(unittest.TestCase):
                 self.assertEqual(run.returncode, 3, name)
                 self.assertIn("does not hold", run.stdout)
                 np.save(other / name, np.load(self.model / name))
+
+    def test_a_verdict_that_is_changed_by_hand_is_not_believed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            examples, model = pathlib.Path(folder, "examples"), pathlib.Path(folder, "model")
+            examples.mkdir()
+            y = np.load(self.examples / "Y.npy")
+            y[5000, 0, 3] += 1e-7
+            np.save(examples / "X.npy", np.load(self.examples / "X.npy"))
+            np.save(examples / "Y.npy", y)
+            run = onset("mha", "learn", str(examples), "--out", str(model), "--format", "json")
+            self.assertEqual(one_object(run.stdout)["summary"]["verdict"], "recovered")
+            path = model / "certificate.json"
+            claims = json.loads(path.read_text())
+            for verdict, reason, verified in [(claims["verdict"], claims["reason"], True),
+                                              ("certified", "", False)]:
+                path.write_text(json.dumps(claims | {"verdict": verdict, "reason": reason}))
+                run = onset("mha", "verify", str(examples), "--model", str(model), "--format",
+                            "json")
+                summary = one_object(run.stdout)["summary"]
+                self.assertEqual(run.returncode, 3)
+                self.assertEqual((summary["found"], summary["verified"]), ("recovered", verified))
+            self.assertIn("labels not given", summary["reason"])
+            self.assertIn("claimed certified, found recovered", summary["reason"])
 
     def test_evaluate_compares_with_the_truth(self):
         run = onset("mha", "evaluate", str(self.examples), "--model", str(self.model), "--truth",
@@ -205,6 +231,29 @@ class Learning(unittest.TestCase):
         self.assertLess(hull["hull_error"], 0.05)
 
 
+    def test_every_setting_ends_in_an_answer_or_a_reason(self):
+        """Settings that once ended by a signal, and their neighbours."""
+        for setting in ["--tokens 7 --samples 1000", "--scale 1000 --heads 1 --samples 500",
+                        "--dim 2 --samples 10", "--dim 2 --heads 2 --samples 3000",
+                        "--dim 3 --tokens 3 --heads 5 --samples 2000",
+                        "--dim 4 --tokens 5 --heads 1 --samples 1000 --scale 0.001",
+                        "--dim 5 --tokens 6 --heads 1 --samples 700 --scale 30",
+                        "--dim 7 --tokens 8 --heads 2 --samples 300 --scale 200",
+                        "--dim 12 --tokens 4 --heads 3 --samples 500 --scale 100"]:
+            run = onset("mha", "trial", *setting.split(), "--max-seconds", "5", "--format", "json")
+            self.assertIn(run.returncode, (0, 3), setting + run.stderr)
+            self.assertNotIn("nan", run.stdout.lower(), setting)
+            result = one_object(run.stdout)
+            if result["status"] == "ok" and result["summary"]["verdict"] != "certified":
+                self.assertTrue(result["summary"]["reason"], setting)
+
+    def test_the_error_of_a_sum_that_cancels_is_empty(self):
+        run = onset("mha", "trial", "--degenerate", "cancelling", "--samples", "3000", "--format",
+                    "json")
+        rows = one_object(run.stdout)["rows"]
+        self.assertEqual({row["projection_error"] for row in rows}, {None})
+
+
 class BadFiles(unittest.TestCase):
     """Each case changes one thing about good files; the message names the file and the fault."""
 
@@ -254,7 +303,14 @@ class BadFiles(unittest.TestCase):
         for arguments, word in [(["learn"], "examples"), (["generate", "--dim", "8"], "--out"),
                                 (["learn", "x", "--heads", "9"], "--heads"),
                                 (["generate", "--degenerate", "parity", "--heads", "3", "--out",
-                                  "x"], "--heads")]:
+                                  "x"], "--heads"),
+                                (["trial", "--degree", "0.5"], "--degree: has no effect"),
+                                (["trial", "--degenerate", "parity", "--degree", "1"],
+                                 "--degree: has no effect"),
+                                (["trial", "--degenerate", "parity", "--coherence", "0.1"],
+                                 "--coherence: has no effect"),
+                                (["trial", "--degenerate", "cancelling", "--heads", "1"],
+                                 "--heads")]:
             run = onset("mha", *arguments)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn(word, run.stderr)

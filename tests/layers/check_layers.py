@@ -27,6 +27,12 @@ MAY_INCLUDE = {
     "tool": BASE | FAMILIES | {"catalog", "study", "report"},
 }
 
+# A judge shares no code with what it judges, so that neither repeats the other's mistakes.
+MUST_NOT_INCLUDE = {
+    "mha/verify": ("mha/learners", "mha/baseline"),
+    "mha/learners": ("mha/verify",),
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VECTOR = re.compile(r"^(hwy/|(imm|xmm|emm|pmm|tmm|smm|nmm|wmm|zmm|avx\w*)intrin\.h|arm_neon\.h)")
 PRIVATE_LIBRARY = re.compile(
@@ -74,6 +80,10 @@ def check_include(layer, inside, target, public, root):
         yield f"{layer} must not include {other} ({target})"
     elif other == "io" and layer in FAMILIES and not re.match(rf"{layer}/verbs[./]", inside):
         yield f"in a family only verbs touches io ({target})"
+    room = "/".join(pathlib.PurePosixPath(inside).parts[:2])
+    for judged in MUST_NOT_INCLUDE.get(room, ()):
+        if target.removeprefix("onset/").startswith(f"{judged}/"):
+            yield f"{room} must not include {judged} ({target})"
     if VECTOR.match(target) and not inside.startswith("numerics/simd/"):
         yield f"vector code belongs in numerics/simd ({target})"
     if public and PRIVATE_LIBRARY.match(target):
@@ -113,12 +123,22 @@ BAD_FILES = {
     "src/io/loud.cpp": ("void f() { std::cout << 1; }", "never prints"),
     "src/smi/heavy.cpp": ("#include <torch/types.h>", "LibTorch belongs in text/"),
     "src/odd/place.cpp": ("", "no known layer"),
+    "src/mha/verify/lazy.cpp": (
+        '#include "mha/learners/hull.hpp"',
+        "mha/verify must not include mha/learners",
+    ),
+    "include/onset/mha/verify/lazy.hpp": (
+        '#include "onset/mha/baseline/baseline.hpp"',
+        "mha/verify must not include mha/baseline",
+    ),
     "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),
     "src/study/up.cpp": ('#include "onset/report/figure.hpp"', "study must not include report"),
 }
 GOOD_FILES = {
     "src/smi/verbs.cpp": '#include "onset/io/csv.hpp"',
     "src/smi/verbs/curve.cpp": '#include "onset/io/csv.hpp"',
+    "src/mha/baseline/fit.cpp": '#include "mha/learners/hull.hpp"',
+    "src/mha/verify/rank.cpp": '#include "onset/mha/model/layer.hpp"',
     "src/catalog.cpp": '#include "onset/smi/verbs.hpp"',
     "src/numerics/simd/kernel.cpp": "#include <hwy/highway.h>",
     "src/core/quiet.cpp": "// std::cout is for tools",

@@ -26,7 +26,8 @@ constexpr std::size_t enough_repeats = 10;
 constexpr double clear_difference = 0.1;  // of labels that should be equal, over their size
 constexpr double least_progress = 1e-3;   // of a step: whoever is on the way makes far more
 constexpr double budget_flops = 6e10;
-constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another
+constexpr std::size_t near_share = 50;   // one example in so many has tokens near one another,
+constexpr std::size_t fewest_near = 30;  // and fewer of them scatter too much to say anything
 /// What labels of cancelling projections may keep of their size there for the difference to show.
 constexpr double clear_contrast = 0.8;
 
@@ -66,23 +67,24 @@ std::optional<Layer> explaining_layer(const Sample& train, const Sample& held,
   return std::nullopt;
 }
 
-/// How far apart the tokens of an example lie, and how large its label is, both mean squares.
+/// How far apart the tokens of an example lie, and how large its label is, both sums of squares.
 struct Spread {
-  double tokens = 0.0;
+  double tokens = 0.0;  // of all differences of two tokens: whole, so that equal ones compare equal
   double label = 0.0;
 };
 
 Spread spread_of(const Sample& sample, std::size_t n) {
   const Matrix x = tokens_of(sample, n, n + 1);
   const Matrix y = labels_of(sample, n, n + 1);
-  return {(x.rowwise() - x.colwise().mean()).squaredNorm(), y.squaredNorm()};
+  const double pairs = static_cast<double>(x.rows() * x.size());
+  return {pairs - x.colwise().sum().squaredNorm(), y.squaredNorm()};
 }
 
-Spread mean_of(const Spread* spreads, std::size_t count) {
+Spread mean_of(const std::vector<Spread>& spreads) {
   Spread sum;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum.tokens += spreads[i].tokens / static_cast<double>(count);
-    sum.label += spreads[i].label / static_cast<double>(count);
+  for (const Spread& spread : spreads) {
+    sum.tokens += spread.tokens / static_cast<double>(spreads.size());
+    sum.label += spread.label / static_cast<double>(spreads.size());
   }
   return sum;
 }
@@ -92,13 +94,15 @@ Spread mean_of(const Spread* spreads, std::size_t count) {
 std::optional<std::string> shrinking_labels(const Sample& sample) {
   std::vector<Spread> spreads;
   for (std::size_t n = 0; n < sample.size(); ++n) spreads.push_back(spread_of(sample, n));
-  const Spread all = mean_of(spreads.data(), spreads.size());
-  const std::size_t near = std::max<std::size_t>(spreads.size() / near_share, 1);
-  std::nth_element(spreads.begin(), spreads.begin() + static_cast<std::ptrdiff_t>(near - 1),
-                   spreads.end(), [](const Spread& a, const Spread& b) {
-                     return a.tokens != b.tokens ? a.tokens < b.tokens : a.label < b.label;
-                   });
-  const Spread close = mean_of(spreads.data(), near);
+  const Spread all = mean_of(spreads);
+  const auto near = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / near_share);
+  std::nth_element(spreads.begin(), near, spreads.end(),
+                   [](const Spread& a, const Spread& b) { return a.tokens < b.tokens; });
+  // With all that are as near as the last of them: a choice among equals would favour some labels.
+  const double radius = near->tokens;
+  std::erase_if(spreads, [radius](const Spread& spread) { return spread.tokens > radius; });
+  if (spreads.size() < fewest_near) return std::nullopt;
+  const Spread close = mean_of(spreads);
   const double if_cancelling = std::sqrt(close.tokens / all.tokens);
   const double seen = std::sqrt(close.label / all.label);
   if (if_cancelling > clear_contrast || seen > 0.5 * (1.0 + if_cancelling)) return std::nullopt;
@@ -179,11 +183,12 @@ std::string hidden_cause(const Sample& train, const Sample& held, const Context&
   if (const auto contradicting = contradiction(*train.examples)) return *contradicting;
   if (const auto cancelling = shrinking_labels(train)) return *cancelling;
   const std::optional<Layer> layer = explaining_layer(train, held, context);
+  const std::size_t distinct = train.size() + held.size();
   if (!layer) {
     return fmt::format(
         "labels of no such layer, noisy labels, or too few examples ({} distinct ones): the phases "
-        "see no heads and least squares from random starts finds none",
-        train.size() + held.size());
+        "see no heads and least squares from random starts finds none{}",
+        distinct, limit_of_inputs(*train.examples, 2 * distinct));
   }
   if (const auto cancelling = cancelling_reason(*layer)) return *cancelling;
   if (layer->heads * (train.examples->tokens - 1) > layer->dim) {
@@ -198,8 +203,8 @@ std::string hidden_cause(const Sample& train, const Sample& held, const Context&
   }
   return fmt::format(
       "too few examples: among {} distinct ones the {} heads that least squares finds agree "
-      "nowhere closely enough to be seen",
-      train.size() + held.size(), layer->heads);
+      "nowhere closely enough to be seen{}",
+      distinct, layer->heads, limit_of_inputs(*train.examples, 2 * distinct));
 }
 
 }  // namespace onset::mha

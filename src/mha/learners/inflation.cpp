@@ -14,6 +14,7 @@ using numerics::unbounded;
 Inflation least_inflation(const Body& body, const Context& context) {
   const auto slabs = static_cast<std::size_t>(body.centre.size());
   const auto unknowns = static_cast<std::size_t>(body.normals.cols());
+  if (slabs == 0) return {};
   const double unit = body.tolerance.mean();
   if (!(unit > 0.0)) return {};
   const std::size_t columns = 2 * slabs;

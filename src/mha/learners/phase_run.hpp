@@ -22,7 +22,10 @@ inline constexpr double vanishing_projection = 0.05;
 inline constexpr std::size_t fewest_examples = 64;
 inline constexpr const char* one_token_reason =
     "one token: the labels show the sum of the projections and nothing of theta";
-[[nodiscard]] std::string too_few_reason(std::size_t distinct);
+[[nodiscard]] std::string too_few_reason(const Examples& examples, std::size_t distinct,
+                                         std::size_t wanted);
+/// What to add where more examples are `wanted` than there are inputs; empty otherwise.
+[[nodiscard]] std::string limit_of_inputs(const Examples& examples, std::size_t wanted);
 /// m(k-1) > d: agreement of so many heads cannot be seen [mha 8].
 [[nodiscard]] std::string counting_reason(int heads, int tokens, int dim);
 
@@ -61,7 +64,8 @@ class SixPhases {
   void split();
   void refuse_outliers() const;
   void crude();
-  [[nodiscard]] std::string cause_of_few_slabs() const;
+  [[nodiscard]] std::size_t least_slabs() const;
+  void require_slabs(double score) const;
   void refine();
   void find_hull();
   void find_heads();

@@ -63,14 +63,22 @@ Matrix sum_of_projections(const Layer& layer) {
   return sum;
 }
 
+std::vector<CertifiedSlab> certified_slabs(const Sample& sample, const std::vector<Slab>& slabs) {
+  std::vector<CertifiedSlab> out;
+  for (const Slab& slab : slabs) {
+    out.push_back({{sample.index[slab.example], slab.query}, slab.key, slab.reference});
+  }
+  return out;
+}
+
 void check_posterior_slabs(const Sample& sample, const std::vector<Slab>& slabs, const Layer& layer,
                            Evidence& evidence) {
   const Matrix w = sum_of_projections(layer);
+  evidence.slabs = certified_slabs(sample, slabs);
   RowFit row(sample.tokens(), sample.dim());
   for (const Slab& slab : slabs) {
     const Matrix x = tokens_of({sample.examples, {sample.index[slab.example]}}, 0, 1);
     const Matrix outputs = x * w;
-    evidence.slabs.push_back({{sample.index[slab.example], slab.query}, slab.key, slab.reference});
     const double sigma = agreement_constant(x, layer);
     if (!row.set_example(outputs.data()) || !(sigma > 0.0)) continue;
     row.fit(sample.y(slab.example) + slab.query * sample.dim());
@@ -78,6 +86,21 @@ void check_posterior_slabs(const Sample& sample, const std::vector<Slab>& slabs,
     evidence.slabs_proved += check.proved ? 1 : 0;
     evidence.slabs_violated += check.violated ? 1 : 0;
   }
+}
+
+double off_the_heads(const Body& body, const Layer& layer) {
+  const Index unknowns = body.normals.cols();
+  Eigen::MatrixXd heads(unknowns + 1, layer.heads);
+  for (int i = 0; i < layer.heads; ++i) {
+    heads.col(i) << Eigen::Map<const Vector>(layer.theta_of(i).data(), unknowns), 1.0;
+  }
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(heads);
+  Matrix lifted(body.normals.rows(), unknowns + 1);
+  lifted << body.normals, -body.centre;
+  const Eigen::MatrixXd turned = lifted * qr.householderQ();
+  const Matrix off = turned.rightCols(unknowns + 1 - layer.heads);
+  const std::vector<double> values = numerics::singular_values(view(off));
+  return values.back() / values.front();
 }
 
 void check_uniqueness(const Sample& sample, const Layer& layer, const Context& context,

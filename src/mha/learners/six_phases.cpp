@@ -12,6 +12,7 @@
 #include "mha/learners/inflation.hpp"
 #include "mha/learners/margins.hpp"
 #include "mha/learners/phase_run.hpp"
+#include "mha/learners/posterior.hpp"
 #include "mha/learners/separable_fit.hpp"
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
@@ -57,9 +58,19 @@ void SixPhases::finish(PhaseReport entry) {
   out_.phases.push_back(std::move(entry));
 }
 
-std::string too_few_reason(std::size_t distinct) {
-  return fmt::format("too few examples: {} distinct ones up to sign and order of tokens, {} wanted",
-                     distinct, fewest_examples);
+std::string limit_of_inputs(const Examples& examples, std::size_t wanted) {
+  const double exist = distinct_inputs(examples.tokens, examples.dim);
+  if (exist >= static_cast<double>(wanted)) return "";
+  return fmt::format(
+      "; {} tokens of dimension {} have no more than {} such inputs, so a larger dimension is "
+      "needed, not more examples",
+      examples.tokens, examples.dim, exist);
+}
+
+std::string too_few_reason(const Examples& examples, std::size_t distinct, std::size_t wanted) {
+  return fmt::format(
+      "too few examples: {} distinct ones up to sign and order of tokens, {} wanted{}", distinct,
+      wanted, limit_of_inputs(examples, wanted));
 }
 
 std::string counting_reason(int heads, int tokens, int dim) {
@@ -84,7 +95,7 @@ void SixPhases::split() {
   train_.index = distinct_examples(*train_.examples);
   const std::size_t distinct = train_.index.size();
   if (distinct < fewest_examples) {
-    throw Refusal{too_few_reason(distinct)};
+    throw Refusal{too_few_reason(*train_.examples, distinct, fewest_examples)};
   }
   const auto held = std::min(
       most_held_out, static_cast<std::size_t>(held_out_share * static_cast<double>(distinct)));
@@ -152,37 +163,48 @@ std::optional<Matrix> SixPhases::margin_projection(double inflation) {
     if (reached * worthwhile_gain > score) break;
     score = reached;
     const std::vector<Slab> slabs = sculpt(train_, estimate, slabs_.size(), context_);
+    if (slabs.size() < least_slabs()) break;
     body = make_body(train_, slabs, slabs.size());
     inflation = least_inflation(body, context_).least;
   }
   return best;
 }
 
-/// Rows that are explained, but by one token alone, give half-spaces and no slabs.
-std::string SixPhases::cause_of_few_slabs() const {
-  const std::size_t possible = train_.rows() * (train_.tokens() - 1);
-  if (possible < least_slabs_per_unknown * train_.dim() * train_.dim()) {
-    return fmt::format("too few examples ({} distinct ones)", train_.size() + held_.size());
+/// Fewer slabs do not determine theta.
+std::size_t SixPhases::least_slabs() const {
+  return least_slabs_per_unknown * train_.dim() * train_.dim();
+}
+
+/// Refuses what sculpting with the present sum of projections left, when that is too little;
+/// `score` is that of the n_f-th best row. Rows that are explained, but by one token alone, give
+/// half-spaces and no slabs.
+void SixPhases::require_slabs(double score) const {
+  if (slabs_.size() >= least_slabs()) return;
+  std::string cause;
+  const std::size_t slabs_of_example = train_.tokens() * (train_.tokens() - 1);
+  if (train_.size() * slabs_of_example < least_slabs()) {
+    cause = too_few_reason(*train_.examples, train_.size(),
+                           (least_slabs() + slabs_of_example - 1) / slabs_of_example);
+  } else if (score < agreeing_rows) {
+    cause =
+        "saturated attention: every row is explained by one token alone, as by labels X W, and "
+        "theta is not bounded";
+  } else {
+    cause = hidden_cause(train_, held_, context_);
   }
-  if (out_.phases.front().score.value() < agreeing_rows) {
-    return "saturated attention: every row is explained by one token alone, as by labels X W, and "
-           "theta is not bounded";
-  }
-  return hidden_cause(train_, held_, context_);
+  throw Refusal{fmt::format("{}; {} slabs for {} unknowns", cause, slabs_.size(),
+                            train_.dim() * train_.dim())};
 }
 
 /// Phases 2 and 3: slabs, proxy, large margins, and the trimmed refinement from both starts.
 void SixPhases::refine() {
   const std::size_t unknowns = train_.dim() * train_.dim();
   slabs_ = sculpt(train_, w_, body_slabs_per_unknown * unknowns, context_);
-  if (slabs_.size() < least_slabs_per_unknown * unknowns) {
-    throw Refusal{
-        fmt::format("{}; {} slabs for {} unknowns", cause_of_few_slabs(), slabs_.size(), unknowns)};
-  }
+  require_slabs(out_.phases.front().score.value());
   body_ = make_body(train_, slabs_, slabs_.size());
   const Inflation inflation = least_inflation(body_, context_);
   PhaseReport sculpted{2, "sculpting", slabs_.size()};
-  sculpted.inflation = inflation.least;
+  if (inflation.least >= 0.0) sculpted.inflation = inflation.least;
   finish(sculpted);
   Projection refined = refine_trimmed(train_, w_, crude_share, context_);
   if (const std::optional<Matrix> margin = margin_projection(inflation.least)) {
@@ -199,10 +221,13 @@ void SixPhases::refine() {
   all_rows_agree_ = median_of(scores) < agreeing_rows;
   noise_bound_ = residual_of_rows(train_, w_, smallest_rows(scores, trimmed_rows(train_)));
   if (!all_rows_agree_) {
-    out_.evidence.inflation = least_inflation(body_, context_).least;
-    entry.inflation = out_.evidence.inflation;
+    if (const double least = least_inflation(body_, context_).least; least >= 0.0) {
+      out_.evidence.inflation = least;
+      entry.inflation = least;
+    }
   }
   finish(entry);
+  require_slabs(refined.score);
 }
 
 /// Whether one head explains the labels after all, though its slabs are not exact.
@@ -240,6 +265,7 @@ void SixPhases::find_hull() {
   const Spectrum spectrum(all);
   Evidence& evidence = out_.evidence;
   evidence.ratios = spectrum.ratios();
+  evidence.hull_slabs = certified_slabs(train_, slabs_);
   PhaseReport entry{4, "affine hull", slabs_.size()};
   out_.heads = count_heads(spectrum, entry);
   require_counting(out_.heads);
@@ -248,8 +274,7 @@ void SixPhases::find_hull() {
   out_.knowledge.hull_directions = flat(hull_.directions);
   evidence.gap = spectrum.gap(out_.heads);
   entry.gap = evidence.gap;
-  evidence.hull_bound =
-      spectrum.distance_bound(out_.heads, support_inflation * std::max(evidence.inflation, 0.0));
+  evidence.hull_bound = spectrum.distance_bound(out_.heads, support_inflation * evidence.inflation);
   entry.violations = violations(hull_.base);
   if (evidence.inflation > 0.0 && out_.heads > 1) {
     const SupportCheck support =
@@ -278,15 +303,6 @@ void LearnOptions::validate() const {
     throw InvalidArgument("heads", fmt::format("{} is not allowed; allowed: 0 (found) to {}", heads,
                                                max_heads_found));
   }
-}
-
-std::string to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::certified: return "certified";
-    case Verdict::recovered: return "recovered";
-    case Verdict::refused: return "refused";
-  }
-  return "refused";
 }
 
 Learned learn(const Examples& examples, const LearnOptions& options, const Context& context) {

@@ -115,6 +115,12 @@ double largest(const std::vector<double>& scores, const std::vector<std::size_t>
   return most;
 }
 
+/// The score of the `count`-th best row; infinite where there are fewer.
+double score_at(const std::vector<double>& scores, std::size_t count) {
+  const std::vector<std::size_t> rows = smallest_rows(scores, count);
+  return rows.size() < count ? std::numeric_limits<double>::infinity() : largest(scores, rows);
+}
+
 }  // namespace
 
 std::size_t trimmed_rows(const Sample& sample) {
@@ -122,10 +128,7 @@ std::size_t trimmed_rows(const Sample& sample) {
 }
 
 double nth_score(const Sample& sample, const Matrix& w, const Context& context) {
-  const std::vector<double> scores = row_scores(sample, w, context);
-  const std::vector<std::size_t> rows = smallest_rows(scores, trimmed_rows(sample));
-  return rows.size() < trimmed_rows(sample) ? std::numeric_limits<double>::infinity()
-                                            : largest(scores, rows);
+  return score_at(row_scores(sample, w, context), trimmed_rows(sample));
 }
 
 Projection refine_trimmed(const Sample& sample, const Matrix& start, double share,
@@ -139,7 +142,7 @@ Projection refine_trimmed(const Sample& sample, const Matrix& start, double shar
   double last = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= most_rounds; ++round) {
     const std::vector<double> scores = row_scores(sample, w, context);
-    const double score = largest(scores, smallest_rows(scores, fewest));
+    const double score = score_at(scores, fewest);
     if (score < best.score) best = {w, score};
     const bool at_end = count == fewest;
     if (round == most_rounds || (at_end && score > stall * last)) break;

@@ -13,6 +13,8 @@ namespace {
 constexpr double most_over_noise = 10.0;  // residual over what the best rows allow for noise
 /// What an example may be off by where residuals are zero; half of what verify() allows all.
 constexpr double agreeing_example = 5e-10;
+/// Relative singular values below this are rounding, and what they belong to is dependent.
+constexpr double least_independence = 1e-8;
 constexpr std::size_t enough_repeats = 10;
 /// Labels of repeated examples differ by 1.4 times the noise, in units of the residual,
 constexpr double noisy_difference = 0.5;
@@ -87,12 +89,21 @@ std::string SixPhases::missing_certificates() const {
     add(fmt::format("the Jacobian has rank {} of {}: not locally unique", e.jacobian_rank,
                     unknowns));
   }
+  if (!(e.features_smallest >= least_independence)) {
+    add("the heads' features are linearly dependent: w is not unique");
+  }
   if (e.slabs_violated > 0 || e.slabs_proved == 0) {
     add(fmt::format("{} of {} posterior slabs violated", e.slabs_violated, e.slabs_proved));
   }
   if (e.gap >= least_gap && e.posterior_gap < least_gap) {
     add(fmt::format("singular gap {:.2f} of the posterior slabs below {:.0f}", e.posterior_gap,
                     least_gap));
+  }
+  if (!(e.off_the_heads >= least_independence)) {
+    add("the posterior slabs leave more free than the heads");
+  }
+  if (out_.heads > 1 && e.rejected.rows.empty()) {
+    add("the linear program does not reject a wrong tuple of heads");
   }
   return missing;
 }

@@ -91,6 +91,20 @@ double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t
 
 }  // namespace
 
+double distinct_inputs(int tokens, int dim) {
+  // Multisets of `size` things of which there are `kinds`.
+  const auto multisets = [](double kinds, int size) {
+    double count = 1.0;
+    for (int i = 0; i < size; ++i) count *= (kinds + i) / (i + 1);
+    return count;
+  };
+  // Of the multisets of tokens, those that a change of sign maps to themselves consist of pairs
+  // x, -x; all others come in twos.
+  const double words = std::exp2(dim);
+  const double symmetric = tokens % 2 == 0 ? multisets(words / 2, tokens / 2) : 0.0;
+  return std::round((multisets(words, tokens) + symmetric) / 2);
+}
+
 std::vector<std::uint32_t> distinct_examples(const Examples& examples) {
   const Orbits orbits(examples);
   std::vector<std::uint32_t> order = orbits.order();

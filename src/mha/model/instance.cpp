@@ -95,6 +95,14 @@ void InstanceLaw::validate() const {
   if (degeneracy == Degeneracy::parity && (heads % 2 != 0 || dim < 2 + heads / 2)) {
     wrong("heads", "a parity needs an even number of heads and a dim of heads / 2 + 2 or more");
   }
+  if (degeneracy == Degeneracy::parity && coherence > 0.0) {
+    wrong("coherence", "has no effect on a parity, whose theta are not drawn; allowed: 0");
+  }
+  const bool pulled =
+      degeneracy == Degeneracy::cancelling || degeneracy == Degeneracy::proportional;
+  if (pulled && heads < 2) {
+    wrong("heads", "one projection cannot cancel or be proportional; allowed: 2 and more");
+  }
 }
 
 Layer draw_layer(const InstanceLaw& law, std::uint64_t seed) {

@@ -8,7 +8,7 @@
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/baseline.hpp"
+#include "onset/mha/baseline/baseline.hpp"
 
 namespace onset::mha {
 namespace {

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "mha/verbs/certificate_field.hpp"
 #include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
+#include "onset/io/read_file.hpp"
 
 namespace onset::mha {
 namespace {
 
-constexpr int schema = 3;
+constexpr int schema = 4;
 
 std::string hexadecimal(std::uint64_t digest) {
   return fmt::format("{:016x}", digest);
@@ -89,13 +89,18 @@ void read_claims(const Field& root, Certificate& out) {
   out.geometry_residual = residual["geometry"].real();
   out.residual_all = residual["all"].real();
   const Field evidence = root["evidence"];
-  evidence.require_keys({"gap", "jacobian_rank", "slabs_proved", "slabs_violated"});
+  evidence.require_keys({"gap", "jacobian_rank", "slabs_proved", "slabs_violated", "disagreeing"});
   out.gap = evidence["gap"].real();
   out.jacobian_rank = evidence["jacobian_rank"].whole<int>();
   out.slabs_proved = evidence["slabs_proved"].whole<int>();
   out.slabs_violated = evidence["slabs_violated"].whole<int>();
+  out.disagreeing = evidence["disagreeing"].whole<std::uint32_t>();
   out.held_out = root["held_out"].each<std::uint32_t>(
       [](const Field& example) { return example.whole<std::uint32_t>(); });
+  const Field counted = root["counted"];
+  counted.require_keys({"heads", "gap", "w", "slabs"});
+  out.counted = {counted["heads"].whole<int>(), counted["gap"].real(), read_numbers(counted["w"]),
+                 read_slabs(counted["slabs"])};
   out.slabs = read_slabs(root["slabs"]);
   const Field tuple = root["rejected"];
   tuple.require_keys({"output", "bound", "theta", "rows", "multipliers"});
@@ -124,8 +129,13 @@ std::string certificate_text(const Certificate& certificate) {
   json["evidence"] = {{"gap", certificate.gap},
                       {"jacobian_rank", certificate.jacobian_rank},
                       {"slabs_proved", certificate.slabs_proved},
-                      {"slabs_violated", certificate.slabs_violated}};
+                      {"slabs_violated", certificate.slabs_violated},
+                      {"disagreeing", certificate.disagreeing}};
   json["held_out"] = certificate.held_out;
+  json["counted"] = {{"heads", certificate.counted.heads},
+                     {"gap", certificate.counted.gap},
+                     {"w", certificate.counted.w},
+                     {"slabs", slabs_json(certificate.counted.slabs)}};
   json["slabs"] = slabs_json(certificate.slabs);
   const RejectedTuple& tuple = certificate.rejected;
   json["rejected"] = {{"output", tuple.output},
@@ -138,11 +148,10 @@ std::string certificate_text(const Certificate& certificate) {
 
 Certificate read_certificate(const std::filesystem::path& folder) {
   const std::string path = certificate_path(folder);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw IoError(path, "cannot be opened");
+  const std::string text = io::read_file(path);
   Json json;
   try {
-    json = Json::parse(in);
+    json = Json::parse(text);
   } catch (const Json::exception& error) {
     throw IoError(path, fmt::format("is not JSON: {}", error.what()));
   }
@@ -153,7 +162,7 @@ Certificate read_certificate(const std::filesystem::path& folder) {
     return out;
   }
   root.require_keys({"schema", "verdict", "reason", "examples", "model", "heads", "residual",
-                     "evidence", "held_out", "slabs", "rejected"});
+                     "evidence", "held_out", "counted", "slabs", "rejected"});
   read_claims(root, out);
   return out;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "onset/core/artifact.hpp"
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/model/certificate.hpp"
 #include "onset/mha/model/examples.hpp"
 #include "onset/mha/model/layer.hpp"
 

@@ -40,6 +40,7 @@ void add_summary(const Learned& learned, Result& result) {
   result.summary.emplace_back("slabs_proved", std::int64_t{e.slabs_proved});
   result.summary.emplace_back("slabs_violated", std::int64_t{e.slabs_violated});
   result.summary.emplace_back("posterior_gap", e.posterior_gap);
+  result.summary.emplace_back("off_the_heads", e.off_the_heads);
   result.summary.emplace_back("hull_bound", e.hull_bound);
   result.summary.emplace_back("support_along", e.support_along);
   result.summary.emplace_back("support_across", e.support_across);
@@ -115,7 +116,7 @@ Verb learn_verb() {
       {"gap", "ratio of singular values behind the heads; 3 and more counts", "", false},
       {"residual", "relative residual on held-out examples", "", false}};
   verb.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
-  verb.method = 3;
+  verb.method = 4;
   verb.cost = learn_cost;
   verb.run = run_learn;
   return to_verb(std::move(verb));

@@ -1,5 +1,7 @@
 #include "mha/verbs/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -35,8 +37,9 @@ std::vector<Parameter> instance_parameters() {
                      "Coherent heads theta_i = G + sep G_i with this sep; 0: independent heads."),
       make_parameter("noise", Kind::real, 0.0, 0.0, 1e6,
                      "Standard deviation of label noise, per coordinate."),
-      make_parameter("degree", Kind::real, 1.0, 0.0, 1.0,
-                     "How far --degenerate goes: 0 not at all, 1 all the way.")};
+      make_parameter("degree", Kind::real, {}, 0.0, 1.0,
+                     "How far --degenerate cancelling or proportional goes: 0 not at all, 1 all "
+                     "the way, as without this option.")};
   Parameter degenerate;
   degenerate.name = "degenerate";
   degenerate.kind = Kind::word;
@@ -48,6 +51,21 @@ std::vector<Parameter> instance_parameters() {
   return list;
 }
 
+namespace {
+
+/// Only a pull has a degree; elsewhere the option would be passed over in silence.
+double read_degree(const Parameters& p, Degeneracy degeneracy) {
+  if (!p.has("degree")) return InstanceLaw{}.degree;
+  if (degeneracy != Degeneracy::cancelling && degeneracy != Degeneracy::proportional) {
+    throw InvalidArgument("--degree", fmt::format("has no effect with --degenerate {}; allowed: "
+                                                  "with --degenerate cancelling or proportional",
+                                                  p.text("degenerate")));
+  }
+  return p.real("degree");
+}
+
+}  // namespace
+
 InstanceLaw read_instance(const Parameters& p) {
   InstanceLaw law;
   law.heads = static_cast<int>(p.integer("heads"));
@@ -56,9 +74,9 @@ InstanceLaw read_instance(const Parameters& p) {
   law.scale = p.real("scale");
   law.coherence = p.real("coherence");
   law.noise = p.real("noise");
-  law.degree = p.real("degree");
   const auto word = std::find(degeneracies.begin(), degeneracies.end(), p.text("degenerate"));
   law.degeneracy = static_cast<Degeneracy>(word - degeneracies.begin());
+  law.degree = read_degree(p, law.degeneracy);
   try {
     law.validate();
   } catch (const InvalidArgument& wrong) {

@@ -2,9 +2,10 @@
 
 #include <cmath>
 
-#include "onset/mha/learners/baseline.hpp"
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/baseline/baseline.hpp"
+#include "onset/mha/learners/six_phases.hpp"
 #include "onset/mha/model/canonical.hpp"
+#include "onset/mha/verify/verify.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "unit/mha/instances.hpp"
@@ -111,7 +112,7 @@ TEST(MhaLearn, WrongLabelsThatNoPhaseLooksAtAreCountedAndNoCertificateIsGiven) {
   EXPECT_TRUE(mentions(few, "20 of 15000 examples")) << few.reason;
   EXPECT_TRUE(mentions(few, "example 5000")) << few.reason;
   for (const Check& check :
-       verify(certificate_of(few, examples), {few.layer, few.geometry}, examples, {})) {
+       verify(certificate_of(few, examples), {few.layer, few.geometry}, examples, {}).checks) {
     EXPECT_TRUE(check.passed) << check.name;
   }
 }
@@ -136,7 +137,8 @@ TEST(MhaLearn, OneHeadThatAttendsEquallyIsALayerLikeAnyOther) {
     EXPECT_EQ(learned.verdict, Verdict::certified) << scale << ": " << learned.reason;
     EXPECT_LT((theta_vector(learned.layer, 0) - theta_vector(drawn.truth, 0)).norm(), 1e-13);
     for (const Check& check : verify(certificate_of(learned, drawn.examples),
-                                     {learned.layer, learned.geometry}, drawn.examples, {})) {
+                                     {learned.layer, learned.geometry}, drawn.examples, {})
+                                  .checks) {
       EXPECT_TRUE(check.passed) << scale << ": " << check.name;
     }
   }
@@ -245,6 +247,28 @@ TEST(MhaRefusal, TooFewExamplesOneTokenAndNoLabels) {
   EXPECT_TRUE(mentions(learn(silent, {}, {}), "zero"));
 }
 
+TEST(MhaRefusal, SlabsThatRefinementTakesAwayLeaveAReasonAndNoCrash) {
+  const Learned saturated = learn_from(law_of(1, 8, 2, 1000.0), 500, 1);
+  EXPECT_EQ(saturated.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(saturated, "saturated")) << saturated.reason;
+  const Learned crowded = learn_from(law_of(2, 8, 7, 3.0), 1000, 1);
+  EXPECT_EQ(crowded.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(crowded, "m(k-1) > d")) << crowded.reason;
+}
+
+TEST(MhaRefusal, ASmallPopulationIsNotCalledCancellingAndNoMoreExamplesAreAskedForThanExist) {
+  for (const int dim : {4, 5, 6}) {
+    const Learned learned = learn_from(law_of(2, dim, 2, 3.0), 5000, 1);
+    EXPECT_EQ(learned.verdict, Verdict::refused);
+    EXPECT_FALSE(mentions(learned, "cancelling")) << learned.reason;
+    EXPECT_TRUE(mentions(learned, "a larger dimension is needed")) << learned.reason;
+  }
+  const Learned tiny = learn_from(law_of(2, 2, 2, 3.0), 100, 1);
+  EXPECT_TRUE(mentions(tiny, "have no more than 6 such inputs")) << tiny.reason;
+  const Learned few = learn_from(law_of(2, 8, 2, 3.0), 40, 1);
+  EXPECT_FALSE(mentions(few, "larger dimension")) << few.reason;
+}
+
 TEST(MhaRefusal, AWrongNumberOfHeadsIsNotSoldAsAnAnswer) {
   LearnOptions options;
   options.heads = 1;
@@ -311,7 +335,8 @@ TEST(MhaLearn, DoesNotDependOnTheUnitOfTheLabels) {
     ASSERT_TRUE(errors);
     EXPECT_LT(errors->theta, 1e-9);
     for (const Check& check :
-         verify(certificate_of(learned, scaled), {learned.layer, learned.geometry}, scaled, {})) {
+         verify(certificate_of(learned, scaled), {learned.layer, learned.geometry}, scaled, {})
+             .checks) {
       EXPECT_TRUE(check.passed) << exponent << ": " << check.name;
     }
   }

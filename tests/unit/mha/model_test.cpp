@@ -90,6 +90,31 @@ TEST(MhaExamples, OneOfEveryOrbitIsKept) {
   EXPECT_EQ(kept.front(), 0U);
 }
 
+TEST(MhaExamples, DistinctInputsCountsTheOrbitsOfAllInputs) {
+  for (const auto& [tokens, dim] : {std::pair(1, 3), {2, 2}, {2, 3}, {3, 2}, {3, 3}, {4, 2}}) {
+    const int bits = tokens * dim;
+    Examples all{std::size_t{1} << bits, tokens, dim, {}, {}};
+    for (std::size_t n = 0; n < all.count; ++n) {
+      for (int b = 0; b < bits; ++b) all.x.push_back((n >> b & 1) != 0 ? 1 : -1);
+    }
+    EXPECT_EQ(distinct_inputs(tokens, dim), static_cast<double>(distinct_examples(all).size()))
+        << tokens << " tokens of dimension " << dim;
+  }
+  EXPECT_EQ(distinct_inputs(2, 8), 16512.0);
+}
+
+TEST(MhaInstance, OptionsWithoutEffectAreRefused) {
+  InstanceLaw parity = testing::law_of(4, 8, 2, 3.0);
+  parity.degeneracy = Degeneracy::parity;
+  parity.coherence = 0.1;
+  EXPECT_EQ(onset::testing::wrong_field([&] { parity.validate(); }), "coherence");
+  for (const Degeneracy kind : {Degeneracy::cancelling, Degeneracy::proportional}) {
+    InstanceLaw alone = testing::law_of(1, 8, 2, 3.0);
+    alone.degeneracy = kind;
+    EXPECT_EQ(onset::testing::wrong_field([&] { alone.validate(); }), "heads");
+  }
+}
+
 TEST(MhaInstance, NormsFollowTheLaw) {
   // |theta|^2 of 24 x 24 entries has relative standard deviation sqrt(2 / 576) = 6 %.
   const Layer layer = draw_layer(law_of(2, 24, 2, 5.0), 4);

@@ -193,6 +193,11 @@ TEST(MhaProxy, TheLeastInflationIsReachedByItsPoint) {
   EXPECT_NEAR(reached, least.least, 1e-6 * least.least);
 }
 
+TEST(MhaProxy, ABodyWithoutSlabsHasNoInflation) {
+  const Body empty{Matrix(0, 4), Vector(0), Vector(0)};
+  EXPECT_LT(least_inflation(empty, {}).least, 0.0);
+}
+
 TEST(MhaHull, IsExactWhereSlabsAre) {
   auto drawn = draw(law_of(2, 6, 2, 2.0), 2000, 17);
   use_all(drawn);

@@ -1,7 +1,8 @@
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/verify/verify.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
+#include "onset/mha/learners/six_phases.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
@@ -35,7 +37,7 @@ class MhaVerify : public ::testing::Test {
   static std::string failures(const Certificate& certificate, const Model& model,
                               const Examples& examples) {
     std::string out;
-    for (const Check& check : verify(certificate, model, examples, {})) {
+    for (const Check& check : verify(certificate, model, examples, {}).checks) {
       if (!check.passed) out += (out.empty() ? "" : ", ") + check.name;
     }
     return out;
@@ -71,7 +73,8 @@ TEST_F(MhaVerify, ChangedParametersFailByTheirResidualsNotOnlyByTheirDigest) {
   const std::string failed = failures(forged, changed, *examples_);
   EXPECT_NE(failed.find("residual, held out"), std::string::npos) << failed;
   EXPECT_NE(failed.find("residual, geometry"), std::string::npos) << failed;
-  EXPECT_EQ(failed.find("same"), std::string::npos) << failed;
+  EXPECT_EQ(failed.find("same layer"), std::string::npos) << failed;
+  EXPECT_EQ(failed.find("same geometry"), std::string::npos) << failed;
 }
 
 TEST_F(MhaVerify, ChangedExamplesFail) {
@@ -92,7 +95,7 @@ TEST_F(MhaVerify, HeadsThatAreNotUniqueFailTheRank) {
     }
   }
   Certificate claim = certificate();
-  claim.heads = 3;
+  claim.heads = claim.counted.heads = 3;
   claim.layer_digest = digest_of(split);
   claim.jacobian_rank = 192;
   std::vector<double>& thetas = claim.rejected.thetas;
@@ -113,7 +116,7 @@ TEST_F(MhaVerify, AHeadSplitInTwoUnequalPartsFailsWhateverSlabsAreShown) {
     split.w[128 + c] = learned_->layer.w_of(1)[c] - 0.1 * part;
   }
   Certificate claim = certificate();
-  claim.heads = 3;
+  claim.heads = claim.counted.heads = 3;
   claim.layer_digest = digest_of(split);
   std::vector<double>& thetas = claim.rejected.thetas;
   thetas.insert(thetas.end(), split.theta_of(2).begin(), split.theta_of(2).end());
@@ -133,11 +136,83 @@ TEST_F(MhaVerify, SlabsThatLeaveMoreFreeThanTheHeadsFail) {
   EXPECT_NE(failed.find("slabs, off the heads"), std::string::npos) << failed;
 }
 
+TEST_F(MhaVerify, ACertificateWithoutTheProofThatAWrongTupleIsRejectedFails) {
+  Certificate claim = certificate();
+  claim.rejected = {};
+  EXPECT_EQ(failures(claim, model(), *examples_), "wrong tuple rejected, same verdict");
+}
+
 TEST_F(MhaVerify, TheRejectedTupleMustBeTheFoundHeadsWithOneMoved) {
   Certificate claim = certificate();
   for (double& theta : claim.rejected.thetas) theta *= 1.0 + 1e-9;
   const std::string failed = failures(claim, model(), *examples_);
   EXPECT_NE(failed.find("wrong tuple, heads kept"), std::string::npos) << failed;
+}
+
+/// What verify finds when the word is turned into certified, after checking that the honest file
+/// holds as recovered.
+std::string failures_when_flipped(const Learned& learned, const Examples& examples) {
+  EXPECT_EQ(learned.verdict, Verdict::recovered) << learned.reason;
+  const Model model{learned.layer, learned.geometry};
+  Certificate claim = certificate_of(learned, examples);
+  for (const Check& check : verify(claim, model, examples, {}).checks) {
+    EXPECT_TRUE(check.passed) << check.name;
+  }
+  claim.verdict = Verdict::certified;
+  claim.reason = "";
+  const Verification found = verify(claim, model, examples, {});
+  EXPECT_EQ(found.verdict, Verdict::recovered);
+  std::string failed;
+  for (const Check& check : found.checks) failed += check.passed ? "" : check.name + "; ";
+  return failed;
+}
+
+TEST_F(MhaVerify, OneLabelThatIsALittleOffCannotBeCalledCertified) {
+  Examples examples = *examples_;
+  examples.y[5000 * 16 + 3] += 1e-7;
+  EXPECT_EQ(failures_when_flipped(learn(examples, {}, {}), examples),
+            "labels not given; same verdict; ");
+}
+
+TEST_F(MhaVerify, AGapThatWasTooSmallForTheLearnerIsTooSmallForTheJudge) {
+  LearnOptions options;
+  options.heads = 2;
+  const Examples examples = draw(law_of(2, 6, 2, 3.0), 6000, 12).examples;
+  const std::string failed = failures_when_flipped(learn(examples, options, {}), examples);
+  EXPECT_NE(failed.find("singular gap, counted"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, NoisyLabelsAndGeometryAloneHoldAsRecoveredAndNotAsCertified) {
+  InstanceLaw law = law_of(2, 8, 2, 3.0);
+  law.noise = 1e-3;
+  const Examples noisy = draw(law, 20000, 5).examples;
+  std::string failed = failures_when_flipped(learn(noisy, {}, {}), noisy);
+  EXPECT_NE(failed.find("residual, held out"), std::string::npos) << failed;
+  LearnOptions geometry_only;
+  geometry_only.polish = false;
+  failed = failures_when_flipped(learn(*examples_, geometry_only, {}), *examples_);
+  EXPECT_NE(failed.find("residual, held out"), std::string::npos) << failed;
+}
+
+TEST_F(MhaVerify, ACertifiedLayerCannotBeCalledRecovered) {
+  Certificate claim = certificate();
+  claim.verdict = Verdict::recovered;
+  claim.reason = "modesty";
+  EXPECT_EQ(failures(claim, model(), *examples_), "same verdict");
+}
+
+TEST_F(MhaVerify, ProjectionsThatCancelAreNoAnswer) {
+  // The second head's projection becomes minus the first's, and labels follow.
+  Model cancelling = model();
+  std::copy_n(cancelling.layer.w.begin(), 64, cancelling.layer.w.begin() + 64);
+  for (std::size_t c = 64; c < 128; ++c) cancelling.layer.w[c] *= -1.0;
+  Examples examples = *examples_;
+  examples.y = forward(cancelling.layer, examples.x, examples.tokens, {});
+  const Verification found = verify(certificate(), cancelling, examples, {});
+  EXPECT_EQ(found.verdict, Verdict::refused);
+  EXPECT_TRUE(std::any_of(found.checks.begin(), found.checks.end(), [](const Check& check) {
+    return check.name == "sum of projections" && !check.passed;
+  }));
 }
 
 TEST_F(MhaVerify, ExamplesOfAnotherShapeAreOtherExamples) {
@@ -177,7 +252,12 @@ TEST_F(MhaVerify, NonsenseIsMisuseAndTheFieldIsNamed) {
   EXPECT_EQ(with([](auto& c) { c.heads = 3; }), "heads");
   EXPECT_EQ(with([](auto& c) { c.reason = "none"; }), "reason");
   EXPECT_EQ(with([](auto& c) { c.rejected.thetas.pop_back(); }), "rejected.theta");
-  EXPECT_EQ(with([](auto& c) { c.rejected = {}; }), "rejected.rows");
+  EXPECT_EQ(with([](auto& c) { c.rejected.rows.clear(), c.rejected.multipliers.clear(); }),
+            "rejected.rows");
+  EXPECT_EQ(with([](auto& c) { c.counted.heads = 1; }), "counted.heads");
+  EXPECT_EQ(with([](auto& c) { c.counted.heads = 9; }), "counted.heads");
+  EXPECT_EQ(with([](auto& c) { c.counted.w.pop_back(); }), "counted.w");
+  EXPECT_EQ(with([](auto& c) { c.counted.slabs.front().key = 2; }), "counted.slabs[0]");
   EXPECT_EQ(with([](auto& c) { c.rejected.multipliers.pop_back(); }), "rejected.multipliers");
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
+#include "onset/mha/model/certificate.hpp"
 #include "onset/mha/model/examples.hpp"
 #include "onset/mha/model/layer.hpp"
 
@@ -19,15 +20,6 @@ struct LearnOptions {
   void validate() const;
 };
 
-enum class Verdict {
-  certified,  ///< residual zero on held-out and all examples, locally unique, gap, slabs:
-              ///< everything checks
-  recovered,  ///< an answer that misses a certificate; the reason says which
-  refused,    ///< no honest answer; the reason says why
-};
-
-[[nodiscard]] std::string to_string(Verdict verdict);
-
 /// What is known after a phase, from labels alone; what a phase does not touch is left out.
 struct PhaseReport {
   int phase = 0;
@@ -40,31 +32,10 @@ struct PhaseReport {
   std::optional<double> residual{};    ///< relative residual on held-out examples
 };
 
-/// A query of an example.
-struct CertifiedRow {
-  std::uint32_t example = 0;
-  int query = 0;
-};
-
-/// A slab of a row whose attention all heads share [mha 22]: a key against the most attended one.
-struct CertifiedSlab {
-  CertifiedRow row;
-  int key = 0;
-  int reference = 0;
-};
-
-/// A tuple that the linear program rejects, with the proof.
-struct RejectedTuple {
-  std::vector<double> thetas;  ///< heads x dim x dim
-  int output = 0;
-  double bound = 0.0;  ///< no w explains this output within less
-  std::vector<CertifiedRow> rows;
-  std::vector<double> multipliers;  ///< one per row
-};
-
 /// The numbers behind a verdict.
 struct Evidence {
-  double gap = 0.0;  ///< of the affine hull, phase 4
+  double gap = 0.0;                       ///< of the affine hull, phase 4
+  std::vector<CertifiedSlab> hull_slabs;  ///< that it is of, sculpted with the refined w
   std::vector<double> ratios;
   double inflation = 0.0;
   double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted
@@ -80,6 +51,8 @@ struct Evidence {
   int slabs_proved = 0;              ///< of them, by [mha 22]
   int slabs_violated = 0;            ///< of those proved, by some head
   double posterior_gap = 0.0;        ///< singular gap of the posterior slabs
+  /// Smallest singular value of these slabs off the span of the heads, over the largest.
+  double off_the_heads = 0.0;
 };
 
 /// What was known along the way, for comparison with a truth.
@@ -116,5 +89,8 @@ struct Learned {
 /// shapes that do not fit.
 [[nodiscard]] Learned learn(const Examples& examples, const LearnOptions& options,
                             const Context& context);
+
+/// The certificate of what was learned from these examples.
+[[nodiscard]] Certificate certificate_of(const Learned& learned, const Examples& examples);
 
 }  // namespace onset::mha

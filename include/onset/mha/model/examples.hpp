@@ -24,6 +24,9 @@ struct Examples {
 /// Costs a sort. Needs dim <= max_dim.
 [[nodiscard]] std::vector<std::uint32_t> distinct_examples(const Examples& examples);
 
+/// How many orbits there are: no sample has more distinct examples. Exact up to 2^53.
+[[nodiscard]] double distinct_inputs(int tokens, int dim);
+
 /// What examples of one orbit say about the labels: those of a layer without noise agree.
 struct Repeats {
   std::size_t count = 0;      ///< examples that repeat an earlier one up to the symmetries

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha::verifier {
@@ -48,6 +48,16 @@ double features_smallest(const Layer& layer, const Examples& examples) {
   const std::vector<double> values =
       numerics::singular_values({features.data(), count * tokens, columns});
   return values.size() < columns ? 0.0 : values.back() / values.front();
+}
+
+double sum_over_largest(const Layer& layer) {
+  std::vector<double> sum(static_cast<std::size_t>(layer.dim * layer.dim));
+  double largest = 0.0;
+  for (int i = 0; i < layer.heads; ++i) {
+    for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += layer.w_of(i)[c];
+    largest = std::max(largest, norm(layer.w_of(i)));
+  }
+  return largest > 0.0 ? norm(sum) / largest : 0.0;
 }
 
 bool is_canonical(const Layer& layer) {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <tuple>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha::verifier {
@@ -21,13 +21,14 @@ void require_row(const CertifiedRow& row, const Examples& examples, const std::s
   }
 }
 
-void require_slabs(const std::vector<CertifiedSlab>& slabs, const Examples& examples) {
+void require_slabs(const std::vector<CertifiedSlab>& slabs, const Examples& examples,
+                   const char* name) {
   const auto place = [](const CertifiedSlab& s) {
     return std::tuple(s.row.example, s.row.query, s.key, s.reference);
   };
   std::vector<decltype(place({}))> seen;
   for (std::size_t i = 0; i < slabs.size(); ++i) {
-    const std::string field = fmt::format("slabs[{}]", i);
+    const std::string field = fmt::format("{}[{}]", name, i);
     require_row(slabs[i].row, examples, field);
     for (const int key : {slabs[i].key, slabs[i].reference}) {
       if (key < 0 || key >= examples.tokens) wrong(field, fmt::format("there is no key {}", key));
@@ -37,8 +38,8 @@ void require_slabs(const std::vector<CertifiedSlab>& slabs, const Examples& exam
   std::sort(seen.begin(), seen.end());
   const auto twice = std::adjacent_find(seen.begin(), seen.end());
   if (twice != seen.end()) {
-    wrong("slabs", fmt::format("[{}, {}, {}, {}] is there twice", std::get<0>(*twice),
-                               std::get<1>(*twice), std::get<2>(*twice), std::get<3>(*twice)));
+    wrong(name, fmt::format("[{}, {}, {}, {}] is there twice", std::get<0>(*twice),
+                            std::get<1>(*twice), std::get<2>(*twice), std::get<3>(*twice)));
   }
 }
 
@@ -55,14 +56,31 @@ void require_held_out(const std::vector<std::uint32_t>& held_out, const Examples
   }
 }
 
+void require_counted(const CountedHeads& counted, const Examples& examples, int heads) {
+  if (counted.heads < heads) {
+    wrong("counted.heads", fmt::format("{}, but the layer has {}", counted.heads, heads));
+  }
+  if (counted.heads * static_cast<double>(examples.tokens - 1) > examples.dim) {
+    wrong("counted.heads",
+          fmt::format("m(k-1) > d: {} heads with {} tokens cannot be seen in dimension {}",
+                      counted.heads, examples.tokens, examples.dim));
+  }
+  const auto size = static_cast<std::size_t>(examples.dim * examples.dim);
+  if (counted.w.size() != size) {
+    wrong("counted.w", fmt::format("has {} numbers; allowed: {}", counted.w.size(), size));
+  }
+  require_slabs(counted.slabs, examples, "counted.slabs");
+}
+
+/// The proof may be missing, but then all of it is.
 void require_tuple(const RejectedTuple& tuple, const Examples& examples, int heads) {
   const auto size = static_cast<std::size_t>(heads) * static_cast<std::size_t>(examples.dim) *
                     static_cast<std::size_t>(examples.dim);
   if (tuple.rows.size() != tuple.multipliers.size()) {
     wrong("rejected.multipliers", "not as many as rejected.rows");
   }
-  if (tuple.rows.empty() && (heads > 1 || !tuple.thetas.empty())) {
-    wrong("rejected.rows", "is empty: several heads need the proof that a wrong tuple is rejected");
+  if (tuple.rows.empty() && !tuple.thetas.empty()) {
+    wrong("rejected.rows", "is empty: rejected.theta needs the proof that it is rejected");
   }
   if (!tuple.rows.empty() && tuple.thetas.size() != size) {
     wrong("rejected.theta", fmt::format("has {} numbers; allowed: {}", tuple.thetas.size(), size));
@@ -86,12 +104,14 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
     wrong("dim", fmt::format("examples of dimension {} and layers of {} and {}", examples.dim,
                              layer.dim, model.geometry.dim));
   }
+  if (examples.tokens < 2) wrong("examples.tokens", "one token shows nothing of theta");
   if ((certificate.verdict == Verdict::certified) != certificate.reason.empty()) {
     wrong("reason", "allowed: none where certified, and one where not");
   }
   require_held_out(certificate.held_out, examples);
-  require_slabs(certificate.slabs, examples);
-  require_tuple(certificate.rejected, examples, layer.heads);
+  require_counted(certificate.counted, examples, layer.heads);
+  require_slabs(certificate.slabs, examples, "slabs");
+  require_tuple(certificate.rejected, examples, certificate.counted.heads);
 }
 
 }  // namespace onset::mha::verifier

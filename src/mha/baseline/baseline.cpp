@@ -1,4 +1,4 @@
-#include "onset/mha/learners/baseline.hpp"
+#include "onset/mha/baseline/baseline.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -129,7 +129,9 @@ std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOp
   }
   if (examples.tokens < 2) throw Refused(one_token_reason);
   Sample train{&examples, distinct_examples(examples)};
-  if (train.size() < fewest_examples) throw Refused(too_few_reason(train.size()));
+  if (train.size() < fewest_examples) {
+    throw Refused(too_few_reason(examples, train.size(), fewest_examples));
+  }
   const std::size_t held_count = std::min(most_held_out, train.size() / 4);
   Sample held{&examples,
               {train.index.end() - static_cast<std::ptrdiff_t>(held_count), train.index.end()}};

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "onset/mha/learners/verify.hpp"
+#include "onset/mha/verify/verify.hpp"
 
 // The parts of verify(). Nothing here comes from the learner: what it got wrong must not be wrong
 // here in the same way.
@@ -16,12 +16,21 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 [[nodiscard]] double relative_residual(const Layer& layer, const Examples& examples,
                                        const std::vector<std::uint32_t>& which);
 
+/// How many examples have a label that the layer misses by more than `tolerance` times the root
+/// mean square of its outputs: of labels one may be an outlier, of outputs none is.
+[[nodiscard]] std::size_t labels_not_given(const Layer& layer, const Examples& examples,
+                                           double tolerance);
+
+/// Whether an example equals no earlier one up to sign and order of the tokens.
+[[nodiscard]] std::vector<bool> first_of_orbits(const Examples& examples);
+
 /// How many of these examples equal an earlier one up to sign and order of the tokens.
 [[nodiscard]] int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which);
 
 /// Rank of the derivative with respect to theta, by central differences, after projecting off what
-/// w can do.
+/// w can do, on some of the examples that are not held out.
 [[nodiscard]] int jacobian_rank(const Layer& layer, const Examples& examples,
+                                const std::vector<std::uint32_t>& held_out,
                                 const Context& context);
 
 /// Smallest singular value of [Z_1 .. Z_m] with unit columns over the largest: zero where heads can
@@ -45,6 +54,19 @@ struct SlabFacts {
 };
 [[nodiscard]] SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
                                    const Examples& examples, const Context& context);
+
+/// The singular gap of the slabs from which heads were counted, behind so many heads.
+[[nodiscard]] double counted_gap(const CountedHeads& counted, const Examples& examples,
+                                 const Context& context);
+
+/// Root mean square residual per free coordinate of the rows that agree best with the sum of
+/// projections with which heads were counted, over the size of the labels, among examples that are
+/// not held out: label noise is not much above it.
+[[nodiscard]] double noise_bound(const Certificate& certificate, const Examples& examples,
+                                 const Context& context);
+
+/// The norm of the sum of projections over the largest of theirs: near 0 where they cancel.
+[[nodiscard]] double sum_over_largest(const Layer& layer);
 
 /// What the multipliers prove about the rejected tuple: y . lambda over |lambda|_1, or 0 when they
 /// are not orthogonal to its features and prove nothing.

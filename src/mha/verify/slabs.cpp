@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
+#include "mha/verify/row.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha::verifier {
@@ -26,11 +27,15 @@ constexpr double tolerance_floor = 0.3;
 /// Centres below this are not enlarged.
 constexpr double least_scale = 1e-4;
 
-/// One slab, with all that a row of labels says about it.
+/// One slab, as the row of labels gives it.
 struct Witness {
   Eigen::RowVectorXd normal;  // theta is read row by row
   double centre = 0.0;
   double tolerance = 0.0;  // with the pivot in place of sigma [mha 10]
+};
+
+/// What the found projections prove of it.
+struct Proof {
   bool proved = false;
   bool violated = false;
 };
@@ -53,41 +58,31 @@ double agreement_constant(const Dense& differences, const Layer& layer) {
   return stacked.rows() > layer.dim ? 0.0 : numerics::singular_values(view(stacked)).back();
 }
 
-Witness examine(const CertifiedSlab& slab, const Layer& layer, const Dense& sum,
-                const Examples& examples) {
-  const Eigen::Index tokens = examples.tokens;
-  const std::size_t first = slab.row.example * examples.width();
-  const std::vector<double> entries(&examples.x[first], &examples.x[first] + examples.width());
-  const Dense x = Eigen::Map<const Rows>(entries.data(), tokens, examples.dim);
-  const Eigen::Map<const Rows> y(&examples.y[first], tokens, examples.dim);
-  const Dense differences = x.topRows(tokens - 1).rowwise() - x.row(tokens - 1);
-  const Eigen::HouseholderQR<Dense> qr(Dense((differences * sum).transpose()));
-  const Eigen::VectorXd target = (y.row(slab.row.query) - x.row(tokens - 1) * sum).transpose();
-  const Eigen::VectorXd turned = qr.householderQ().transpose() * target;
-  const auto triangle = qr.matrixQR().topRows(tokens - 1).triangularView<Eigen::Upper>();
-  Eigen::VectorXd p(tokens);
-  p.head(tokens - 1) = triangle.solve(turned.head(tokens - 1));
-  p[tokens - 1] = 1.0 - p.head(tokens - 1).sum();
-  const double residual = turned.tail(turned.size() - tokens + 1).norm();
-  const double pivot = qr.matrixQR().diagonal().head(tokens - 1).cwiseAbs().minCoeff();
+Witness examine(const CertifiedSlab& slab, const ExampleFit& example, const FittedRow& row) {
+  const Dense& x = example.tokens();
+  const Rows normal = x.row(slab.row.query).transpose() * (x.row(slab.key) - x.row(slab.reference));
+  const double key = row.attention[slab.key];
+  const double reference = row.attention[slab.reference];
+  return {Eigen::Map<const Eigen::RowVectorXd>(normal.data(), normal.size()),
+          std::log(key / reference),
+          row.residual / example.pivot() * (1.0 / key + 1.0 / reference)};
+}
 
-  const Eigen::RowVectorXd keys = x.row(slab.key) - x.row(slab.reference);
-  const Rows normal = x.row(slab.row.query).transpose() * keys;
-  Witness out;
-  out.normal = Eigen::Map<const Eigen::RowVectorXd>(normal.data(), normal.size());
-  const double key = p[slab.key];
-  const double reference = p[slab.reference];
-  const double sigma = agreement_constant(differences, layer);
-  const double delta = std::sqrt(static_cast<double>(tokens)) * residual / sigma;
-  out.centre = std::log(key / reference);
-  out.tolerance = residual / pivot * (1.0 / key + 1.0 / reference);
-  out.proved = sigma > 0.0 && std::min(key, reference) > delta && keys.squaredNorm() > 0.0 &&
-               reference >= p.maxCoeff() - attention_rounding;
-  if (!out.proved) return out;
+Proof prove(const CertifiedSlab& slab, const ExampleFit& example, const FittedRow& row,
+            const Witness& witness, const Layer& layer) {
+  const double key = row.attention[slab.key];
+  const double reference = row.attention[slab.reference];
+  const double sigma = agreement_constant(example.differences(), layer);
+  const double delta = std::sqrt(static_cast<double>(row.attention.size())) * row.residual / sigma;
+  const bool proved = sigma > 0.0 && std::min(key, reference) > delta &&
+                      witness.normal.squaredNorm() > 0.0 &&
+                      reference >= row.attention.maxCoeff() - attention_rounding;
+  Proof out{proved, false};
+  if (!proved) return out;
   const double width = -std::log1p(-delta / key) - std::log1p(-delta / reference);
   for (int i = 0; i < layer.heads; ++i) {
-    const Eigen::Map<const Eigen::VectorXd> theta(layer.theta_of(i).data(), normal.size());
-    const double off = std::abs(out.normal.dot(theta) - out.centre);
+    const Eigen::Map<const Eigen::VectorXd> theta(layer.theta_of(i).data(), witness.normal.size());
+    const double off = std::abs(witness.normal.dot(theta) - witness.centre);
     out.violated = out.violated || !(off <= width * (1.0 + logit_rounding) + logit_rounding);
   }
   return out;
@@ -150,16 +145,30 @@ SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer
   SlabFacts out;
   for (const CertifiedSlab& slab : slabs) {
     context.check();
-    witnesses.push_back(examine(slab, layer, sum, examples));
-    out.proved += witnesses.back().proved ? 1 : 0;
-    out.violated += witnesses.back().violated ? 1 : 0;
+    const ExampleFit example(examples, slab.row.example, sum);
+    const FittedRow row = example.fit(slab.row.query);
+    witnesses.push_back(examine(slab, example, row));
+    const Proof proof = prove(slab, example, row, witnesses.back(), layer);
+    out.proved += proof.proved ? 1 : 0;
+    out.violated += proof.violated ? 1 : 0;
   }
-  const auto unknowns = static_cast<std::size_t>(layer.dim * layer.dim);
-  if (slabs.size() > unknowns) {
+  if (slabs.size() > static_cast<std::size_t>(layer.dim * layer.dim)) {
     out.gap = singular_gap(witnesses, layer.heads);
     out.off_the_heads = off_the_heads(witnesses, layer);
   }
   return out;
+}
+
+double counted_gap(const CountedHeads& counted, const Examples& examples, const Context& context) {
+  const Dense sum = Eigen::Map<const Rows>(counted.w.data(), examples.dim, examples.dim);
+  std::vector<Witness> witnesses;
+  for (const CertifiedSlab& slab : counted.slabs) {
+    context.check();
+    const ExampleFit example(examples, slab.row.example, sum);
+    witnesses.push_back(examine(slab, example, example.fit(slab.row.query)));
+  }
+  const bool enough = counted.slabs.size() > counted.w.size();
+  return enough ? singular_gap(witnesses, counted.heads) : 0.0;
 }
 
 }  // namespace onset::mha::verifier

@@ -15,6 +15,8 @@ namespace {
 
 constexpr double merge_tolerance = 1e-7;
 constexpr double least_multiplier = 1e-9;  // less is rounding; they sum to 1
+/// Bounds below this share of the labels are no proof: multipliers are orthogonal to rounding only.
+constexpr double least_rejection = 1e-5;
 constexpr double polish_flops = 2e10;      // a Gauss-Newton step with noisy labels
 constexpr double hopeful_progress = 1e-3;  // of a step from geometry that explains little
 
@@ -49,6 +51,7 @@ void SixPhases::add_tuple_certificates(const NetSearch& net) {
   if (thetas.size() < 2) return;
   thetas.front() = hull_.base;
   const TupleCertificate wrong = certify_tuple(few, thetas, context_);
+  if (!(wrong.tau > least_rejection * label_size_)) return;
   RejectedTuple& rejected = out_.evidence.rejected;
   rejected.output = wrong.output;
   rejected.bound = wrong.tau;
@@ -99,8 +102,9 @@ void SixPhases::check_posterior() {
   const std::vector<Slab> slabs = sculpt(train_, sum, slabs_.size(), context_);
   check_posterior_slabs(train_, slabs, out_.layer, out_.evidence);
   if (slabs.size() <= train_.dim() * train_.dim()) return;
-  out_.evidence.posterior_gap =
-      Spectrum(make_body(train_, slabs, slabs.size())).gap(std::max(1, out_.layer.heads));
+  const Body body = make_body(train_, slabs, slabs.size());
+  out_.evidence.posterior_gap = Spectrum(body).gap(out_.layer.heads);
+  out_.evidence.off_the_heads = off_the_heads(body, out_.layer);
 }
 
 }  // namespace onset::mha

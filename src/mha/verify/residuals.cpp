@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "mha/learners/verify_parts.hpp"
+#include "mha/verify/parts.hpp"
 
 namespace onset::mha::verifier {
 namespace {
@@ -48,22 +48,40 @@ double relative_residual(const Layer& layer, const Examples& examples,
   return std::sqrt(left / total);
 }
 
-int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which) {
+std::size_t labels_not_given(const Layer& layer, const Examples& examples, double tolerance) {
+  const std::size_t width = examples.width();
+  const std::vector<double> zero(width);
+  std::vector<double> out(width);
+  std::vector<double> off(examples.count);
+  double size = 0.0;
+  for (std::size_t n = 0; n < examples.count; ++n) {
+    forward_one(layer, &examples.x[n * width], examples.tokens, out.data());
+    off[n] = squared_distance(out.data(), &examples.y[n * width], width);
+    size += squared_distance(out.data(), zero.data(), width);
+  }
+  const double most = tolerance * tolerance * size / static_cast<double>(examples.count);
+  return static_cast<std::size_t>(
+      std::count_if(off.begin(), off.end(), [most](double square) { return !(square <= most); }));
+}
+
+std::vector<bool> first_of_orbits(const Examples& examples) {
   const auto tokens = static_cast<std::size_t>(examples.tokens);
   const auto dim = static_cast<std::size_t>(examples.dim);
   std::unordered_set<std::string> orbits;
-  int count = 0;
-  auto next = which.begin();
-  for (std::size_t n = 0; n < examples.count && next != which.end(); ++n) {
+  std::vector<bool> first(examples.count);
+  for (std::size_t n = 0; n < examples.count; ++n) {
     const std::int8_t* x = &examples.x[n * examples.width()];
-    const bool fresh =
+    first[n] =
         orbits.insert(std::min(sorted_tokens(x, tokens, dim, 1), sorted_tokens(x, tokens, dim, -1)))
             .second;
-    if (*next != n) continue;
-    count += fresh ? 0 : 1;
-    ++next;
   }
-  return count;
+  return first;
+}
+
+int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which) {
+  const std::vector<bool> first = first_of_orbits(examples);
+  return static_cast<int>(
+      std::count_if(which.begin(), which.end(), [&](std::uint32_t n) { return !first[n]; }));
 }
 
 Layer bare_head(std::span<const double> theta, int dim) {

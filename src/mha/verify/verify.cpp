@@ -1,0 +1,246 @@
+#include "onset/mha/verify/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "mha/verify/parts.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr double zero_residual = 1e-10;
+/// All examples, most of which the fit did not see; a little more than held-out ones may differ.
+constexpr double zero_everywhere = 1e-9;
+/// What a single example may be off by.
+constexpr double agreeing_example = 5e-10;
+/// Where something is left, what an example may be off by and what all may leave, both in units of
+/// what label noise explains.
+constexpr double most_over_noise = 10.0;
+/// A layer that leaves more of the labels is no answer,
+constexpr double most_residual = 0.2;
+/// nor is one whose projections sum to less than this share of the largest.
+constexpr double vanishing_projection = 0.05;
+/// Bounds below this share of the labels are no proof: multipliers are orthogonal to rounding only.
+constexpr double least_rejection = 1e-5;
+constexpr double least_gap = 3.0;
+/// Gaps above this come from residuals at the level of rounding.
+constexpr double exact_gap = 1e4;
+/// Residuals below this are rounding, which depends on the machine.
+constexpr double rounding = 1e-14;
+/// Numbers that are no rounding agree to this.
+constexpr double agreement = 1e-5;
+/// What Clp gives for a bound, and what its multipliers prove.
+constexpr double proof_agreement = 1e-4;
+/// Relative singular values below this are rounding, and what they belong to is dependent.
+constexpr double least_independence = 1e-8;
+constexpr int usual_exponent = 10;
+
+bool agree(double a, double b, double relative) {
+  return std::abs(a - b) <= relative * std::min(std::abs(a), std::abs(b)) + rounding;
+}
+
+bool same_gap(double a, double b) {
+  return std::min(a, b) > exact_gap || agree(a, b, agreement);
+}
+
+/// Labels and projections in units in which no square overflows or vanishes; exact.
+struct Scaled {
+  Certificate certificate;
+  Model model;
+  Examples examples;
+};
+
+int label_exponent(const Examples& examples) {
+  double largest = 0.0;
+  for (const double y : examples.y) largest = std::max(largest, std::abs(y));
+  return largest > 0.0 ? std::ilogb(largest) : 0;
+}
+
+Scaled scaled(Scaled in, int exponent) {
+  for (auto* values : {&in.examples.y, &in.model.layer.w, &in.model.geometry.w}) {
+    for (double& value : *values) value = std::ldexp(value, -exponent);
+  }
+  for (double& value : in.certificate.counted.w) value = std::ldexp(value, -exponent);
+  in.certificate.rejected.bound = std::ldexp(in.certificate.rejected.bound, -exponent);
+  return in;
+}
+
+double label_size(const Examples& examples) {
+  double sum = 0.0;
+  for (const double y : examples.y) sum += y * y;
+  return std::sqrt(sum / static_cast<double>(examples.y.size()));
+}
+
+/// Collects checks, and with them the verdict that the examples allow, whatever is claimed.
+class Judge {
+ public:
+  explicit Judge(Verdict claimed) : claims_certified_(claimed == Verdict::certified) {}
+
+  /// What the file says and has to be so.
+  void confirm(const char* name, double value, double bound, bool holds) {
+    checks_.push_back({name, value, bound, holds});
+  }
+  /// A number of the file, found again or not; a certificate asks that it be good enough, too.
+  void compare(const char* name, double value, double claimed, bool same, double bound,
+               bool enough) {
+    confirm(name, value, claims_certified_ ? bound : claimed,
+            same && (enough || !claims_certified_));
+    certified_ = certified_ && enough;
+  }
+  /// What only a certificate asks, and no number of the file speaks of.
+  void ask(const char* name, double value, double bound, bool enough) {
+    if (claims_certified_) confirm(name, value, bound, enough);
+    certified_ = certified_ && enough;
+  }
+  /// What makes any answer a refusal.
+  void refuse_if(bool wrong) { refused_ = refused_ || wrong; }
+  /// The same, with its number.
+  void demand(const char* name, double value, double bound, bool holds) {
+    confirm(name, value, bound, holds);
+    refuse_if(!holds);
+  }
+
+  [[nodiscard]] Verdict verdict() const {
+    if (refused_) return Verdict::refused;
+    return certified_ ? Verdict::certified : Verdict::recovered;
+  }
+  [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }
+
+ private:
+  bool claims_certified_;
+  bool certified_ = true;
+  bool refused_ = false;
+  std::vector<Check> checks_;
+};
+
+void judge_identity(const Certificate& certificate, const Model& model, const Examples& examples,
+                    Judge& judge) {
+  const auto confirm = [&judge](const char* name, bool same) {
+    judge.confirm(name, same ? 1.0 : 0.0, 1.0, same);
+  };
+  confirm("same examples",
+          certificate.count == examples.count && certificate.tokens == examples.tokens &&
+              certificate.dim == examples.dim && certificate.digest == digest_of(examples));
+  confirm("same layer", certificate.layer_digest == digest_of(model.layer));
+  confirm("same geometry", certificate.geometry_digest == digest_of(model.geometry));
+}
+
+void judge_residuals(const Certificate& certificate, const Model& model, const Examples& examples,
+                     const Context& context, Judge& judge) {
+  const double held = verifier::relative_residual(model.layer, examples, certificate.held_out);
+  judge.compare("residual, held out", held, certificate.residual,
+                agree(held, certificate.residual, agreement), zero_residual, held <= zero_residual);
+  judge.refuse_if(!(held <= most_residual));
+  const double geometry =
+      verifier::relative_residual(model.geometry, examples, certificate.held_out);
+  judge.confirm("residual, geometry", geometry, certificate.geometry_residual,
+                agree(geometry, certificate.geometry_residual, agreement));
+  std::vector<std::uint32_t> all(examples.count);
+  std::iota(all.begin(), all.end(), 0U);
+  const double everywhere = verifier::relative_residual(model.layer, examples, all);
+  judge.compare("residual, all", everywhere, certificate.residual_all,
+                agree(everywhere, certificate.residual_all, agreement), zero_everywhere,
+                everywhere <= zero_everywhere);
+  context.check();
+  const std::size_t off = verifier::labels_not_given(
+      model.layer, examples, std::max(agreeing_example, most_over_noise * held));
+  judge.compare("labels not given", static_cast<double>(off),
+                static_cast<double>(certificate.disagreeing), off == certificate.disagreeing, 0.0,
+                off == 0);
+  // Geometry alone is off by more on some examples than on others, which says nothing of labels.
+  const bool polished = certificate.layer_digest != certificate.geometry_digest;
+  judge.refuse_if((polished || held <= zero_residual) && 2 * off > examples.count);
+  if (polished && held > zero_residual) {
+    const double noise = verifier::noise_bound(certificate, examples, context);
+    judge.demand("residual over noise", held / noise, most_over_noise,
+                 held <= most_over_noise * noise);
+  }
+}
+
+void judge_heads(const Certificate& certificate, const Model& model, const Examples& examples,
+                 const Context& context, Judge& judge) {
+  const Layer& layer = model.layer;
+  const double sum = verifier::sum_over_largest(layer);
+  judge.demand("sum of projections", sum, vanishing_projection, sum >= vanishing_projection);
+  const double gap = verifier::counted_gap(certificate.counted, examples, context);
+  judge.compare("singular gap, counted", gap, certificate.counted.gap,
+                same_gap(gap, certificate.counted.gap), least_gap, gap >= least_gap);
+  judge.ask("heads counted", certificate.counted.heads, layer.heads,
+            certificate.counted.heads == layer.heads);
+  const int rank = verifier::jacobian_rank(layer, examples, certificate.held_out, context);
+  const int unknowns = layer.heads * layer.dim * layer.dim;
+  judge.compare("rank of the Jacobian", rank, certificate.jacobian_rank,
+                rank == certificate.jacobian_rank, unknowns, rank == unknowns);
+  const bool canonical = verifier::is_canonical(layer);
+  judge.confirm("canonical form", canonical ? 1.0 : 0.0, 1.0, canonical);
+  const double features = verifier::features_smallest(layer, examples);
+  judge.ask("independent features", features, least_independence, features >= least_independence);
+}
+
+void judge_slabs(const Certificate& certificate, const Layer& layer, const Examples& examples,
+                 const Context& context, Judge& judge) {
+  const verifier::SlabFacts facts =
+      verifier::slab_facts(certificate.slabs, layer, examples, context);
+  judge.compare("posterior slabs proved", facts.proved, certificate.slabs_proved,
+                facts.proved == certificate.slabs_proved, certificate.slabs_proved,
+                facts.proved > 0);
+  judge.compare("posterior slabs violated", facts.violated, certificate.slabs_violated,
+                facts.violated == certificate.slabs_violated, 0.0, facts.violated == 0);
+  judge.compare("singular gap", facts.gap, certificate.gap, same_gap(facts.gap, certificate.gap),
+                least_gap, facts.gap >= least_gap);
+  judge.ask("slabs, off the heads", facts.off_the_heads, least_independence,
+            facts.off_the_heads >= least_independence);
+}
+
+/// A single head has no wrong tuple beside it.
+void judge_tuple(const Certificate& certificate, const Layer& geometry, const Examples& examples,
+                 Judge& judge) {
+  const RejectedTuple& tuple = certificate.rejected;
+  const int heads = certificate.counted.heads;
+  if (heads == 1 && tuple.rows.empty() && tuple.bound == 0.0 && tuple.output == 0) return;
+  const double proof = tuple.rows.empty() ? 0.0 : verifier::proved_bound(tuple, examples);
+  judge.compare("wrong tuple rejected", proof, tuple.bound,
+                agree(proof, tuple.bound, proof_agreement), tuple.bound,
+                proof > least_rejection * label_size(examples));
+  if (tuple.rows.empty() || geometry.heads != heads) return;
+  const int kept = verifier::heads_kept(tuple, geometry);
+  judge.confirm("wrong tuple, heads kept", kept, heads - 1.0, kept == heads - 1);
+}
+
+void judge_claims(const Certificate& certificate, const Model& model, const Examples& examples,
+                  const Context& context, Judge& judge) {
+  const int repeated = verifier::seen_before(examples, certificate.held_out);
+  judge.demand("held out, seen before", repeated, 0.0, repeated == 0);
+  context.check();
+  judge_residuals(certificate, model, examples, context, judge);
+  context.check();
+  judge_heads(certificate, model, examples, context, judge);
+  judge_slabs(certificate, model.layer, examples, context, judge);
+  judge_tuple(certificate, model.geometry, examples, judge);
+}
+
+}  // namespace
+
+Verification verify(const Certificate& certificate, const Model& model, const Examples& examples,
+                    const Context& context) {
+  Judge judge(certificate.verdict);
+  judge_identity(certificate, model, examples, judge);
+  const bool other_shape = certificate.count != examples.count ||
+                           certificate.tokens != examples.tokens || certificate.dim != examples.dim;
+  // The claims speak of examples that are not there.
+  if (other_shape) return {judge.checks(), Verdict::refused};
+  verifier::require_sense(certificate, model, examples);
+  const int exponent = label_exponent(examples);
+  if (std::abs(exponent) > usual_exponent) {
+    const Scaled in = scaled({certificate, model, examples}, exponent);
+    judge_claims(in.certificate, in.model, in.examples, context, judge);
+  } else {
+    judge_claims(certificate, model, examples, context, judge);
+  }
+  const bool same = judge.verdict() == certificate.verdict;
+  judge.confirm("same verdict", same ? 1.0 : 0.0, 1.0, same);
+  return {judge.checks(), judge.verdict()};
+}
+
+}  // namespace onset::mha
