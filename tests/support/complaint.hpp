@@ -6,12 +6,14 @@
 
 namespace onset::testing {
 
-/// The message with which a call refuses its arguments; "none" when it does not.
+/// The message with which a call refuses its arguments or a file; "none" when it does not.
 template <class Call>
 std::string complaint(Call&& call) {
   try {
     call();
   } catch (const InvalidArgument& error) {
+    return error.what();
+  } catch (const IoError& error) {
     return error.what();
   }
   return "none";

@@ -12,10 +12,10 @@
 namespace onset::io {
 namespace {
 
-class Arrays : public testing::Test {
+class Arrays : public ::testing::Test {
  protected:
   [[nodiscard]] static std::filesystem::path file(const Array& array) {
-    const auto path = std::filesystem::path(testing::TempDir()) / "onset-arrays.npy";
+    const auto path = std::filesystem::path(::testing::TempDir()) / "onset-arrays.npy";
     write_file_atomically(path, to_npy(array));
     return path;
   }
@@ -32,7 +32,7 @@ TEST_F(Arrays, NumbersOfEveryTypeAreReadAsReals) {
 
 TEST_F(Arrays, AWrongShapeIsToldWithTheOneThatIsNeeded) {
   const auto path = file({{2, 3}, std::vector<double>(6)});
-  EXPECT_EQ(onset::testing::complaint([&] { (void)read_reals(path, cube); }),
+  EXPECT_EQ(testing::complaint([&] { (void)read_reals(path, cube); }),
             path.string() +
                 ": has the shape 2 x 3; allowed: samples x 2 tokens x dimension, none "
                 "of them 0");
@@ -42,7 +42,7 @@ TEST_F(Arrays, AnEntryThatIsNotFiniteIsToldWithItsPlace) {
   std::vector<double> values(8, 1.0);
   values[5] = std::numeric_limits<double>::infinity();
   const auto path = file({{2, 2, 2}, values});
-  EXPECT_EQ(onset::testing::complaint([&] { (void)read_reals(path, cube); }),
+  EXPECT_EQ(testing::complaint([&] { (void)read_reals(path, cube); }),
             path.string() + ": [1, 0, 1] is inf; allowed: finite numbers");
 }
 
@@ -50,7 +50,7 @@ TEST_F(Arrays, SignsOfEveryTypeAreReadAndNothingElse) {
   EXPECT_EQ(read_signs(file({{1, 2, 1}, std::vector<std::int64_t>{1, -1}}), cube).values,
             (std::vector<std::int8_t>{1, -1}));
   const auto path = file({{1, 2, 1}, std::vector<std::int8_t>{1, 0}});
-  EXPECT_EQ(onset::testing::complaint([&] { (void)read_signs(path, cube); }),
+  EXPECT_EQ(testing::complaint([&] { (void)read_signs(path, cube); }),
             path.string() + ": [0, 1, 0] is 0; allowed: 1 and -1");
 }
 
