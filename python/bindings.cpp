@@ -200,8 +200,8 @@ void check_limits(std::optional<int> threads, std::optional<double> max_seconds)
   }
 }
 
-py::dict run(const std::string& family, const std::string& name, const py::dict& given,
-             std::optional<int> threads, std::optional<double> max_seconds) {
+py::dict run_verb(const std::string& family, const std::string& name, const py::dict& given,
+                  std::optional<int> threads, std::optional<double> max_seconds) {
   const Verb& verb = find_verb(family, name);
   std::map<std::string, Value> values;
   for (const auto& [key, value] : given) {
@@ -234,7 +234,7 @@ py::dict run(const std::string& family, const std::string& name, const py::dict&
 PYBIND11_MODULE(_onset, module) {
   module.attr("version") = std::string(version());
   module.def("verbs", &verbs);
-  module.def("run", &run, py::arg("family"), py::arg("name"), py::arg("parameters"),
+  module.def("run", &run_verb, py::arg("family"), py::arg("name"), py::arg("parameters"),
              py::arg("threads") = py::none(), py::arg("max_seconds") = py::none());
   py::register_exception<InvalidArgument>(module, "InvalidArgument", PyExc_ValueError);
   py::register_exception<IoError>(module, "IoError", PyExc_OSError);
