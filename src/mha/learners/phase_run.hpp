@@ -81,6 +81,7 @@ class SixPhases {
   [[nodiscard]] std::optional<Matrix> margin_projection(double inflation);
   void require_counting(int heads) const;
   [[nodiscard]] bool one_head_fits(const Spectrum& spectrum) const;
+  [[nodiscard]] std::string blind_reason() const;
   [[nodiscard]] int count_heads(const Spectrum& spectrum, PhaseReport& entry);
   void compare_with_all();
   [[nodiscard]] bool judges_single_examples() const;

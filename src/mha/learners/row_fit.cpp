@@ -64,7 +64,8 @@ void RowFit::fit(const double* label) {
     attention_[b] = dot(left_.data(), row, dim_);
     for (std::size_t c = 0; c < dim_; ++c) left_[c] -= attention_[b] * row[c];
   }
-  residual_ = std::sqrt(dot(left_.data(), left_.data(), dim_));
+  // With k - 1 = d every label is explained, and what is left is rounding.
+  residual_ = free < dim_ ? std::sqrt(dot(left_.data(), left_.data(), dim_)) : 0.0;
   // M W = factor * basis, so factor^T pi = coefficients.
   double sum = 0.0;
   for (std::size_t b = free; b-- > 0;) {

@@ -237,6 +237,25 @@ bool SixPhases::one_head_fits(const Spectrum& spectrum) const {
   return relative_residual(held_, fit.layer, context_) <= zero_residual;
 }
 
+/// Why the residuals of most rows vanish though no single head fits. Of proportional projections
+/// they vanish in every row.
+std::string SixPhases::blind_reason() const {
+  if (train_.tokens() == train_.dim() + 1) {
+    return fmt::format(
+        "k-1 = d: with {} tokens of dimension {} some attention explains every label, whatever the "
+        "heads do, so residuals are blind",
+        train_.tokens(), train_.dim());
+  }
+  const std::vector<double> scores = row_scores(train_, w_, context_);
+  const double left = residual_of_rows(train_, w_, smallest_rows(scores, scores.size()));
+  if (left <= agreeing_rows * label_size_) {
+    return "proportional projections: every row looks as if all heads agreed, yet no single head "
+           "fits, so residuals are blind";
+  }
+  return "heads that attend alike in most rows, as saturated or nearly equal ones do, yet no "
+         "single head fits: too few rows show where they differ";
+}
+
 /// The heads that the spectrum shows, or that were asked for.
 int SixPhases::count_heads(const Spectrum& spectrum, PhaseReport& entry) {
   const std::vector<double>& ratios = out_.evidence.ratios;
@@ -248,11 +267,7 @@ int SixPhases::count_heads(const Spectrum& spectrum, PhaseReport& entry) {
     entry.gap = largest;
     finish(entry);
   }
-  if (blind) {
-    throw Refusal{
-        "proportional projections: every row looks as if all heads agreed, yet no single head "
-        "fits, so residuals are blind"};
-  }
+  if (blind) throw Refusal{blind_reason()};
   if (without_gap) {
     throw Refusal{fmt::format("{}; no singular gap (largest ratio {:.2f}, {:.0f} wanted)",
                               hidden_cause(train_, held_, context_), largest, least_gap)};

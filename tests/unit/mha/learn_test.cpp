@@ -177,6 +177,17 @@ TEST(MhaRefusal, ProportionalProjections) {
   EXPECT_TRUE(mentions(learned, "proportional")) << learned.reason;
 }
 
+TEST(MhaRefusal, HeadsThatSeemToAgreeAreNotCalledProportionalForThat) {
+  InstanceLaw saturated = law_of(2, 6, 3, 68.458312);
+  saturated.coherence = 0.395041;
+  const Learned alike = learn_from(saturated, 278, 154);
+  EXPECT_EQ(alike.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(alike, "attend alike in most rows")) << alike.reason;
+  const Learned blind = learn_from(law_of(2, 3, 4, 0.087889), 4722, 742);
+  EXPECT_EQ(blind.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(blind, "k-1 = d")) << blind.reason;
+}
+
 TEST(MhaRefusal, AProportionalPairAmongThreeHeadsIsNotCalledTooFewExamples) {
   Drawn drawn = draw(law_of(3, 8, 2, 3.0), 10000, 3);
   for (std::size_t c = 0; c < 64; ++c) drawn.truth.w[128 + c] = 0.5 * drawn.truth.w[c];

@@ -194,6 +194,20 @@ TEST_F(MhaVerify, NoisyLabelsAndGeometryAloneHoldAsRecoveredAndNotAsCertified) {
   EXPECT_NE(failed.find("residual, held out"), std::string::npos) << failed;
 }
 
+TEST_F(MhaVerify, LearnerAndJudgeAgreeWhereAttentionSaturatesAndWhereOnlyRoundingIsLeft) {
+  LearnOptions one;
+  one.heads = 1;
+  const Examples saturated = draw(law_of(1, 9, 2, 25.197), 2396, 532).examples;
+  const Examples exact = draw(law_of(1, 7, 8, 0.001652), 306, 116).examples;  // k - 1 = d
+  for (const Examples* examples : {&saturated, &exact}) {
+    const Learned learned = learn(*examples, one, {});
+    ASSERT_NE(learned.verdict, Verdict::refused) << learned.reason;
+    EXPECT_EQ(
+        failures(certificate_of(learned, *examples), {learned.layer, learned.geometry}, *examples),
+        "");
+  }
+}
+
 TEST_F(MhaVerify, ACertifiedLayerCannotBeCalledRecovered) {
   Certificate claim = certificate();
   claim.verdict = Verdict::recovered;
