@@ -158,11 +158,11 @@ class Drawn(unittest.TestCase):
         self.assertIn("gnuplot-nox", run.stderr)
         self.assertTrue((self.path / "out" / "line.csv").exists())
 
-    def test_failed_points_are_said_and_the_others_drawn(self):
-        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [9, 10], layers = [1, 2]")
-        run = self.figure(text.replace("layers = 1, ", ""), "out")
+    def test_refused_points_are_said_and_the_others_drawn(self):
+        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [2, 3], rank = [1, 3]")
+        run = self.figure(text, "out")
         self.assertEqual(run.returncode, 3, run.stderr)
-        self.assertIn("2 points, the first at tokens = 9, layers = 2: failed", run.stderr)
+        self.assertIn("2 points, the first at tokens = 2, rank = 3: refused", run.stderr)
         self.assertTrue((self.path / "out" / "own.png").exists())
 
     def test_a_killed_figure_goes_on_where_it_was_and_ends_the_same(self):
@@ -250,10 +250,10 @@ class Drawn(unittest.TestCase):
         self.assertEqual(process.returncode, 130, errors)
 
     def test_a_run_that_gave_nothing_leaves_its_frame_and_says_why(self):
-        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [9, 10]").replace("layers = 1", "layers = 2")
+        text = GOOD.replace("tokens = [2, 3, 4]", "tokens = [2, 3], rank = [3]")
         run = self.figure(text, "out")
         self.assertEqual(run.returncode, 3, run.stderr)
-        self.assertIn("run 'line': 2 points, the first at tokens = 9", run.stderr)
+        self.assertIn("run 'line': 2 points, the first at tokens = 2", run.stderr)
         self.assertIn("panel 1 is empty: nothing to draw in run line", run.stderr)
         for name in ("own.svg", "own.pdf", "own.png"):
             self.assertGreater((self.path / "out" / name).stat().st_size, 0)

@@ -12,13 +12,13 @@ import unittest
 
 from onset_command import onset
 
-# Two layers are available with up to eight tokens only, so half of the points fail.
+# The last layer has rank one or two, so half of the points are refused.
 STUDY = """title = "Three axes"
 command = "smi thresholds"
-fixed = {tol = 0.05}
+fixed = {layers = 1, tol = 0.05}
 [axes]
-layers = [1, 2]
-tokens = [9, 10]
+rank = [1, 3]
+tokens = [2, 3]
 beta = [0.5, 1.0, 2.0]
 """
 
@@ -113,7 +113,7 @@ class Page(unittest.TestCase):
 
     def test_its_commands_compute_the_points(self):
         text = html.unescape(self.page.read_text(encoding="utf-8"))
-        command = re.search(r"<code>onset (smi thresholds [^<]*--layers 1[^<]*|smi thresholds "
+        command = re.search(r"<code>onset (smi thresholds [^<]*--rank 1[^<]*|smi thresholds "
                             r"--beta 0.5[^<]*)</code>", text)
         self.assertIsNotNone(command)
 

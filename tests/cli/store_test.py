@@ -11,7 +11,7 @@ import unittest
 import numpy
 
 from onset_command import onset, start
-from study_files import (ENDLESS_STUDY, FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
+from study_files import (ENDLESS_STUDY, REFUSED_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
                          change_first_alpha, edit, edit_points, stored_points)
 
 SMALL_STUDY = QUICK_STUDY.replace("[2, 3, 5]", "[2]")
@@ -170,12 +170,12 @@ class Export(StudyCase):
 
     def test_points_without_rows_are_counted_on_stderr(self):
         store = self.path("s.db")
-        self.sweep(self.study(FAILING_STUDY), store)
+        self.sweep(self.study(REFUSED_STUDY), store)
         done = onset("export", store)
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 3))
         self.assertIn("of 2 points 0 are missing, 1 failed", done.stderr)
         # `layers` is a column of the verb with another meaning, so the axis has a name of its own.
-        self.assertTrue(done.stdout.startswith("axis_layers,tokens,stage,layers,"), done.stdout)
+        self.assertTrue(done.stdout.startswith("axis_layers,rank,stage,layers,"), done.stdout)
 
     def test_of_several_studies_one_must_be_named(self):
         store = self.path("s.db")

@@ -22,12 +22,12 @@ beta = [1, 0.5]
 """
 QUICK_POINTS = 12
 
-# A point that ends by itself (two layers with nine tokens are not available) beside good ones.
-FAILING_STUDY = """
+# A point that is refused (the last layer has rank one or two) beside a good one.
+REFUSED_STUDY = """
 command = "smi thresholds"
 [axes]
-layers = [1, 2]
-tokens = [9]
+layers = [1]
+rank = [1, 3]
 """
 
 # The first point takes a moment, the others go on until they are stopped.

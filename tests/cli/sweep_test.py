@@ -9,7 +9,7 @@ import time
 import unittest
 
 from onset_command import COMMAND, one_object, onset, start
-from study_files import (ENDLESS_STUDY, FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
+from study_files import (ENDLESS_STUDY, REFUSED_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
                          stored_points)
 
 SOON = 1.0
@@ -84,13 +84,13 @@ token-correlation = "{matrix}"
 
 
 class Endings(StudyCase):
-    def test_a_failing_point_is_kept_with_its_reason_and_retried_only_when_asked(self):
-        study, store = self.study(FAILING_STUDY), self.path("s.db")
+    def test_a_refused_point_is_kept_with_its_reason_and_retried_only_when_asked(self):
+        study, store = self.study(REFUSED_STUDY), self.path("s.db")
         done, row = self.sweep(study, store)
         self.assertEqual(done.returncode, 3)
-        self.assertEqual((row["ok"], row["failed"], row["computed"]), (1, 1, 2))
-        self.assertIn("layers = 2, tokens = 9", done.stderr)
-        self.assertIn("not available", done.stderr)
+        self.assertEqual((row["ok"], row["refused"], row["computed"]), (1, 1, 2))
+        self.assertIn("layers = 1, rank = 3", done.stderr)
+        self.assertIn("got rank 3", done.stderr)
         done, row = self.sweep(study, store)
         self.assertEqual((done.returncode, row["computed"]), (3, 0))
         done, row = self.sweep(study, store, "--retry")

@@ -6,7 +6,7 @@ import sqlite3
 import time
 import unittest
 
-from onset_command import start
+from onset_command import onset, start
 from study_files import ENDLESS_STUDY, QUICK_STUDY, StudyCase, stored_points
 
 SOON = 1.0
@@ -90,11 +90,11 @@ class Waiting(StudyCase):
             code, _ = self.interrupted(start(*words))
             self.assertEqual(code, -signal.SIGINT, words)
 
-    def test_a_study_that_comes_through_a_pipe(self):
+    def test_a_study_that_comes_through_a_pipe_is_not_waited_for(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
-        code, _ = self.interrupted(start("sweep", pipe, "--store", self.path("s.db")))
-        self.assertEqual(code, -signal.SIGINT)
+        done = onset("sweep", pipe, "--store", self.path("s.db"))
+        self.assertEqual(done.returncode, 4, done.stderr)
 
 
 if __name__ == "__main__":

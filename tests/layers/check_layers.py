@@ -48,7 +48,9 @@ def layer_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if len(parts) == 1:
         stem = pathlib.PurePosixPath(path).stem
-        return {"catalog": "catalog", "version": "core"}.get(stem)
+        if stem in FAMILIES:
+            return stem
+        return {"catalog": "catalog", "version": "core", "onset": "tool"}.get(stem)
     return parts[0] if parts[0] in MAY_INCLUDE else None
 
 
