@@ -3,12 +3,14 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <mutex>
 #include <new>
 #include <semaphore>
 
 #include "onset/core/context.hpp"
 
 extern "C" void openblas_set_num_threads(int threads);
+extern "C" int openblas_get_num_threads();
 
 namespace onset::numerics {
 namespace {
@@ -37,21 +39,46 @@ std::ptrdiff_t affordable_calls() {
 }
 
 std::counting_semaphore<>& calls() {
-  static std::counting_semaphore<> free = [] {
-    // OpenBLAS gives different bits for different numbers of its own threads.
-    openblas_set_num_threads(1);
-    return std::counting_semaphore<>(affordable_calls());
-  }();
+  static std::counting_semaphore<> free(affordable_calls());
   return free;
+}
+
+/// OpenBLAS gives different bits for different numbers of its own threads, so that it has one while
+/// calls of ours run. The number belongs to the whole process, which may be somebody else's: the
+/// last call to end puts it back.
+class OneThread {
+ public:
+  void enter() {
+    const std::lock_guard lock(mutex_);
+    if (running_++ > 0) return;
+    usual_ = openblas_get_num_threads();
+    openblas_set_num_threads(1);
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) openblas_set_num_threads(usual_);
+  }
+
+ private:
+  std::mutex mutex_;
+  int running_ = 0;
+  int usual_ = 1;
+};
+
+OneThread& one_thread() {
+  static OneThread state;
+  return state;
 }
 
 }  // namespace
 
 BlasCall::BlasCall() {
   calls().acquire();
+  one_thread().enter();
 }
 
 BlasCall::~BlasCall() {
+  one_thread().leave();
   calls().release();
 }
 

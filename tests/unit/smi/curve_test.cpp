@@ -5,11 +5,12 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include "onset/core/error.hpp"
-#include "onset/numerics/fixed_point.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
 #include "onset/smi/model/links.hpp"
+#include "support/plain_iteration.hpp"
 
 namespace onset::smi {
 namespace {
@@ -73,13 +74,11 @@ OneLayer one_layer_channel(int tokens, double v) {
 
 /// Where plain state evolution V <- 1 / (1 + alpha r / V) ends.
 double one_layer_variance(int tokens, double alpha, double start) {
-  const auto step = [&](const numerics::Vector& v) {
-    return numerics::Vector{1.0 / (1.0 + alpha * one_layer_channel(tokens, v[0]).gain / v[0])};
+  const auto step = [&](const std::vector<double>& v) {
+    return std::vector<double>{1.0 / (1.0 + alpha * one_layer_channel(tokens, v[0]).gain / v[0])};
   };
-  numerics::FixedPointOptions options;
-  options.tolerance = 1e-8;
-  const auto p = numerics::fixed_point(step, {start}, options, Context());
-  EXPECT_TRUE(p.status.converged()) << tokens << " tokens, alpha " << alpha;
+  const auto p = testing::iterate(step, {start}, 1e-8, 100'000);
+  EXPECT_TRUE(p.converged) << tokens << " tokens, alpha " << alpha;
   return p.x[0];
 }
 
@@ -292,34 +291,31 @@ const CurvePoint& two_layer_point(double alpha) {
 
 /// Plain state evolution at the points that the branches of two_layer_curve() are traced with, so
 /// that both see the same noise and only the way to the fixed point differs.
-numerics::FixedPoint plain_state_evolution(double alpha, const numerics::Vector& start) {
+testing::Iterated plain_state_evolution(double alpha, const std::vector<double>& start) {
   ChannelOptions rule;
   rule.points = 1024;
   rule.nodes = 128;
   const Channel channel(DeepAttention(), rule);
   const Context context = two_threads();
-  const auto step = [&](const numerics::Vector& variance) {
+  const auto step = [&](const std::vector<double>& variance) {
     const ChannelInformation info = channel.at(variance, context);
-    numerics::Vector next(variance.size());
+    std::vector<double> next(variance.size());
     for (std::size_t l = 0; l < next.size(); ++l) {
       next[l] = 1.0 / (1.0 + alpha * numerics::mean(info.gain[l]) / variance[l]);
       next[l] = std::fmin(next[l], 1.0 - 1e-12);  // the gain of an unlearned layer is noisy
     }
     return next;
   };
-  numerics::FixedPointOptions options;
-  options.tolerance = 3e-4;
-  options.max_iterations = 100;
-  return numerics::fixed_point(step, start, options, context);
+  return testing::iterate(step, start, 3e-4, 100);
 }
 
-void expect_plain_state_evolution_agrees(double alpha, const numerics::Vector& below,
-                                         const numerics::Vector& above) {
+void expect_plain_state_evolution_agrees(double alpha, const std::vector<double>& below,
+                                         const std::vector<double>& above) {
   const CurvePoint& p = two_layer_point(alpha);
   const auto up = plain_state_evolution(alpha, below);
   const auto down = plain_state_evolution(alpha, above);
-  EXPECT_TRUE(up.status.converged()) << alpha;
-  EXPECT_TRUE(down.status.converged()) << alpha;
+  EXPECT_TRUE(up.converged) << alpha;
+  EXPECT_TRUE(down.converged) << alpha;
   for (std::size_t l = 0; l < 2; ++l) {
     const std::string what = "alpha " + std::to_string(alpha) + ", layer " + std::to_string(l + 1);
     // The mean over replicates of fixed points is not that of the mean map, at second order in
