@@ -30,6 +30,9 @@ std::vector<Parameter> figure_parameters() {
              "Also compute and draw the published variant, where it differs."),
       option("retry", ParameterKind::flag, false,
              "Compute again the points that failed, were refused or did not converge."),
+      option("store", ParameterKind::text, {},
+             "A store that has points of the figure, say of a sweep: only what it lacks is "
+             "computed. It is not written."),
       option("overlay", ParameterKind::text, {},
              "Folder with the authors' CSV files, drawn as hollow marks."),
       option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
@@ -132,6 +135,11 @@ int make_figure(const std::string& name, Arguments arguments) {
   report::FigureData data;
   try {
     store.emplace(file, study::Store::Mode::write, run->context().stop);
+    if (given.contains("store")) {
+      const study::Store source(std::get<std::string>(given["store"]), study::Store::Mode::read,
+                                run->context().stop);
+      report::adopt_points(spec, catalog(), draw.computed, source, *store);
+    }
     data = compute_points(spec, draw.computed, *store, run->context());
   } catch (const Interrupted&) {
     return end_locked_out(file, run->stop_cause());

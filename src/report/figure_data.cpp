@@ -152,6 +152,18 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
   for (const FigureRun& run : spec.runs) (void)plan_run(run, verbs, options);
 }
 
+void adopt_points(const FigureSpec& spec, std::span<const Verb> verbs, const FigureOptions& options,
+                  const study::Store& source, study::Store& store) {
+  const std::map<std::string, study::PointStatus> present = store.statuses();
+  for (const FigureRun& run : spec.runs) {
+    for (const study::Point& point : plan_run(run, verbs, options).points) {
+      const auto found = present.find(point.key);
+      if (found != present.end() && found->second == study::PointStatus::ok) continue;
+      if (const auto record = source.find(point.key)) store.put(*record);
+    }
+  }
+}
+
 FigureData compute_figure(const FigureSpec& spec, std::span<const Verb> verbs,
                           const FigureOptions& options, study::Store& store, const Context& context,
                           const study::MakeWorkers& make_workers) {

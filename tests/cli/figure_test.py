@@ -258,6 +258,25 @@ class Drawn(unittest.TestCase):
         for name in ("own.svg", "own.pdf", "own.png"):
             self.assertGreater((self.path / "out" / name).stat().st_size, 0)
 
+    def test_points_of_another_store_are_not_computed_again(self):
+        study = self.path / "filled.toml"
+        study.write_text('command = "smi thresholds"\nfixed = {layers = 1, tol = 0.05}\n'
+                         "axes = {tokens = [2, 3]}\nseeds = [1]\n", encoding="utf-8")
+        store = self.path / "filled.db"
+        done = onset("sweep", str(study), "--store", str(store))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before = store.read_bytes()
+        run = self.figure(GOOD, "out", "--store", str(store))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(store.read_bytes(), before)
+        query = "SELECT key, finished, seconds FROM points"
+        with sqlite3.connect(store) as filled, sqlite3.connect(self.path / "out" / "own.db") as own:
+            given, drawn = set(filled.execute(query)), set(own.execute(query))
+        self.assertEqual((len(given), len(drawn)), (2, 3))
+        self.assertTrue(given < drawn)
+        missing = self.figure(GOOD, "out", "--store", str(self.path / "none.db"))
+        self.assertEqual(missing.returncode, 4)
+
     def test_a_picture_that_is_a_link_is_not_followed(self):
         (self.path / "out").mkdir()
         (self.path / "victim").write_text("precious", encoding="utf-8")

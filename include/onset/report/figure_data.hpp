@@ -45,6 +45,12 @@ struct FigureData {
 void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
                   const FigureOptions& options);
 
+/// Copies into `store` the points of the figure that `source` has and `store` lacks, say of a sweep
+/// on a cluster: whatever study they were computed for, a point with the same verb, method and
+/// parameters is the same point.
+void adopt_points(const FigureSpec& spec, std::span<const Verb> verbs, const FigureOptions& options,
+                  const study::Store& source, study::Store& store);
+
 /// Computes the runs of a figure with `verbs` (usually catalog()), each a study in `store`: what is
 /// there already is not computed again. All parameters of all runs are checked before the first
 /// starts, and the columns that series name as soon as their run is done; throws InvalidArgument
