@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onset/core/verb.hpp"
@@ -57,6 +58,57 @@ struct Curve {
   double hold_overlap = 0.0;
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< of Q11
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Along which overlaps the free entropy is wanted.
+enum class OverlapPath {
+  all,   ///< every overlap the same
+  one,   ///< that of one layer
+  grid,  ///< all combinations
+};
+
+[[nodiscard]] std::string_view to_string(OverlapPath path);
+
+/// The free entropy against the overlaps, and its maximisers.
+struct Potential {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::vector<double> alpha = {};
+  OverlapPath path = OverlapPath::all;
+  int points = 20;                 ///< values 0, 1/n, .., 1 - 1/n of an overlap
+  int layer = 1;                   ///< from 1: whose overlap varies, with OverlapPath::one
+  std::vector<double> at = {0.0};  ///< overlaps of the other layers then
+  std::uint64_t seed = 1;
+  double tol = 1e-2;  ///< of free_entropy
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Data of a model in files: X.npy, Y.npy, truth/w.npy and, for attention of rank one, H.npy.
+struct Generate {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::int64_t dim = 500;
+  std::optional<std::int64_t> samples = {};  ///< N; or N/D as
+  std::optional<double> alpha = {};
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< has no effect: nothing is estimated
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;

@@ -190,8 +190,8 @@ std::vector<Parameter> model_parameters() {
       "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
       "with the matrix.";
   list.push_back(correlation);
-  list.push_back(make_word("link", link_words(),
-                           "A multi-index model by name instead of deep attention."));
+  list.push_back(
+      make_word("link", link_words(), "A multi-index model by name instead of deep attention."));
   return list;
 }
 
