@@ -114,4 +114,32 @@ struct Generate {
   [[nodiscard]] Result run(const Context& context = {}) const;
 };
 
+/// Approximate message passing on drawn data, or on data of one's own.
+struct Amp {
+  // The model: deep attention with the usual defaults where neither this nor the data say.
+  std::optional<int> layers = {};
+  std::optional<int> tokens = {};
+  std::vector<double> skip = {};
+  std::optional<double> beta = {};
+  std::vector<int> rank = {};
+  std::optional<double> noise = {};
+  std::optional<std::string> token_correlation = {};
+  std::optional<std::string> link = {};
+  std::optional<std::int64_t> dim = {};   ///< 500, or that of the data
+  std::vector<double> alpha = {};         ///< with data, all samples unless given
+  std::optional<std::int64_t> runs = {};  ///< 8, or 1 on data
+  int iterations = 200;                   ///< most of a run
+  double start = 1e-3;                    ///< standard deviation of the weights at the start
+  double damping = 0.0;
+  int restarts = 3;
+  int nodes = 128;  ///< of the posterior's integrals: a power of two
+  bool trajectories = false;
+  std::optional<std::string> data = {};  ///< a folder, see Generate
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of Q11; 0: whatever the runs give
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
 }  // namespace onset::smi
