@@ -142,4 +142,80 @@ struct Amp {
   [[nodiscard]] Result run(const Context& context = {}) const;
 };
 
+/// How stochastic gradient descent is followed.
+enum class SgdEngine {
+  batch,   ///< epochs over given samples
+  online,  ///< one pass over fresh samples, full dimension
+  chain,   ///< the same in law, at a cost that does not depend on the dimension
+  flow,    ///< its limit of large dimension
+};
+
+[[nodiscard]] std::string_view to_string(SgdEngine engine);
+
+/// Stochastic gradient descent of deep attention: which layer is learned first. Defaults that
+/// depend on the engine are given as (batch, others).
+struct Sgd {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  SgdEngine engine = SgdEngine::batch;
+  std::optional<std::int64_t> dim = {};    ///< (500, 1000)
+  std::optional<double> alpha = {};        ///< N/D of the training set (15, none)
+  std::optional<std::int64_t> batch = {};  ///< samples of a step (200, 1)
+  std::optional<int> reuse = {};           ///< consecutive steps on each batch (3, none)
+  std::optional<double> rate = {};         ///< see SgdOptions (15, 0.3)
+  std::optional<double> decay = {};        ///< (0.07, 0)
+  double init = 0.9;                       ///< standard deviation of the student's weights
+  double start_cosine = 0.0;
+  std::optional<double> time = {};  ///< epochs, or samples over dimension (1700, 300)
+  std::int64_t records = 200;
+  std::int64_t runs = 1;
+  double level = 0.0;  ///< above 0: rows say when layers first reach this cosine
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of cos1, or of time with a level; 0: whatever comes out
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Which part of a label "COARSE:fine" is the class.
+enum class TextLabels { coarse, fine };
+
+[[nodiscard]] std::string_view to_string(TextLabels labels);
+
+/// What a level is of: the way from a layer's first similarity to 1, or the similarity itself.
+enum class LevelOf { way, similarity };
+
+[[nodiscard]] std::string_view to_string(LevelOf of);
+
+/// A transformer trained on questions: which layer is learned first.
+struct Text {
+  std::string train = {};  ///< files of questions
+  std::string test = {};
+  TextLabels labels = TextLabels::coarse;
+  std::int64_t min_count = 1;  ///< words that the training file has less often count as unknown
+  std::int64_t embedding = 128;
+  std::int64_t layers = 2;
+  std::int64_t width = 64;
+  double skip = 1.0;
+  double weight_scale = 0.1;
+  double embedding_scale = 1.0;
+  double rate = 5e-5;
+  double decay = 0.01;
+  std::int64_t batch = 16;
+  std::int64_t epochs = 40;
+  std::int64_t runs = 4;
+  std::int64_t record = 100;  ///< steps between rows
+  double level = 0.5;         ///< where a layer counts as learned
+  LevelOf level_of = LevelOf::way;
+  bool order = false;                           ///< rows are layers
+  std::optional<std::string> fingerprint = {};  ///< of both files; checked when given
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of the mean accuracy; 0: whatever comes out
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
 }  // namespace onset::smi

@@ -14,8 +14,9 @@ inline const FieldRule alpha_rule{
     .min = 0.0, .max = 1e6, .open_min = true, .required = true, .grid = true};
 inline constexpr const char* alpha_text = "Sample ratios N/D (samples over dimension).";
 
+/// Those of attention alone.
 template <class Request>
-[[nodiscard]] Fields<Request> model_fields() {
+[[nodiscard]] Fields<Request> attention_fields() {
   Fields<Request> fields;
   fields.add("layers", &Request::layers, {.min = 1, .max = supported_layers}, "Attention layers.")
       .add("tokens", &Request::tokens, {.min = 2, .max = max_tokens},
@@ -24,7 +25,14 @@ template <class Request>
            "Strength c of the skip connection after each layer: one for all, or one each (after "
            "the last there is none: its value has no effect and may be omitted).")
       .add("beta", &Request::beta, {.min = min_beta, .max = max_beta},
-           "Inverse temperature of every softmax.")
+           "Inverse temperature of every softmax.");
+  return fields;
+}
+
+template <class Request>
+[[nodiscard]] Fields<Request> model_fields() {
+  Fields<Request> fields = attention_fields<Request>();
+  fields
       .add("rank", &Request::rank, {.min = 1, .max = max_rank},
            "Directions of each layer: one number for all, or one each; at most two in the last "
            "layer.")
