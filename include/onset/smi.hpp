@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onset/core/verb.hpp"
@@ -57,6 +58,161 @@ struct Curve {
   double hold_overlap = 0.0;
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< of Q11
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Along which overlaps the free entropy is wanted.
+enum class OverlapPath {
+  all,   ///< every overlap the same
+  one,   ///< that of one layer
+  grid,  ///< all combinations
+};
+
+[[nodiscard]] std::string_view to_string(OverlapPath path);
+
+/// The free entropy against the overlaps, and its maximisers.
+struct Potential {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::vector<double> alpha = {};
+  OverlapPath path = OverlapPath::all;
+  int points = 20;                 ///< values 0, 1/n, .., 1 - 1/n of an overlap
+  int layer = 1;                   ///< from 1: whose overlap varies, with OverlapPath::one
+  std::vector<double> at = {0.0};  ///< overlaps of the other layers then
+  std::uint64_t seed = 1;
+  double tol = 1e-2;  ///< of free_entropy
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Data of a model in files: X.npy, Y.npy, truth/w.npy and, for attention of rank one, H.npy.
+struct Generate {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::int64_t dim = 500;
+  std::optional<std::int64_t> samples = {};  ///< N; or N/D as
+  std::optional<double> alpha = {};
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< has no effect: nothing is estimated
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Approximate message passing on drawn data, or on data of one's own.
+struct Amp {
+  // The model: deep attention with the usual defaults where neither this nor the data say.
+  std::optional<int> layers = {};
+  std::optional<int> tokens = {};
+  std::vector<double> skip = {};
+  std::optional<double> beta = {};
+  std::vector<int> rank = {};
+  std::optional<double> noise = {};
+  std::optional<std::string> token_correlation = {};
+  std::optional<std::string> link = {};
+  std::optional<std::int64_t> dim = {};   ///< 500, or that of the data
+  std::vector<double> alpha = {};         ///< with data, all samples unless given
+  std::optional<std::int64_t> runs = {};  ///< 8, or 1 on data
+  int iterations = 200;                   ///< most of a run
+  double start = 1e-3;                    ///< standard deviation of the weights at the start
+  double damping = 0.0;
+  int restarts = 3;
+  int nodes = 128;  ///< of the posterior's integrals: a power of two
+  bool trajectories = false;
+  std::optional<std::string> data = {};  ///< a folder, see Generate
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of Q11; 0: whatever the runs give
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// How stochastic gradient descent is followed.
+enum class SgdEngine {
+  batch,   ///< epochs over given samples
+  online,  ///< one pass over fresh samples, full dimension
+  chain,   ///< the same in law, at a cost that does not depend on the dimension
+  flow,    ///< its limit of large dimension
+};
+
+[[nodiscard]] std::string_view to_string(SgdEngine engine);
+
+/// Stochastic gradient descent of deep attention: which layer is learned first. Defaults that
+/// depend on the engine are given as (batch, others).
+struct Sgd {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  SgdEngine engine = SgdEngine::batch;
+  std::optional<std::int64_t> dim = {};    ///< (500, 1000)
+  std::optional<double> alpha = {};        ///< N/D of the training set (15, none)
+  std::optional<std::int64_t> batch = {};  ///< samples of a step (200, 1)
+  std::optional<int> reuse = {};           ///< consecutive steps on each batch (3, none)
+  std::optional<double> rate = {};         ///< see SgdOptions (15, 0.3)
+  std::optional<double> decay = {};        ///< (0.07, 0)
+  double init = 0.9;                       ///< standard deviation of the student's weights
+  double start_cosine = 0.0;
+  std::optional<double> time = {};  ///< epochs, or samples over dimension (1700, 300)
+  std::int64_t records = 200;
+  std::int64_t runs = 1;
+  double level = 0.0;  ///< above 0: rows say when layers first reach this cosine
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of cos1, or of time with a level; 0: whatever comes out
+
+  [[nodiscard]] Call settle() const;
+  [[nodiscard]] Result run(const Context& context = {}) const;
+};
+
+/// Which part of a label "COARSE:fine" is the class.
+enum class TextLabels { coarse, fine };
+
+[[nodiscard]] std::string_view to_string(TextLabels labels);
+
+/// What a level is of: the way from a layer's first similarity to 1, or the similarity itself.
+enum class LevelOf { way, similarity };
+
+[[nodiscard]] std::string_view to_string(LevelOf of);
+
+/// A transformer trained on questions: which layer is learned first.
+struct Text {
+  std::string train = {};  ///< files of questions
+  std::string test = {};
+  TextLabels labels = TextLabels::coarse;
+  std::int64_t min_count = 1;  ///< words that the training file has less often count as unknown
+  std::int64_t embedding = 128;
+  std::int64_t layers = 2;
+  std::int64_t width = 64;
+  double skip = 1.0;
+  double weight_scale = 0.1;
+  double embedding_scale = 1.0;
+  double rate = 5e-5;
+  double decay = 0.01;
+  std::int64_t batch = 16;
+  std::int64_t epochs = 40;
+  std::int64_t runs = 4;
+  std::int64_t record = 100;  ///< steps between rows
+  double level = 0.5;         ///< where a layer counts as learned
+  LevelOf level_of = LevelOf::way;
+  bool order = false;                           ///< rows are layers
+  std::optional<std::string> fingerprint = {};  ///< of both files; checked when given
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< of the mean accuracy; 0: whatever comes out
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;

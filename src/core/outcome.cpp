@@ -1,5 +1,6 @@
 #include "onset/core/outcome.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 namespace onset {
@@ -15,19 +16,25 @@ std::string short_text(double x) {
 
 }  // namespace
 
-void judge_tolerance(const Parameters& p, const std::string& column, const std::string& remedy,
+void judge_tolerance(double tolerance, const std::string& column, const std::string& remedy,
                      Result& result) {
-  const double tolerance = p.real("tol");
-  if (result.status != ResultStatus::ok || !(tolerance > 0.0)) return;
+  if (!(tolerance > 0.0)) return;
   double largest = 0.0;
   for (std::size_t row = 0; row < result.table.rows().size(); ++row) {
     const double error = result.table.error(row, column);
-    largest = error <= largest ? largest : error;  // what is no number is not good enough
+    largest = std::isnan(error) || error > largest ? error : largest;
+    if (std::isnan(largest)) break;
   }
   if (largest <= tolerance) return;
-  result.status = ResultStatus::unconverged;
-  result.reason = "the error of " + column + " is up to " + short_text(largest) +
-                  ", above the tolerance " + short_text(tolerance) + "; " + remedy;
+  result.unconverged(
+      "the error of " + column + " is " +
+      (std::isnan(largest) ? "not known, so it may be" : "up to " + short_text(largest) + ",") +
+      " above the tolerance " + short_text(tolerance) + "; " + remedy);
+}
+
+void judge_tolerance(const Parameters& p, const std::string& column, const std::string& remedy,
+                     Result& result) {
+  judge_tolerance(p.real("tol"), column, remedy, result);
 }
 
 }  // namespace onset

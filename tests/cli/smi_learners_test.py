@@ -111,7 +111,12 @@ class Learners(unittest.TestCase):
 
     def test_files_that_do_not_fit_are_named(self):
         self.generate("--layers", "1", "--dim", "20", "--samples", "30")
-        result = onset("smi", "amp", "--layers", "1", "--tokens", "3", "--data", self.path("data"))
+        other = ["smi", "amp", "--layers", "1", "--tokens", "3", "--data", self.path("data")]
+        result = onset(*other)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--tokens: 3 contradicts manifest.json", result.stderr)
+        os.remove(self.path("data", "manifest.json"))
+        result = onset(*other)
         self.assertEqual(result.returncode, 4)
         self.assertIn("X.npy", result.stderr)
         self.assertIn("3 tokens", result.stderr)
@@ -119,6 +124,30 @@ class Learners(unittest.TestCase):
         self.assertEqual(result.returncode, 4)
         result = onset("smi", "amp", "--layers", "1", "--data", self.path("data"), "--alpha", "3")
         self.assertEqual(result.returncode, 2)
+
+    def test_a_folder_says_itself_what_model_it_is_of(self):
+        for model, said in [(["--layers", "1", "--tokens", "3", "--beta", "0.5"],
+                             {"layers": 1, "tokens": 3, "beta": 0.5, "link": "none"}),
+                            (["--link", "square"], {"link": "square", "layers": 2})]:
+            self.generate(*model, "--dim", "40", "--alpha", "1.5")
+            whole = self.json("smi", "amp", *model, "--data", self.path("data"))
+            short = self.json("smi", "amp", "--data", self.path("data"))
+            self.assertEqual(whole["rows"], short["rows"])
+            self.assertEqual(whole["parameters"], short["parameters"])
+            self.assertEqual(short["parameters"] | said, short["parameters"])
+            self.assertEqual(short["parameters"]["alpha"], [1.5])
+
+    def test_inputs_of_another_law_are_named(self):
+        self.generate("--layers", "1", "--dim", "50", "--samples", "100")
+        x = numpy.load(self.path("data", "X.npy"))
+        for wrong, said in [(3 * x, "token 1 have the mean square 9"),
+                            (x * [[[1.0], [0.5]]], "token 2 have the mean square 0.2"),
+                            (x[:, [0, 0]], "tokens 1 and 2 have the mean product 1")]:
+            numpy.save(self.path("data", "X.npy"), wrong)
+            result = onset("smi", "amp", "--data", self.path("data"))
+            self.assertEqual(result.returncode, 4)
+            self.assertIn("X.npy", result.stderr)
+            self.assertIn(said, result.stderr)
 
     def test_matrices_that_no_model_makes_are_named_with_their_fault(self):
         self.generate("--dim", "20", "--alpha", "1")

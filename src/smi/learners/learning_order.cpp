@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::smi {
@@ -12,11 +12,6 @@ namespace {
 
 bool is_finished(const TextRun& run) {
   return run.end == TextRun::End::finished;
-}
-
-Estimate over_runs(const std::vector<double>& values) {
-  if (values.size() == 1) return {values.front(), std::numeric_limits<double>::quiet_NaN()};
-  return numerics::reduce(values);
 }
 
 /// When the layer is learned; it is in the end, where its similarity is 1.
@@ -66,7 +61,7 @@ std::vector<LayerTiming> learning_order(std::span<const TextRun> runs, const Lea
       until.push_back(steps[r][l]);
       first += is_first(steps[r], l) ? 1 : 0;
     }
-    timings.push_back({over_runs(start), over_runs(until),
+    timings.push_back({numerics::mean_over_runs(start), numerics::mean_over_runs(until),
                        share(first, static_cast<std::int64_t>(finished.size()))});
   }
   return timings;
@@ -95,11 +90,12 @@ Estimate mean_accuracy(std::span<const TextRun> runs, std::int64_t questions) {
     correct += run.rows.back().correct;
     accuracies.push_back(share(run.rows.back().correct, questions).value);
   }
-  if (accuracies.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0.0};
+  if (accuracies.empty()) return no_estimate;
   const auto count = static_cast<std::int64_t>(accuracies.size());
   const Estimate of_questions = share(correct / count, questions);
   if (count == 1) return of_questions;
-  return numerics::reduce(accuracies, of_questions.error);
+  const Estimate of_runs = numerics::mean_over_runs(accuracies);
+  return {of_runs.value, std::hypot(of_runs.error, of_questions.error)};
 }
 
 }  // namespace onset::smi

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,39 @@
 
 namespace onset::smi {
 
-/// The columns of `smi amp`.
+/// A row of `smi amp`: means over the runs that did not diverge; none where all did, and of what
+/// needs the teacher none where it is not known.
+struct AmpRow {
+  double alpha = 0.0;
+  std::vector<std::optional<Estimate>> norm, overlap, cosine;
+  std::optional<Estimate> error_plugin = {}, error_bayes = {};
+  std::int64_t diverged = 0;
+};
+
+/// An iteration of a run.
+struct TrajectoryRow {
+  double alpha = 0.0;
+  std::uint64_t run = 0;
+  int iteration = 0;
+  std::vector<double> norm = {};
+  std::vector<std::optional<double>> overlap = {}, cosine = {};
+  std::vector<double> variance = {};
+  std::optional<double> error_plugin = {}, error_bayes = {};
+  double residual = 0.0, noise = 0.0;
+  std::size_t lost = 0;
+};
+
+/// How a run ended.
+struct RunRow {
+  double alpha = 0.0;
+  std::uint64_t run = 0;
+  std::string end;
+  int attempts = 0;
+  std::size_t iterations = 0;
+};
+
 [[nodiscard]] std::vector<Column> amp_columns(const FieldShape& shape);
+[[nodiscard]] std::vector<Column> trajectory_columns(const FieldShape& shape);
 
 /// Collects runs of message passing into the rows, files and summary of `smi amp`.
 class AmpTables {
@@ -19,7 +51,7 @@ class AmpTables {
   void add_run(double alpha, std::uint64_t run, MessagePassing result);
   /// Means over the runs since the last row.
   void finish_row(double alpha);
-  [[nodiscard]] std::size_t finished_rows() const { return rows_.rows().size(); }
+  [[nodiscard]] std::size_t finished_rows() const { return rows_.size(); }
   [[nodiscard]] std::size_t runs_of_open_row() const { return runs_.size(); }
 
   struct Wishes {
@@ -31,18 +63,20 @@ class AmpTables {
   void complete(const Wishes& wishes, Result& result) const;
 
  private:
-  [[nodiscard]] Cell mean(double (*of)(const MessagePassingStep&, std::size_t),
-                          std::size_t block) const;
+  [[nodiscard]] std::optional<Estimate> mean(double (*of)(const MessagePassingStep&, std::size_t),
+                                             std::size_t block) const;
+  [[nodiscard]] TrajectoryRow step_row(const MessagePassingStep& step) const;
 
   FieldShape shape_;
   bool knows_teacher_;
   std::vector<MessagePassing> runs_;  // of the current row
   std::vector<double> weights_;       // of the last run that did not fail
-  Table rows_, runs_table_, trajectories_;
-  std::int64_t diverged_ = 0, all_ = 0, restarts_ = 0, unfinished_ = 0;
+  std::vector<AmpRow> rows_;
+  std::vector<RunRow> run_rows_;
+  std::vector<TrajectoryRow> step_rows_;
+  std::int64_t diverged_ = 0, restarts_ = 0, unfinished_ = 0;
   bool mostly_failed_ = false;
-  double matrix_seconds_ = 0.0, posterior_seconds_ = 0.0, iterations_ = 0.0;
-  double largest_error_ = 0.0;
+  double matrix_seconds_ = 0.0, posterior_seconds_ = 0.0;
 };
 
 }  // namespace onset::smi

@@ -1,13 +1,16 @@
 #include "smi/verbs/data_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
 
+#include "io/arrays.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/npy.hpp"
 #include "onset/numerics/random.hpp"
 
 namespace onset::smi {
@@ -73,35 +76,6 @@ bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h
   return true;
 }
 
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text;
-  for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
-  return text;
-}
-
-/// Real numbers of the wanted shape; 0 stands for any size.
-std::vector<double> read_reals(const std::filesystem::path& path, std::vector<std::size_t> wanted,
-                               std::vector<std::size_t>& shape, const std::string& meaning) {
-  Array array = io::read_npy(path);
-  bool fits = array.shape.size() == wanted.size();
-  for (std::size_t k = 0; fits && k < wanted.size(); ++k) {
-    fits = array.shape[k] > 0 && (wanted[k] == 0 || wanted[k] == array.shape[k]);
-  }
-  auto* values = std::get_if<std::vector<double>>(&array.values);
-  if (!fits || values == nullptr) {
-    throw IoError(path.string(), "holds " + shape_text(array.shape) +
-                                     (values == nullptr ? " whole numbers" : " numbers") +
-                                     "; allowed: real numbers, " + meaning);
-  }
-  for (std::size_t k = 0; k < values->size(); ++k) {
-    if (!std::isfinite((*values)[k])) {
-      throw IoError(path.string(), "number " + std::to_string(k) + " is not finite");
-    }
-  }
-  shape = array.shape;
-  return std::move(*values);
-}
-
 std::vector<double> transposed(const std::vector<double>& rows, std::size_t samples) {
   const std::size_t size = rows.size() / samples;
   std::vector<double> out(rows.size());
@@ -130,11 +104,8 @@ std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
 /// One row per sample: h of every attention matrix.
 std::vector<double> labels_from_matrices(const std::filesystem::path& path, double beta,
                                          std::size_t samples, std::size_t tokens) {
-  std::vector<std::size_t> shape;
   const std::vector<double> y =
-      read_reals(path, {samples, tokens, tokens}, shape,
-                 std::to_string(samples) + " samples x " + std::to_string(tokens) + " x " +
-                     std::to_string(tokens) + " tokens");
+      io::read_reals(path, {{"samples", samples}, {"tokens", tokens}, {"tokens", tokens}}).values;
   std::vector<double> rows(samples * tokens);
   for (std::size_t i = 0; i < samples; ++i) {
     const auto matrix = std::span(y).subspan(i * tokens * tokens, tokens * tokens);
@@ -202,18 +173,68 @@ void check_labels(const std::filesystem::path& path, const SequenceModel& model,
 std::vector<double> read_labels(const std::filesystem::path& folder, const NamedModel& named,
                                 std::size_t samples) {
   const auto size = static_cast<std::size_t>(named.model->label_size());
-  std::vector<std::size_t> shape;
-  const std::string meaning = std::to_string(samples) + " samples x " + std::to_string(size);
+  const io::Extents wanted{{"samples", samples}, {"numbers of a label", size}};
   if (!named.attention) {
-    const std::vector<double> rows = read_reals(folder / "Y.npy", {samples, size}, shape, meaning);
+    const std::vector<double> rows = io::read_reals(folder / "Y.npy", wanted).values;
     check_labels(folder / "Y.npy", *named.model, rows);
     return transposed(rows, samples);
   }
   if (std::filesystem::exists(folder / "H.npy")) {
-    return transposed(read_reals(folder / "H.npy", {samples, size}, shape, meaning), samples);
+    return transposed(io::read_reals(folder / "H.npy", wanted).values, samples);
   }
   return transposed(labels_from_matrices(folder / "Y.npy", named.attention->beta, samples, size),
                     samples);
+}
+
+/// Message passing relies on inputs of the law that the model says: others would look like a
+/// divergence. What may be off besides the scatter of so many numbers: inputs of one's own are
+/// seldom exactly normal.
+constexpr double max_moment_deviation = 0.1;
+constexpr double standard_errors = 5.0;
+
+void check_second_moments(const std::filesystem::path& path, const NamedModel& named,
+                          const Dataset& data) {
+  const std::size_t m = data.tokens, dim = data.dimension;
+  std::vector<double> covariance(m * m, 0.0);
+  for (std::size_t t = 0; t < m; ++t) covariance[t * m + t] = 1.0;
+  if (named.attention && !named.attention->token_covariance.empty()) {
+    covariance = named.attention->token_covariance;
+  }
+  const double count = static_cast<double>(data.samples * dim);
+  const double allowed = max_moment_deviation + standard_errors * std::sqrt(2.0 / count);
+  for (std::size_t s = 0; s < m; ++s) {
+    for (std::size_t t = 0; t <= s; ++t) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < data.samples; ++i) {
+        const double* a = data.inputs.data() + (i * m + s) * dim;
+        sum = std::inner_product(a, a + dim, data.inputs.data() + (i * m + t) * dim, sum);
+      }
+      const double found = sum / count;
+      if (std::abs(found - covariance[s * m + t]) <= allowed) continue;
+      const std::string wanted = to_text(Value(covariance[s * m + t]));
+      throw IoError(path.string(),
+                    s == t ? fmt::format("the inputs of token {} have the mean square {:.3g}; "
+                                         "allowed: {}, as of numbers of mean 0 and variance 1",
+                                         s + 1, found, wanted)
+                           : fmt::format("the inputs of tokens {} and {} have the mean product "
+                                         "{:.3g}; allowed: {}, see --token-correlation",
+                                         t + 1, s + 1, found, wanted));
+    }
+  }
+}
+
+std::vector<double> read_teacher(const std::filesystem::path& path, std::size_t directions,
+                                 std::size_t dimension) {
+  auto teacher =
+      io::read_reals(path, {{"directions", directions}, {"dimension", dimension}}).values;
+  for (std::size_t d = 0; d < directions; ++d) {
+    const auto row = std::span(teacher).subspan(d * dimension, dimension);
+    if (std::all_of(row.begin(), row.end(), [](double w) { return w == 0.0; })) {
+      throw IoError(path.string(),
+                    "direction " + std::to_string(d) + " is zero; allowed: weights that are not");
+    }
+  }
+  return teacher;
 }
 
 }  // namespace
@@ -256,26 +277,18 @@ Dataset read_data(const std::filesystem::path& folder, const NamedModel& named) 
   const FieldShape& shape = named.model->shape();
   Dataset data;
   data.tokens = static_cast<std::size_t>(shape.tokens);
-  std::vector<std::size_t> size;
-  data.inputs = read_reals(folder / "X.npy", {0, data.tokens, 0}, size,
-                           "samples x " + std::to_string(data.tokens) + " tokens x dimension");
-  data.samples = size[0];
-  data.dimension = size[2];
+  auto inputs =
+      io::read_reals(folder / "X.npy", {{"samples"}, {"tokens", data.tokens}, {"dimension"}});
+  data.samples = inputs.shape[0];
+  data.dimension = inputs.shape[2];
+  data.inputs = std::move(inputs.values);
+  check_second_moments(folder / "X.npy", named, data);
   data.labels = read_labels(folder, named, data.samples);
   if (named.attention && !named.attention->token_covariance.empty()) {
     mix_tokens(named.attention->token_root(), true, data);
   }
   if (std::filesystem::exists(folder / "truth" / "w.npy")) {
-    data.teacher = read_reals(
-        folder / "truth" / "w.npy", {shape.directions(), data.dimension}, size,
-        std::to_string(shape.directions()) + " directions x " + std::to_string(data.dimension));
-    for (std::size_t d = 0; d < shape.directions(); ++d) {
-      const auto row = std::span(data.teacher).subspan(d * data.dimension, data.dimension);
-      if (std::all_of(row.begin(), row.end(), [](double w) { return w == 0.0; })) {
-        throw IoError((folder / "truth" / "w.npy").string(),
-                      "direction " + std::to_string(d) + " is zero; allowed: weights that are not");
-      }
-    }
+    data.teacher = read_teacher(folder / "truth" / "w.npy", shape.directions(), data.dimension);
   }
   return data;
 }

@@ -2,6 +2,7 @@
 
 #include "core/fields.hpp"
 #include "onset/core/error.hpp"
+#include "onset/smi.hpp"
 #include "onset/smi/model/links.hpp"
 #include "smi/verbs/named_model.hpp"
 
@@ -13,8 +14,9 @@ inline const FieldRule alpha_rule{
     .min = 0.0, .max = 1e6, .open_min = true, .required = true, .grid = true};
 inline constexpr const char* alpha_text = "Sample ratios N/D (samples over dimension).";
 
+/// Those of attention alone.
 template <class Request>
-[[nodiscard]] Fields<Request> model_fields() {
+[[nodiscard]] Fields<Request> attention_fields() {
   Fields<Request> fields;
   fields.add("layers", &Request::layers, {.min = 1, .max = supported_layers}, "Attention layers.")
       .add("tokens", &Request::tokens, {.min = 2, .max = max_tokens},
@@ -23,7 +25,14 @@ template <class Request>
            "Strength c of the skip connection after each layer: one for all, or one each (after "
            "the last there is none: its value has no effect and may be omitted).")
       .add("beta", &Request::beta, {.min = min_beta, .max = max_beta},
-           "Inverse temperature of every softmax.")
+           "Inverse temperature of every softmax.");
+  return fields;
+}
+
+template <class Request>
+[[nodiscard]] Fields<Request> model_fields() {
+  Fields<Request> fields = attention_fields<Request>();
+  fields
       .add("rank", &Request::rank, {.min = 1, .max = max_rank},
            "Directions of each layer: one number for all, or one each; at most two in the last "
            "layer.")
@@ -37,35 +46,64 @@ template <class Request>
   return fields;
 }
 
+/// What the fields are where nobody says anything, the same for all requests.
+[[nodiscard]] inline std::map<std::string, Value> usual_model() {
+  return model_fields<Thresholds>().write({}).values();
+}
+
+/// Fills the fields of the model that were not given, where a request tells these apart.
+template <class Request>
+void fill_model(Request& request) {
+  const Fields<Request> fields = model_fields<Request>();
+  for (const auto& [name, value] : usual_model()) {
+    const bool given = !std::holds_alternative<std::monostate>(fields.get(name, request));
+    if (!given) fields.set(name, value, request);
+  }
+}
+
 /// A link has no layers: what describes them must be left at its default.
 template <class Request>
 void refuse_with_link(const Request& request) {
   const Parameters given = model_fields<Request>().write(request);
-  const Parameters usual = model_fields<Request>().write({});
+  const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
-    if (name == "link" || value == usual.values().at(name)) continue;
+    if (name == "link" || value == usual.at(name)) continue;
     throw InvalidArgument("--" + name,
                           "is of deep attention, and not available with --link; allowed: leaving "
                           "it out, or attention of one layer as --layers 1");
   }
 }
 
-/// Reads the file of correlations, if one is named, into the request, and builds the model. Throws
-/// InvalidArgument naming the option, and Refused.
+namespace detail {
+
+template <class T>
+[[nodiscard]] const T& filled(const T& x) {
+  return x;
+}
+template <class T>
+[[nodiscard]] const T& filled(const std::optional<T>& x) {
+  return *x;
+}
+
+}  // namespace detail
+
+/// The model of a request whose fields are filled. Reads the file of correlations, if one is named,
+/// into the request. Throws InvalidArgument naming the option, and Refused.
 template <class Request>
 [[nodiscard]] NamedModel settle_model(Request& request) {
-  request.token_correlation = read_correlation(request.token_correlation);
-  if (request.link != "none") {
+  using detail::filled;
+  request.token_correlation = read_correlation(filled(request.token_correlation));
+  if (filled(request.link) != "none") {
     refuse_with_link(request);
-    return named_link(request.link);
+    return named_link(filled(request.link));
   }
-  return named_attention({.layers = request.layers,
-                          .tokens = request.tokens,
+  return named_attention({.layers = filled(request.layers),
+                          .tokens = filled(request.tokens),
                           .skip = request.skip,
-                          .beta = request.beta,
+                          .beta = filled(request.beta),
                           .rank = request.rank,
-                          .noise = request.noise},
-                         request.token_correlation);
+                          .noise = filled(request.noise)},
+                         filled(request.token_correlation));
 }
 
 }  // namespace onset::smi

@@ -111,92 +111,6 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
   return matrix;
 }
 
-void check_attention(const DeepAttention& model) {
-  if (model.layers > 1 && model.tokens > supported_deep_tokens) {
-    throw InvalidArgument(
-        "--tokens", std::to_string(model.tokens) + " with " + std::to_string(model.layers) +
-                        " layers is not available; allowed: 2 to " +
-                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
-  }
-  try {
-    model.validate();
-  } catch (const InvalidArgument& e) {
-    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
-    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
-  }
-}
-
-DeepAttention read_attention(const Parameters& p) {
-  DeepAttention model;
-  model.layers = static_cast<int>(p.integer("layers"));
-  model.tokens = static_cast<int>(p.integer("tokens"));
-  model.skip = p.reals("skip");
-  model.beta = p.real("beta");
-  model.noise = p.real("noise");
-  model.rank.clear();
-  for (const double r : p.reals("rank")) {
-    if (r != std::floor(r))
-      throw InvalidArgument("--rank", to_text(Value(r)) + " is not a rank; allowed: whole numbers");
-    model.rank.push_back(static_cast<int>(r));
-  }
-  return model;
-}
-
-/// A link has no layers: what describes them must be left at its default.
-void refuse_with_link(const Parameters& p) {
-  for (const Parameter& parameter : model_parameters()) {
-    if (parameter.name == "link" || p.values().at(parameter.name) == parameter.fallback) continue;
-    throw InvalidArgument(
-        "--" + parameter.name,
-        "is of deep attention, and not available with --link; allowed: leaving it out, or "
-        "attention of one layer as --layers 1");
-  }
-}
-
-}  // namespace
-
-Parameter alpha_parameter() {
-  Parameter alpha = make_parameter("alpha", ParameterKind::grid, {}, 0.0, 1e6,
-                                   "Sample ratios N/D (samples over dimension).");
-  alpha.required = true;
-  alpha.open_min = true;
-  return alpha;
-}
-
-std::vector<Parameter> model_parameters() {
-  std::vector<Parameter> list;
-  list.push_back(make_parameter("layers", ParameterKind::integer, std::int64_t{2}, 1,
-                                supported_layers, "Attention layers."));
-  list.push_back(make_parameter("tokens", ParameterKind::integer, std::int64_t{2}, 2, max_tokens,
-                                "Tokens of a sample; up to 8 with more than one layer."));
-  list.push_back(
-      make_parameter("skip", ParameterKind::reals, std::vector<double>{1.0}, 0.0, max_skip,
-                     "Strength c of the skip connection after each layer: one for all, or one "
-                     "each (after the last there is none: its value may be left out)."));
-  list.push_back(make_parameter("beta", ParameterKind::real, 1.0, min_beta, max_beta,
-                                "Inverse temperature of every softmax."));
-  list.push_back(
-      make_parameter("rank", ParameterKind::reals, std::vector<double>{1.0}, 1.0, max_rank,
-                     "Directions of each layer: one number for all, or one each; at most two in "
-                     "the last layer."));
-  list.push_back(
-      make_parameter("noise", ParameterKind::real, 0.0, 0.0, max_noise,
-                     "Standard deviation of Gaussian noise on the last layer's fields u."));
-  Parameter correlation;
-  correlation.name = "token-correlation";
-  correlation.kind = ParameterKind::text;
-  correlation.fallback = std::string("none");
-  correlation.text =
-      "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
-      "with the matrix.";
-  list.push_back(correlation);
-  list.push_back(make_word("link", link_words(),
-                           "A multi-index model by name instead of deep attention."));
-  return list;
-}
-
-namespace {
-
 /// The numbers of a file with a square matrix, one row per line, parted by commas.
 std::string square_matrix(const std::string& name, const std::string& text) {
   std::istringstream lines(text);
@@ -219,10 +133,6 @@ std::string square_matrix(const std::string& name, const std::string& text) {
 }
 
 }  // namespace
-
-void read_correlation_file(Parameters& parameters) {
-  parameters.set("token-correlation", read_correlation(parameters.text("token-correlation")));
-}
 
 std::string read_correlation(const std::string& name) {
   if (is_form(name)) return name;
@@ -253,21 +163,28 @@ NamedModel named_link(const std::string& link) {
   return named;
 }
 
+void check_options(const DeepAttention& model) {
+  try {
+    model.validate();
+  } catch (const InvalidArgument& e) {
+    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
+    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
+  }
+}
+
 NamedModel named_attention(DeepAttention attention, const std::string& token_correlation) {
   attention.token_covariance = token_covariance(token_correlation, attention.tokens);
-  check_attention(attention);
+  if (attention.layers > 1 && attention.tokens > supported_deep_tokens) {
+    throw InvalidArgument(
+        "--tokens", std::to_string(attention.tokens) + " with " + std::to_string(attention.layers) +
+                        " layers is not available; allowed: 2 to " +
+                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
+  }
+  check_options(attention);
   NamedModel named{attention_model(attention), attention};
   // Says what it cannot do before anything is computed.
   (void)named.model->posterior({32, 1});
   return named;
-}
-
-NamedModel read_model(const Parameters& p) {
-  if (p.text("link") != "none") {
-    refuse_with_link(p);
-    return named_link(p.text("link"));
-  }
-  return named_attention(read_attention(p), p.text("token-correlation"));
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "onset/core/make_parameter.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/smi/model/attention_model.hpp"
 
@@ -40,19 +39,11 @@ inline constexpr int supported_layers = 12;
 /// filed under what was computed. Throws InvalidArgument.
 [[nodiscard]] std::string read_correlation(const std::string& text);
 [[nodiscard]] NamedModel named_link(const std::string& link);
+/// Throws InvalidArgument naming the option of what validate() finds wrong.
+void check_options(const DeepAttention& model);
 /// Throws InvalidArgument naming the option, and Refused for what has no posterior.
 [[nodiscard]] NamedModel named_attention(DeepAttention attention,
                                          const std::string& token_correlation);
-
-/// The grid of sample ratios.
-[[nodiscard]] Parameter alpha_parameter();
-
-/// The parameters that describe the model.
-[[nodiscard]] std::vector<Parameter> model_parameters();
-/// Puts the matrix in place of the name of its file (Verb::read_files).
-void read_correlation_file(Parameters& parameters);
-/// Throws InvalidArgument naming the option.
-[[nodiscard]] NamedModel read_model(const Parameters& parameters);
 
 /// Says before a run that its tolerance is too small.
 [[nodiscard]] std::string out_of_reach(double tolerance, double reachable);

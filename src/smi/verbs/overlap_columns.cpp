@@ -18,30 +18,16 @@ std::vector<Column> overlap_columns(const FieldShape& shape) {
     const std::string n = std::to_string(b + 1);
     const std::string meaning = "overlap of layer " + n + ": 0 nothing, 1 exact";
     if (all_rank_one(shape)) {
-      columns.push_back({"Q" + n + n, meaning, "", true});
+      columns.push_back({"Q" + n + n, meaning, ""});
       continue;
     }
     for (int p = 1; p <= shape.rank[b]; ++p) {
       for (int q = p; q <= shape.rank[b]; ++q) {
-        columns.push_back(
-            {"Q" + n + "_" + std::to_string(p) + std::to_string(q), meaning, "", true});
+        columns.push_back({"Q" + n + "_" + std::to_string(p) + std::to_string(q), meaning, ""});
       }
     }
   }
   return columns;
-}
-
-std::vector<Estimate> overlap_entries(const FieldShape& shape,
-                                      const std::vector<Estimate>& overlap) {
-  std::vector<Estimate> row;
-  for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    for (int p = 1; p <= shape.rank[b]; ++p) {
-      for (int q = p; q <= shape.rank[b]; ++q) {
-        row.push_back(p == q ? overlap[b] : Estimate{0.0, 0.0});
-      }
-    }
-  }
-  return row;
 }
 
 }  // namespace onset::smi

@@ -4,23 +4,10 @@
 #include <limits>
 
 #include "onset/numerics/replicates.hpp"
+#include "onset/smi/learners/learning_order.hpp"
 
 namespace onset::smi {
 namespace {
-
-/// A fraction of runs, with the standard error of (k + 1/2) / (n + 1): not 0 for k = 0.
-Estimate fraction(std::int64_t k, std::size_t runs) {
-  const auto n = static_cast<double>(runs);
-  const double share = (static_cast<double>(k) + 0.5) / (n + 1.0);
-  return {static_cast<double>(k) / n, std::sqrt(share * (1.0 - share) / n)};
-}
-
-std::vector<Column> passage_columns() {
-  return {{"layer", "number of the layer", "", false},
-          {"time", "when it first reached the level, mean over the runs that did", "", true},
-          {"reached", "fraction of runs that reached it", "", true},
-          {"first", "fraction of runs in which it was before all others", "", true}};
-}
 
 /// When a layer's cosine first reaches the level, between records; infinity when it does not.
 double first_passage(const std::vector<SgdRecord>& records, std::size_t layer, double level) {
@@ -56,6 +43,15 @@ double crossing(const SgdFlow& flow, std::size_t layer, double level, double err
 
 }  // namespace
 
+Columns<PassageRow> passage_columns() {
+  return Columns<PassageRow>()
+      .add("layer", &PassageRow::layer, "number of the layer")
+      .add("time", &PassageRow::time,
+           "when it first reached the level, mean over the runs that did")
+      .add("reached", &PassageRow::reached, "fraction of runs that reached it")
+      .add("first", &PassageRow::first, "fraction of runs in which it was before all others");
+}
+
 Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double level)
     : layers_(layers), runs_(runs.size()) {
   for (const SgdRun& run : runs) {
@@ -75,18 +71,19 @@ Passages::Passages(const std::vector<SgdRun>& runs, std::size_t layers, double l
   }
 }
 
-Table Passages::table() const {
-  Table table(passage_columns());
-  for (std::size_t l = 0; l < layers_.size() && runs_ > 0; ++l) {
+std::vector<PassageRow> Passages::rows() const {
+  std::vector<PassageRow> rows;
+  const auto runs = static_cast<std::int64_t>(runs_);
+  for (std::size_t l = 0; l < layers_.size() && runs > 0; ++l) {
     const auto& times = layers_[l].times;
-    Cell time;
-    if (times.size() == 1) time = Estimate{times[0], std::numeric_limits<double>::quiet_NaN()};
-    if (times.size() > 1) time = numerics::reduce(times, resolution_);
-    table.add_row({static_cast<std::int64_t>(l + 1), time,
-                   fraction(static_cast<std::int64_t>(times.size()), runs_),
-                   fraction(layers_[l].first, runs_)});
+    rows.push_back({.layer = l + 1,
+                    .reached = share(static_cast<std::int64_t>(times.size()), runs),
+                    .first = share(layers_[l].first, runs)});
+    if (times.empty()) continue;
+    const Estimate mean = numerics::mean_over_runs(times);
+    rows.back().time = {mean.value, std::hypot(mean.error, resolution_)};
   }
-  return table;
+  return rows;
 }
 
 std::vector<std::pair<std::string, Cell>> Passages::summary() const {
@@ -97,30 +94,38 @@ std::vector<std::pair<std::string, Cell>> Passages::summary() const {
   }
   if (layers_[best].first == 0) return {{"learned_first", Cell()}};
   return {{"learned_first", static_cast<std::int64_t>(best + 1)},
-          {"first_fraction", fraction(layers_[best].first, runs_)}};
+          {"first_fraction", share(layers_[best].first, static_cast<std::int64_t>(runs_))}};
 }
 
-Table flow_passages(const SgdFlow& flow, std::size_t layers, double level) {
-  std::vector<double> times;
-  std::vector<Cell> cells;
+std::vector<PassageRow> flow_passages(const SgdFlow& flow, std::size_t layers, double level) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<PassageRow> rows;
+  std::vector<double> early, late;
   for (std::size_t l = 0; l < layers; ++l) {
     double bend = 0.0;
-    const double early = crossing(flow, l, level, 1.0, bend);
-    const double late = crossing(flow, l, level, -1.0, bend);
-    times.push_back(crossing(flow, l, level, 0.0, bend));
-    const double error = std::isfinite(late) ? 0.5 * (late - early) : times[l] - early;
-    cells.emplace_back();
-    if (std::isfinite(times[l])) cells.back() = Estimate{times[l], std::hypot(error, bend)};
+    early.push_back(crossing(flow, l, level, 1.0, bend));
+    late.push_back(crossing(flow, l, level, -1.0, bend));
+    const double time = crossing(flow, l, level, 0.0, bend);
+    rows.push_back({.layer = l + 1});
+    if (std::isfinite(time)) {
+      const double error = std::isfinite(late[l]) ? 0.5 * (late[l] - early[l]) : time - early[l];
+      rows[l].time = {time, std::hypot(error, bend)};
+    }
+    const bool open = std::isfinite(early[l]) && !std::isfinite(late[l]);
+    rows[l].reached = {std::isfinite(time) ? 1.0 : 0.0, open ? unknown : 0.0};
   }
-  Table table(passage_columns());
   for (std::size_t l = 0; l < layers; ++l) {
-    bool first = std::isfinite(times[l]);
-    for (std::size_t k = 0; k < layers; ++k) first = first && (k == l || times[l] < times[k]);
-    table.add_row({static_cast<std::int64_t>(l + 1), cells[l],
-                   Estimate{std::isfinite(times[l]) ? 1.0 : 0.0, 0.0},
-                   Estimate{first ? 1.0 : 0.0, 0.0}});
+    bool first = rows[l].time.has_value();
+    bool open = false;
+    for (std::size_t k = 0; k < layers; ++k) {
+      if (k == l) continue;
+      const bool before = !rows[k].time || (first && rows[l].time->value < rows[k].time->value);
+      first = first && before;
+      open = open || (early[l] < late[k] && early[k] < late[l]);
+    }
+    rows[l].first = {first ? 1.0 : 0.0, open ? unknown : 0.0};
   }
-  return table;
+  return rows;
 }
 
 }  // namespace onset::smi

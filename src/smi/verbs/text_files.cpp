@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <string_view>
 
 #include "onset/core/error.hpp"
@@ -30,40 +28,56 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-const std::string& label_of(const LabelledText& question, const Parameters& p) {
-  return p.text("labels") == "fine" ? question.fine : question.coarse;
+std::string fingerprint_of(const std::vector<LabelledText>& train,
+                           const std::vector<LabelledText>& test) {
+  Fingerprint fingerprint;
+  const auto add = [&](const std::vector<LabelledText>& questions, std::string_view name) {
+    for (const LabelledText& question : questions) {
+      fingerprint.add(question.fine);
+      fingerprint.add(question.text);
+    }
+    fingerprint.add(name);
+  };
+  add(train, "train");
+  add(test, "test");
+  return fingerprint.text();
+}
+
+const std::string& label_of(const LabelledText& question, TextLabels labels) {
+  return labels == TextLabels::fine ? question.fine : question.coarse;
 }
 
 std::vector<std::string> classes_of(const std::vector<LabelledText>& questions,
-                                    const Parameters& p) {
+                                    const Text& request) {
   std::vector<std::string> classes;
   for (const LabelledText& question : questions) {
-    const std::string& label = label_of(question, p);
+    const std::string& label = label_of(question, request.labels);
     if (std::find(classes.begin(), classes.end(), label) == classes.end()) {
       classes.push_back(label);
     }
   }
   if (classes.size() < 2) {
-    throw IoError(p.text("train"), fmt::format("all questions are of the class {}; allowed: two "
-                                               "classes or more",
-                                               classes.front()));
+    throw IoError(request.train, fmt::format("all questions are of the class {}; allowed: two "
+                                             "classes or more",
+                                             classes.front()));
   }
   return classes;
 }
 
 std::vector<TextExample> examples_of(const std::vector<LabelledText>& questions,
-                                     const Parameters& p, const std::string& file,
-                                     const TextFiles& files, const Vocabulary& vocabulary) {
+                                     const std::string& file, const Text& request,
+                                     const std::vector<std::string>& classes,
+                                     const Vocabulary& vocabulary) {
   std::vector<TextExample> list;
   for (const LabelledText& question : questions) {
-    const std::string& label = label_of(question, p);
-    const auto found = std::find(files.classes.begin(), files.classes.end(), label);
-    if (found == files.classes.end()) {
+    const std::string& label = label_of(question, request.labels);
+    const auto found = std::find(classes.begin(), classes.end(), label);
+    if (found == classes.end()) {
       throw IoError(io::place_of(file, question),
-                    fmt::format("class {} has no question in {}; allowed: {}", label,
-                                p.text("train"), fmt::join(files.classes, ", ")));
+                    fmt::format("class {} has no question in {}; allowed: {}", label, request.train,
+                                fmt::join(classes, ", ")));
     }
-    list.push_back({found - files.classes.begin(), vocabulary.numbers(question.text)});
+    list.push_back({found - classes.begin(), vocabulary.numbers(question.text)});
     if (list.back().words.empty()) {
       throw IoError(io::place_of(file, question), "has no word; allowed: one or more");
     }
@@ -73,54 +87,26 @@ std::vector<TextExample> examples_of(const std::vector<LabelledText>& questions,
 
 }  // namespace
 
-TextFiles read_text_files(const Parameters& p) {
-  const std::vector<LabelledText> train = io::read_label_file(p.text("train"));
-  const std::vector<LabelledText> test = io::read_label_file(p.text("test"));
+TextFiles read_text_files(const Text& request) {
+  const std::vector<LabelledText> train = io::read_label_file(request.train);
+  const std::vector<LabelledText> test = io::read_label_file(request.test);
   std::vector<std::string> texts;
   for (const LabelledText& question : train) texts.push_back(question.text);
-  const Vocabulary vocabulary(texts, p.integer("min-count"));
+  const Vocabulary vocabulary(texts, request.min_count);
   TextFiles files;
-  files.classes = classes_of(train, p);
-  files.corpus.classes = static_cast<std::int64_t>(files.classes.size());
-  files.corpus.words = vocabulary.size();
-  files.corpus.train = examples_of(train, p, p.text("train"), files, vocabulary);
-  files.corpus.test = examples_of(test, p, p.text("test"), files, vocabulary);
-  return files;
-}
-
-TextSizes text_sizes(const Parameters& p) {
-  static std::mutex mutex;
-  static std::map<std::string, TextSizes> known;
-  const std::lock_guard lock(mutex);
-  const std::string key =
-      fmt::format("{} {} {}", p.text("fingerprint"), p.text("labels"), p.integer("min-count"));
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  const TextCorpus corpus = read_text_files(p).corpus;
-  TextSizes sizes{corpus.train.size(), corpus.classes, corpus.words, 0};
+  files.fingerprint = fingerprint_of(train, test);
+  files.classes = classes_of(train, request);
+  TextCorpus& corpus = files.corpus;
+  corpus.classes = static_cast<std::int64_t>(files.classes.size());
+  corpus.words = vocabulary.size();
+  corpus.train = examples_of(train, request.train, request, files.classes, vocabulary);
+  corpus.test = examples_of(test, request.test, request, files.classes, vocabulary);
   for (const auto* questions : {&corpus.train, &corpus.test}) {
     for (const TextExample& question : *questions) {
-      sizes.longest = std::max(sizes.longest, question.words.size());
+      files.longest = std::max(files.longest, question.words.size());
     }
   }
-  return known[key] = sizes;
-}
-
-void read_fingerprint(Parameters& p) {
-  Fingerprint fingerprint;
-  for (const char* name : {"train", "test"}) {
-    for (const LabelledText& question : io::read_label_file(p.text(name))) {
-      fingerprint.add(question.fine);
-      fingerprint.add(question.text);
-    }
-    fingerprint.add(name);
-  }
-  const std::string found = fingerprint.text();
-  if (p.has("fingerprint") && p.text("fingerprint") != found) {
-    throw InvalidArgument("--fingerprint", fmt::format("these files have {}, not {}; allowed: the "
-                                                       "files that the number was made from",
-                                                       found, p.text("fingerprint")));
-  }
-  p.set("fingerprint", found);
+  return files;
 }
 
 }  // namespace onset::smi

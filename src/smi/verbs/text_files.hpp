@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "onset/core/parameters.hpp"
+#include "onset/smi.hpp"
 #include "onset/smi/learners/text_training.hpp"
 
 namespace onset::smi {
@@ -12,24 +12,11 @@ namespace onset::smi {
 struct TextFiles {
   std::vector<std::string> classes;  ///< in the order of the training file
   TextCorpus corpus;
-};
-
-/// Reads --train and --test. Throws IoError naming the file and the line.
-[[nodiscard]] TextFiles read_text_files(const Parameters& parameters);
-
-/// How large they are.
-struct TextSizes {
-  std::size_t train = 0;  ///< questions
-  std::int64_t classes = 0;
-  std::int64_t words = 0;
   std::size_t longest = 0;  ///< words of the longest question
+  std::string fingerprint;  ///< of both files: results are filed under what was learned from
 };
 
-/// Read once for every fingerprint: sweeps ask for the cost of a point again and again.
-[[nodiscard]] TextSizes text_sizes(const Parameters& parameters);
-
-/// Puts the fingerprint of both files into --fingerprint, so that results are filed under what was
-/// learned from (Verb::read_files). Throws InvalidArgument when another one was given.
-void read_fingerprint(Parameters& parameters);
+/// Reads both files. Throws IoError naming the file and the line.
+[[nodiscard]] TextFiles read_text_files(const Text& request);
 
 }  // namespace onset::smi

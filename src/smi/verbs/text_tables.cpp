@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace onset::smi {
 namespace {
@@ -18,64 +17,59 @@ std::int64_t number_of(std::size_t layer) {
   return static_cast<std::int64_t>(layer) + 1;
 }
 
-/// Weights are of single precision, which has no more digits.
-double rounded(double similarity) {
-  constexpr double digits = 1e6;
-  return std::round(similarity * digits) / digits;
-}
-
-std::vector<Cell> trajectory_row(std::size_t run, const TextRow& row, std::int64_t layers,
-                                 std::int64_t test_questions) {
-  std::vector<Cell> cells{static_cast<std::int64_t>(run) + 1, row.step};
-  for (std::size_t l = 0; l < static_cast<std::size_t>(layers); ++l) {
-    cells.push_back(l < row.similarity.size() ? Cell(Estimate{rounded(row.similarity[l]), 0.0})
-                                              : Cell());
-  }
-  cells.emplace_back(row.loss);
-  cells.emplace_back(share(row.correct, test_questions));
-  return cells;
-}
-
 }  // namespace
 
-std::vector<Column> trajectory_columns(std::int64_t layers) {
-  std::vector<Column> columns{{"run", "which run, from 1", "", false},
-                              {"step", "steps of training so far", "", false}};
+Columns<TextStepRow> text_step_columns(std::int64_t layers) {
+  std::vector<Column> similarities;
   for (std::int64_t l = 1; l <= layers; ++l) {
-    columns.push_back({fmt::format("similarity{}", l),
-                       fmt::format("of the weights of layer {} to those that the run ends with: 1 "
-                                   "when equal; empty when the run did not end",
-                                   l),
-                       "", true});
+    similarities.push_back(
+        {fmt::format("similarity{}", l),
+         fmt::format("of the weights of layer {} to those that the run ends with: 1 when equal; "
+                     "empty when the run did not end",
+                     l),
+         ""});
   }
-  columns.push_back({"loss",
-                     "training loss (cross-entropy) of the steps since the row before; at step 0 "
-                     "of the first batch",
-                     "nat", true});
-  columns.push_back({"accuracy", "share of test questions answered right", "", true});
-  return columns;
+  return Columns<TextStepRow>()
+      .add("run", &TextStepRow::run, "which run, from 1")
+      .add("step", &TextStepRow::step, "steps of training so far")
+      .add_each(similarities, &TextStepRow::similarity)
+      .add("loss", &TextStepRow::loss,
+           "training loss (cross-entropy) of the steps since the row before; at step 0 of the "
+           "first batch",
+           "nat")
+      .add("accuracy", &TextStepRow::accuracy, "share of test questions answered right");
 }
 
-Table trajectory_table(const std::vector<TextRun>& runs, std::int64_t layers,
-                       std::int64_t test_questions) {
-  Table table(trajectory_columns(layers));
+Columns<TextLayerRow> text_layer_columns() {
+  return Columns<TextLayerRow>()
+      .add("layer", &TextLayerRow::layer, "attention layer, from 1")
+      .add("start", &TextLayerRow::start, "similarity to the final weights before the first step")
+      .add("steps", &TextLayerRow::steps, "until the layer is learned (--level)")
+      .add("first", &TextLayerRow::first, "share of runs in which this layer is learned first");
+}
+
+Table step_table(const std::vector<TextRun>& runs, std::int64_t layers,
+                 std::int64_t test_questions) {
+  std::vector<TextStepRow> rows;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const TextRow& row : runs[r].rows) {
-      table.add_row(trajectory_row(r, row, layers, test_questions));
+      rows.push_back({.run = r + 1,
+                      .step = row.step,
+                      .similarity = {row.similarity.begin(), row.similarity.end()},
+                      .loss = row.loss,
+                      .accuracy = share(row.correct, test_questions)});
+      rows.back().similarity.resize(static_cast<std::size_t>(layers));
     }
   }
-  return table;
+  return text_step_columns(layers).table(rows);
 }
 
 Table order_table(const std::vector<LayerTiming>& layers) {
-  Table table({{"layer", "attention layer, from 1", "", false},
-               {"start", "similarity to the final weights before the first step", "", true},
-               {"steps", "until the layer is learned (--level)", "", true},
-               {"first", "share of runs in which this layer is learned first", "", true}});
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    table.add_row({number_of(l), layers[l].start, layers[l].steps, layers[l].first});
+  std::vector<TextLayerRow> rows;
+  for (const LayerTiming& layer : layers) {
+    rows.push_back({rows.size() + 1, layer.start, layer.steps, layer.first});
   }
-  return table;
+  return text_layer_columns().table(rows);
 }
 
 std::vector<std::pair<std::string, Cell>> text_summary(const std::vector<TextRun>& runs,

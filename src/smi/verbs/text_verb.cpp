@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "core/plain_verb.hpp"
+#include "core/definition.hpp"
 #include "onset/core/error.hpp"
-#include "smi/verbs/named_model.hpp"
+#include "onset/smi.hpp"
 #include "smi/verbs/smi_verbs.hpp"
 #include "smi/verbs/text_files.hpp"
 #include "smi/verbs/text_program.hpp"
@@ -14,62 +14,73 @@
 namespace onset::smi {
 namespace {
 
-TextOptions read_options(const Parameters& p) {
+struct Settled {
+  TextFiles files;
   TextOptions options;
-  options.embedding = p.integer("embedding");
-  options.layers = p.integer("layers");
-  options.width = p.integer("width");
-  options.skip = p.real("skip");
-  options.weight_scale = p.real("weight-scale");
-  options.embedding_scale = p.real("embedding-scale");
-  options.rate = p.real("rate");
-  options.decay = p.real("decay");
-  options.batch = p.integer("batch");
-  options.epochs = p.integer("epochs");
-  options.record_every = p.integer("record");
-  options.runs = p.integer("runs");
-  options.seed = static_cast<std::uint64_t>(p.integer("seed"));
-  return options;
+};
+
+TextOptions training_options(const Text& request) {
+  return {.embedding = request.embedding,
+          .layers = request.layers,
+          .width = request.width,
+          .skip = request.skip,
+          .weight_scale = request.weight_scale,
+          .embedding_scale = request.embedding_scale,
+          .rate = request.rate,
+          .decay = request.decay,
+          .batch = request.batch,
+          .epochs = request.epochs,
+          .record_every = request.record,
+          .runs = request.runs,
+          .seed = request.seed};
 }
 
-/// One sentence for each thing that makes the answer less than what was asked for.
-void judge(Result& result, const TextOutcome& outcome, double tolerance, Estimate accuracy) {
+Settled settle_text(Text& request) {
+  Settled settled{read_text_files(request), training_options(request)};
+  const std::string& found = settled.files.fingerprint;
+  if (request.fingerprint.value_or(found) != found) {
+    throw InvalidArgument("--fingerprint", fmt::format("these files have {}, not {}; allowed: the "
+                                                       "files that the number was made from",
+                                                       found, *request.fingerprint));
+  }
+  request.fingerprint = found;
+  return settled;
+}
+
+/// One sentence for what makes the answer less than what was asked for.
+void judge(const TextOutcome& outcome, double tolerance, const Estimate& accuracy, Result& result) {
   const std::vector<TextRun>& runs = outcome.runs;
   const auto diverged = std::find_if(runs.begin(), runs.end(), [](const TextRun& run) {
     return run.end == TextRun::End::diverged;
   });
-  if (!outcome.failure.empty()) {
-    result.reason = "the training program " + outcome.failure;
-  } else if (diverged != runs.end()) {
-    result.reason = fmt::format(
+  if (!outcome.failure.empty()) result.unconverged("the training program " + outcome.failure);
+  if (diverged != runs.end()) {
+    result.unconverged(fmt::format(
         "run {} diverged: its loss grew beyond twice that of its start; a smaller --rate may help",
-        diverged - runs.begin() + 1);
-  } else if (tolerance > 0.0 && !(accuracy.error <= tolerance)) {
-    result.reason = fmt::format(
-        "the mean accuracy has an error of {:.2g}, more than the asked {}; "
-        "more --runs make it smaller",
-        accuracy.error, tolerance);
+        diverged - runs.begin() + 1));
   }
-  if (!result.reason.empty()) result.status = ResultStatus::unconverged;
+  if (tolerance > 0.0 && !(accuracy.error <= tolerance)) {
+    result.unconverged(
+        fmt::format("the mean accuracy has an error of {:.2g}, more than the asked {}; more --runs "
+                    "make it smaller",
+                    accuracy.error, tolerance));
+  }
 }
 
-Result run_text(const Parameters& p, const Context& context) {
-  const TextFiles files = read_text_files(p);
-  const TextOptions options = read_options(p);
+void run_text(const Text& request, const Settled& settled, const Context& context, Result& result) {
+  const auto& [files, options] = settled;
   const int threads = static_cast<int>(std::min<std::int64_t>(context.threads, options.runs));
   const TextOutcome outcome = run_text_program({threads, options, files.corpus}, context);
   const auto questions = static_cast<std::int64_t>(files.corpus.test.size());
   const std::vector<LayerTiming> layers =
-      learning_order(outcome.runs, {p.real("level"), p.text("level-of") == "way"});
-  Result result;
-  result.table = p.flag("order") ? order_table(layers)
-                                 : trajectory_table(outcome.runs, options.layers, questions);
+      learning_order(outcome.runs, {request.level, request.level_of == LevelOf::way});
+  result.table =
+      request.order ? order_table(layers) : step_table(outcome.runs, options.layers, questions);
   result.summary = text_summary(outcome.runs, layers, questions);
   result.summary.emplace_back("classes", files.corpus.classes);
   result.summary.emplace_back("words", files.corpus.words);
-  judge(result, outcome, p.real("tol"), mean_accuracy(outcome.runs, questions));
+  judge(outcome, request.tol, mean_accuracy(outcome.runs, questions), result);
   if (outcome.interrupted) result.status = ResultStatus::interrupted;
-  return result;
 }
 
 /// Numbers of one batch, and of what training keeps; for estimates.
@@ -82,27 +93,27 @@ struct Sizes {
   double records;
 };
 
-Sizes sizes_of(const Parameters& p) {
-  const TextSizes corpus = text_sizes(p);
-  const TextOptions o = read_options(p);
+Sizes sizes_of(const Settled& settled) {
+  const TextCorpus& corpus = settled.files.corpus;
+  const TextOptions& o = settled.options;
   const auto real = [](auto x) { return static_cast<double>(x); };
   constexpr double test_batch = 64.0;
-  const double tokens = real(corpus.longest);
+  const double tokens = real(settled.files.longest);
   Sizes s{};
   s.runs_at_once = std::min(real(o.runs), real(available_threads()));
   s.parameters = real(o.embedding) * real(corpus.words + corpus.classes) +
                  real(o.layers) * real(o.width) * real(o.embedding);
   s.activations = std::max(test_batch, real(o.batch)) * tokens * real(o.layers) *
                   (3.0 * real(o.embedding) + 2.0 * real(o.width) + 4.0 * tokens);
-  s.steps = real(total_steps(o, corpus.train));
+  s.steps = real(total_steps(o, corpus.train.size()));
   s.records = 2.0 + s.steps / real(o.record_every);
   s.trajectory = s.records * real(o.layers) * real(o.width) * real(o.embedding);
   return s;
 }
 
-Cost text_cost(const Parameters& p) {
-  const Sizes s = sizes_of(p);
-  const double runs = static_cast<double>(p.integer("runs"));
+Cost text_cost(const Text& request, const Settled& settled) {
+  const Sizes s = sizes_of(settled);
+  const double runs = static_cast<double>(request.runs);
   // Measured at the default size on one core.
   constexpr double start_seconds = 1.0;
   constexpr double seconds_per_parameter = 2.5e-9;
@@ -125,81 +136,90 @@ Cost text_cost(const Parameters& p) {
   return cost;
 }
 
-Parameter file_parameter(std::string name, std::string text) {
-  Parameter parameter;
-  parameter.name = std::move(name);
-  parameter.kind = ParameterKind::text;
-  parameter.required = true;
-  parameter.text = std::move(text);
-  return parameter;
-}
-
-std::vector<Parameter> text_parameters() {
-  using enum ParameterKind;
+Fields<Text> text_fields() {
   constexpr double many = 1e6;
-  std::vector<Parameter> list{
-      file_parameter("train", "File of questions to learn from: lines 'COARSE:fine text'."),
-      file_parameter("test", "File of questions to be tested on."),
-      make_word("labels", {"coarse", "fine"}, "Which part of a label is the class."),
-      make_parameter("min-count", integer, std::int64_t{1}, 1, many,
-                     "Words that the training file has less often count as unknown."),
-      make_parameter("embedding", integer, std::int64_t{128}, 1, many, "Dimension of a word."),
-      make_parameter("layers", integer, std::int64_t{2}, 1, 100, "Attention layers."),
-      make_parameter("width", integer, std::int64_t{64}, 1, many,
-                     "Rows of each layer's weights; scores are over its square root."),
-      make_parameter("skip", real, 1.0, 0.0, 1000.0, "Strength c of the skip connections."),
-      make_parameter("weight-scale", real, 0.1, 0.0, 1000.0,
-                     "Initial standard deviation of the attention weights."),
-      make_parameter("embedding-scale", real, 1.0, 0.0, 1000.0,
-                     "Initial standard deviation of the embedding."),
-      make_parameter("rate", real, 5e-5, 0.0, many, "Learning rate of AdamW."),
-      make_parameter("decay", real, 0.01, 0.0, 1000.0, "Weight decay of AdamW."),
-      make_parameter("batch", integer, std::int64_t{16}, 1, many, "Questions of a step."),
-      make_parameter("epochs", integer, std::int64_t{40}, 1, many,
-                     "Passes over the training questions."),
-      make_parameter("runs", integer, std::int64_t{4}, 1, 10'000,
-                     "Runs, each with initial weights and an order of its own."),
-      make_parameter("record", integer, std::int64_t{100}, 1, 1e9, "Steps between rows."),
-      make_parameter("level", real, 0.5, 0.0, 1.0, "Where a layer counts as learned."),
-      make_word("level-of", {"way", "similarity"},
+  Fields<Text> fields;
+  fields
+      .add("train", &Text::train, {.required = true},
+           "File of questions to learn from: lines 'COARSE:fine text'.")
+      .add("test", &Text::test, {.required = true}, "File of questions to be tested on.")
+      .add_word("labels", &Text::labels, {TextLabels::coarse, TextLabels::fine},
+                "Which part of a label is the class.")
+      .add("min-count", &Text::min_count, {.min = 1, .max = many},
+           "Words that the training file has less often count as unknown.")
+      .add("embedding", &Text::embedding, {.min = 1, .max = many}, "Dimension of a word.")
+      .add("layers", &Text::layers, {.min = 1, .max = 100}, "Attention layers.")
+      .add("width", &Text::width, {.min = 1, .max = many},
+           "Rows of each layer's weights; scores are over its square root.")
+      .add("skip", &Text::skip, {.min = 0.0, .max = 1000.0}, "Strength c of the skip connections.")
+      .add("weight-scale", &Text::weight_scale, {.min = 0.0, .max = 1000.0, .open_min = true},
+           "Initial standard deviation of the attention weights.")
+      .add("embedding-scale", &Text::embedding_scale, {.min = 0.0, .max = 1000.0},
+           "Initial standard deviation of the embedding.")
+      .add("rate", &Text::rate, {.min = 0.0, .max = many, .open_min = true},
+           "Learning rate of AdamW.")
+      .add("decay", &Text::decay, {.min = 0.0, .max = 1000.0}, "Weight decay of AdamW.")
+      .add("batch", &Text::batch, {.min = 1, .max = many}, "Questions of a step.")
+      .add("epochs", &Text::epochs, {.min = 1, .max = many}, "Passes over the training questions.")
+      .add("runs", &Text::runs, {.min = 1, .max = 10'000},
+           "Runs, each with initial weights and an order of its own.")
+      .add("record", &Text::record, {.min = 1, .max = 1e9}, "Steps between rows.")
+      .add("level", &Text::level, {.min = 0.0, .max = 1.0, .open_min = true},
+           "Where a layer counts as learned.")
+      .add_word("level-of", &Text::level_of, {LevelOf::way, LevelOf::similarity},
                 "The level is of the way from a layer's first similarity to 1, or of the "
-                "similarity itself."),
-      make_parameter("order", flag, false, 0, 1,
-                     "One row per layer instead: when it is learned, and whether first."),
-      make_parameter("fingerprint", text, {}, 0, 1,
-                     "Of both files: filled in by itself; when given, the files must match."),
-  };
-  for (Parameter& parameter : list) {
-    for (const char* positive : {"weight-scale", "rate", "level"}) {
-      if (parameter.name == positive) parameter.open_min = true;
-    }
-  }
-  return list;
+                "similarity itself.")
+      .add("order", &Text::order, {},
+           "One row per layer instead: when it is learned, and whether first.")
+      .add("fingerprint", &Text::fingerprint, {},
+           "Of both files: filled in by itself; when given, the files must match.");
+  return fields;
 }
 
-}  // namespace
-
-Verb text_verb() {
-  PlainVerb verb;
-  verb.family = "smi";
-  verb.name = "text";
-  verb.summary = "a transformer trained on questions: which layer is learned first";
-  verb.details =
+Definition<Text, Settled> definition() {
+  Definition<Text, Settled> d;
+  d.family = "smi";
+  d.name = "text";
+  d.summary = "a transformer trained on questions: which layer is learned first";
+  d.details =
       "Trains attention layers with tied weights between a word embedding and a linear readout of "
       "the mean token, and compares the weights of each layer at every recorded step with those "
       "that the run ends with: similarity tr(G_t G_end) / (|G_t| |G_end|) of Gram matrices "
       "G = w^T w. Files are in the format of the TREC question classification data, Latin-1; the "
       "documentation says where to get it. There is no sample ratio alpha here. Needs the program "
       "onset-text, which is built where LibTorch is found.";
-  verb.parameters = text_parameters();
-  verb.columns = trajectory_columns(2);
-  verb.primary = "accuracy";
-  verb.read_files = read_fingerprint;
-  verb.examples = {"smi text --train train_5500.label --test TREC_10.label",
-                   "smi text --train train_5500.label --test TREC_10.label --layers 3 --order"};
-  verb.cost = text_cost;
-  verb.run = run_text;
-  return to_verb(std::move(verb));
+  d.fields = text_fields();
+  d.rows = {{"", text_step_columns(2).list()}, {"with --order", text_layer_columns().list()}};
+  d.primary = "accuracy";
+  d.method = 2;
+  d.examples = {"smi text --train train_5500.label --test TREC_10.label",
+                "smi text --train train_5500.label --test TREC_10.label --layers 3 --order"};
+  d.settle = settle_text;
+  d.cost = text_cost;
+  d.run = run_text;
+  return d;
+}
+
+}  // namespace
+
+std::string_view to_string(TextLabels labels) {
+  return labels == TextLabels::coarse ? "coarse" : "fine";
+}
+
+std::string_view to_string(LevelOf of) {
+  return of == LevelOf::way ? "way" : "similarity";
+}
+
+Call Text::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Text::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb text_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::smi

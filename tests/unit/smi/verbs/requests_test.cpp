@@ -1,0 +1,89 @@
+#include "onset/smi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "support/complaint.hpp"
+
+namespace onset::smi {
+namespace {
+
+using Given = std::map<std::string, Value>;
+
+/// Requests of every verb, engine and kind of rows that need no files.
+std::vector<std::pair<std::string, Given>> requests() {
+  const std::string ratio = "0.5";
+  return {{"thresholds", {}},
+          {"thresholds", {{"link", std::string("square")}}},
+          {"curve", {{"alpha", ratio}, {"hold-layer", std::int64_t{1}}}},
+          {"potential", {{"alpha", ratio}, {"path", std::string("one")}}},
+          {"generate", {{"alpha", 0.5}}},
+          {"amp", {{"alpha", ratio}}},
+          {"amp", {{"alpha", ratio}, {"link", std::string("square")}}},
+          {"amp", {{"alpha", ratio}, {"tokens", std::int64_t{3}}, {"rank", std::string("2")}}},
+          {"sgd", {}},
+          {"sgd", {{"engine", std::string("chain")}, {"level", 0.5}, {"tol", 0.1}}},
+          {"sgd", {{"engine", std::string("flow")}}}};
+}
+
+TEST(SmiRequests, WhatSettlingFillsSettlesToItself) {
+  for (const auto& [name, given] : requests()) {
+    const Verb& verb = find_verb("smi", name);
+    const Call once = verb.settle(given);
+    const Call twice = verb.settle(once.parameters.values());
+    EXPECT_EQ(once.parameters.values(), twice.parameters.values()) << name;
+    EXPECT_EQ(once.cost.core_seconds, twice.cost.core_seconds) << name;
+  }
+}
+
+TEST(SmiRequests, AStructGivesTheRowsOfTheCommand) {
+  const Verb& verb = find_verb("smi", "sgd");
+  const Call call = verb.settle({{"engine", std::string("chain")},
+                                 {"dim", std::int64_t{30}},
+                                 {"time", 2.0},
+                                 {"records", std::int64_t{2}}});
+  const Result command = onset::run(verb, call, {});
+  const Result direct = Sgd{.engine = SgdEngine::chain, .dim = 30, .time = 2.0, .records = 2}.run();
+  ASSERT_EQ(command.table.rows().size(), 3u);
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(command.table.number(row, "cos2"), direct.table.number(row, "cos2"));
+  }
+}
+
+TEST(SmiRequests, ASingleRunOfSgdHasNoErrorAndItsLimitHasOne) {
+  const Sgd chain{.engine = SgdEngine::chain, .dim = 30, .time = 1.0, .records = 1};
+  EXPECT_TRUE(std::isnan(chain.run().table.error(1, "cos1")));
+  const Sgd flow{.engine = SgdEngine::flow, .dim = 1000, .time = 1.0, .records = 1};
+  const double error = flow.run().table.error(1, "cos1");
+  EXPECT_TRUE(error > 0.0 && error < 0.1) << error;
+}
+
+TEST(SmiRequests, TheToleranceOfSingleRunsIsRefused) {
+  EXPECT_NE(testing::complaint([] { (void)Sgd{.tol = 0.1}.settle(); }).find("--tol"),
+            std::string::npos);
+}
+
+TEST(SmiRequests, LayersThatStayBelowTheLevelAreNamed) {
+  const Result result =
+      Sgd{.layers = 3, .engine = SgdEngine::chain, .dim = 100, .time = 1.0, .records = 2}.run();
+  EXPECT_EQ(result.status, ResultStatus::ok);
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_NE(result.notes[0].find("Layers 1,2,3 stayed below the cosine 0.5 up to the time 1"),
+            std::string::npos)
+      << result.notes[0];
+}
+
+TEST(SmiRequests, MeansOverRunsHaveStudentsFactorAndOneRunHasNoError) {
+  const Amp one{.layers = 1, .dim = 40, .alpha = {1.0}, .runs = 1};
+  EXPECT_TRUE(std::isnan(one.run().table.error(0, "Q11")));
+  EXPECT_EQ(one.run().status, ResultStatus::ok);
+  Amp asked = one;
+  asked.tol = 0.5;
+  EXPECT_EQ(asked.run().status, ResultStatus::unconverged);
+}
+
+}  // namespace
+}  // namespace onset::smi
