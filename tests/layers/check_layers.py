@@ -48,6 +48,8 @@ def layer_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if len(parts) == 1:
         stem = pathlib.PurePosixPath(path).stem
+        if stem in FAMILIES:  # the front door of a family, such as smi.hpp
+            return stem
         return {"catalog": "catalog", "version": "core"}.get(stem)
     return parts[0] if parts[0] in MAY_INCLUDE else None
 
