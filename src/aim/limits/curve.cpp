@@ -18,6 +18,7 @@ AttentionIndexed checked(const AttentionIndexed& model) {
 
 /// Relative step of the slopes that errors are propagated with; they need two digits.
 constexpr double slope_step = 0.02;
+constexpr double longer_chord = 4.0;
 
 }  // namespace
 
@@ -63,7 +64,8 @@ CurvePoint StateEvolution::at(double alpha) const {
     return point(alpha, v / (2.0 * alpha * e.value), found);
   }
   const auto residual = [&](double log_delta) {
-    return std::log(sample_ratio(std::exp(log_delta)).value / alpha);
+    const double delta = std::max(std::exp(log_delta), NoisySpectrum::min_delta);
+    return std::log(sample_ratio(delta).value / alpha);
   };
   // mmse <= Q_0 bounds delta from above; from below it is found by going down.
   const double max_mmse = prior_->at(max_delta).mmse.value;
@@ -74,7 +76,10 @@ CurvePoint StateEvolution::at(double alpha) const {
   const double min_log_delta = std::log(NoisySpectrum::min_delta);
   double low = std::max(min_log_delta, high - 2.0);
   while (residual(low) < 0.0) {
-    if (low == min_log_delta) return point(alpha, NoisySpectrum::min_delta, found);
+    // Less error than the spectrum can be computed with: what is given bounds it from above.
+    if (low == min_log_delta) {
+      return point(alpha, NoisySpectrum::min_delta, {StopReason::inaccurate, 0, 0.0});
+    }
     high = low;
     low = std::max(min_log_delta, low - 4.0);
   }
@@ -87,20 +92,24 @@ CurvePoint StateEvolution::at(double alpha) const {
 CurvePoint StateEvolution::point(double alpha, double delta, const Status& status) const {
   const double max_delta = prior_->max_delta();
   const double clipped = std::min(delta, max_delta);
-  const double up = std::min(clipped * (1.0 + slope_step), max_delta);
+  double up = std::min(clipped * (1.0 + slope_step), max_delta);
   const double down = std::max(clipped * (1.0 - slope_step), NoisySpectrum::min_delta);
   const Evaluation here = evaluate(clipped);
-  const Evaluation above = evaluate(up);
+  Evaluation above = evaluate(up);
   const Evaluation below = evaluate(down);
-  // Within rounding of perfect recovery the slope is lost: then the value is its own error.
+  // Within rounding of perfect recovery both have the same alpha. The curve is straight there, so
+  // that a longer chord has its slope.
+  while (std::abs(above.alpha.value - below.alpha.value) < here.alpha.error && up < max_delta) {
+    up = std::min(longer_chord * up, max_delta);
+    above = evaluate(up);
+  }
   const double relative_error = here.alpha.error / std::abs(above.alpha.value - below.alpha.value);
   CurvePoint p{alpha, {}, {1.0 / delta, 0.0}, here.mmse, status};
   if (delta > max_delta) {  // below weak recovery only q_hat depends on alpha
     p.conjugate.error = p.conjugate.value * here.alpha.error / here.alpha.value;
   } else {
-    p.mmse.error +=
-        std::min(here.mmse.value, (above.mmse.value - below.mmse.value) * relative_error);
-    p.conjugate.error = p.conjugate.value * std::min(1.0, (up - down) / clipped * relative_error);
+    p.mmse.error += (above.mmse.value - below.mmse.value) * relative_error;
+    p.conjugate.error = p.conjugate.value * ((up - down) / clipped * relative_error);
   }
   p.overlap = {prior_->second_moment() - here.mmse.value, p.mmse.error};
   return per_layer(p);

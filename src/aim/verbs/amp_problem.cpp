@@ -62,12 +62,12 @@ void require_samples(double alpha, const Dataset& data) {
 
 Fields<Amp> problem_fields() {
   Fields<Amp> fields = model_fields<Amp>();
-  const Parameters usual = stored_model_fields<Generate>().write({});
-  for (const auto& [name, value] : usual.values()) {
-    const std::string fallback = name == "noise-variance" ? "" : " " + to_text(value);
-    fields.edit(name).text += fallback.empty()
-                                  ? " The manifest of --data may say it."
-                                  : fallback + " unless given or said by the manifest of --data.";
+  for (const Parameter& usual : stored_model_fields<Generate>().parameters()) {
+    const std::string said = "said by the manifest of --data.";
+    fields.edit(usual.name).text +=
+        std::holds_alternative<std::monostate>(usual.fallback)
+            ? " May be " + said
+            : " " + to_text(usual.fallback) + " unless given or " + said;
   }
   fields
       .add("dim", &Amp::dim, dim_rule,

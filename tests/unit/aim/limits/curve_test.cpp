@@ -154,6 +154,27 @@ TEST(AimCurve, NoisyLabelsSolveTheirEquationsInBothConventions) {
   }
 }
 
+/// mmse = 4 (0.1875 - alpha) next to perfect recovery [aim 15].
+TEST(AimCurve, ErrorsCoverTheTruthUpToPerfectRecovery) {
+  for (const double below : {1e-12, 1e-13, 1e-14, 1e-15, 3e-16, 5e-17}) {
+    const double alpha = 0.1875 - below;
+    const CurvePoint p = solve(model_of("softmax", 2, 0.5), alpha);
+    const double truth = 4.0 * (0.1875 - alpha);
+    EXPECT_NEAR(p.mmse.value, truth, 4.0 * p.mmse.error) << below;
+    EXPECT_LT(p.mmse.error, 5e-15) << below;
+  }
+}
+
+TEST(AimCurve, AnErrorBelowWhatCanBeComputedIsSaid) {
+  auto model = model_of("linear", 2, 0.5);
+  model.noise_variance = 1e-20;
+  EXPECT_TRUE(solve(model, 1.0).status.converged());
+  model.noise_variance = 1e-40;
+  const CurvePoint p = solve(model, 1.0);
+  EXPECT_EQ(p.status.reason, StopReason::inaccurate);
+  EXPECT_LT(p.mmse.value, 1e-25);
+}
+
 TEST(AimCurve, TemperatureDropsOut) {
   auto model = model_of("softmax", 3, 0.5);
   const double one = solve(model, 0.05).mmse.value;
