@@ -1,10 +1,10 @@
-// Writes src/aim/limits/hardmax_table.inc to standard output; takes some twenty minutes of one
-// core.
+// Writes src/aim/model/channels/hardmax/table.inc to standard output; takes some twenty minutes of
+// one core.
 //   g++ -std=c++20 -O3 -Iinclude -Isrc tools/generate_hardmax.cpp LIBONSET -lfmt -lhwy -pthread
-//   ./a.out > src/aim/limits/hardmax_table.inc
+//   ./a.out > src/aim/model/channels/hardmax/table.inc
 #include <cstdio>
 
-#include "aim/limits/hardmax_nodes.hpp"
+#include "aim/model/channels/hardmax/nodes.hpp"
 
 int main() {
   onset::Context context;

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "onset/aim/learners/amp.hpp"
-#include "onset/aim/limits/curve.hpp"
+#include "aim/learners/amp.hpp"
+#include "aim/limits/curve.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 
 namespace {
@@ -64,7 +64,7 @@ void curve_of_256(benchmark::State& state) {
   std::vector<double> alphas;
   for (int i = 1; i <= 256; ++i) alphas.push_back(0.2 * i / 256.0);
   aim::AttentionIndexed model;
-  model.channel = static_cast<aim::ChannelKind>(state.range(0));
+  model.channel = aim::channels().at(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {
     benchmark::DoNotOptimize(aim::bayes_curve(model, alphas, 1, all_threads()));
   }

@@ -88,6 +88,8 @@ class BadInput(unittest.TestCase):
                                   (["curve", "--rho", "-1", "--alpha", "0.1"], "--rho"),
                                   (["curve", "--alpha", "0.1,nan"], "--alpha"),
                                   (["curve", "--noise", "1", "--alpha", "0.1"], "--noise"),
+                                  (["curve", "--channel", "linear", "--noise", "1", "--noise-variance", "2",
+                                    "--alpha", "0.1"], "--noise-variance 2"),
                                   (["curve", "--output", "density", "--alpha", "1"], "--output"),
                                   (["amp", "--rho", "0", "--alpha", "0.1"], "--rho"),
                                   (["amp"], "--alpha"),
@@ -142,13 +144,25 @@ class Learners(unittest.TestCase):
                 file.seek(-8, os.SEEK_END)
                 file.write(b"\x00\x00\x00\x00\x00\x00\xf8\x7f")  # not a number
             done = onset("aim", "amp", "--data", folder)
-            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.returncode, 4)
             self.assertIn("truth/S.npy", done.stderr)
             os.remove(truth)
             os.remove(os.path.join(folder, "manifest.json"))
             done = onset("aim", "amp", "--data", folder, "--tokens", "3")
-            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.returncode, 4)
             self.assertIn("X.npy", done.stderr)
+            self.assertIn("allowed: samples x 3 tokens x dimensions", done.stderr)
+
+    def test_labels_that_no_sample_can_have_are_refused_with_their_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("aim", "generate", "--channel", "hardmax", "--dim", "10", "--out", folder)
+            with open(os.path.join(folder, "Y.npy"), "r+b") as file:
+                file.seek(-1, os.SEEK_END)
+                file.write(b"\x05")
+            done = onset("aim", "amp", "--data", folder)
+            self.assertEqual(done.returncode, 4)
+            for word in ["Y.npy", "sample 9", "no column", "allowed: 0 to 1"]:
+                self.assertIn(word, done.stderr)
 
     def test_a_manifest_is_held_to_what_the_options_allow(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -162,13 +176,35 @@ class Learners(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     json.dump(changed, file)
                 done = onset("aim", "amp", "--data", folder)
-                self.assertEqual(done.returncode, 2, (name, value))
+                self.assertEqual(done.returncode, 4, (name, value))
                 for word in ["manifest.json", name, "allowed"]:
                     self.assertIn(word, done.stderr)
             whole = dict(manifest, parameters=dict(manifest["parameters"], rho=1))
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(whole, file)
             self.assertEqual(onset("aim", "amp", "--data", folder, "--explain").returncode, 0)
+
+    def test_noise_of_an_earlier_version_was_a_variance_and_is_not_misread(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("aim", "generate", "--channel", "linear", "--noise", "0.5", "--dim", "20", "--alpha", "0.4",
+                  "--out", folder)
+            path = os.path.join(folder, "manifest.json")
+            with open(path, encoding="utf-8") as file:
+                manifest = json.load(file)
+            self.assertEqual(manifest["parameters"]["noise-variance"], 0.25)
+            done = onset("aim", "amp", "--data", folder, "--format", "json", "--quiet")
+            self.assertEqual(one_object(done.stdout)["parameters"]["noise-variance"], 0.25)
+            self.assertEqual(onset("aim", "amp", "--data", folder, "--noise", "0.5").returncode, 0)
+            self.assertEqual(onset("aim", "amp", "--data", folder, "--noise", "0.25").returncode, 2)
+            del manifest["parameters"]["noise-variance"]
+            for noise, code in [(0.25, 4), (0.0, 0)]:
+                manifest["parameters"]["noise"] = noise
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(manifest, file)
+                done = onset("aim", "amp", "--data", folder)
+                self.assertEqual(done.returncode, code, done.stderr)
+                if code == 4:
+                    self.assertIn("was a variance in earlier versions", done.stderr)
 
     def test_stored_data_have_a_cost_whatever_their_type(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -214,7 +250,7 @@ class Learners(unittest.TestCase):
             self.assertEqual(onset("aim", "amp", "--data", folder).returncode, 0)
             os.remove(os.path.join(folder, "logY.npy"))
             done = onset("aim", "amp", "--data", folder)
-            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.returncode, 4)
             self.assertIn("rounded to 0", done.stderr)
 
     def test_sizes_that_were_rounded_are_said(self):

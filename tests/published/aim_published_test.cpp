@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "onset/aim/limits/curve.hpp"
+#include "aim/limits/curve.hpp"
 
 namespace onset::aim {
 namespace {
@@ -35,7 +35,7 @@ TEST(AimPublished, SoftmaxCurvesAgree) {
 /// derivative of log Z [aim 31], so that the least possible error is well below theirs.
 TEST(AimPublished, HardmaxCurvesAreReproducedWithTheirOutputFunctionAndAreNotTheLeastError) {
   AttentionIndexed theirs;
-  theirs.channel = ChannelKind::hardmax;
+  theirs.channel = &hardmax_channel();
   theirs.published.density = true;
   AttentionIndexed exact = theirs;
   exact.published.density = false;

@@ -30,7 +30,7 @@ class AdaptiveDamping {
     const bool turns = settled && o.product < 0.0 && o.step > still_falling * o.step_before;
     in_a_row_ = turns ? in_a_row_ + 1 : 0;
     if (in_a_row_ >= patience_) {
-      now_ = std::min(strongest, 0.5 * (1.0 + now_));
+      now_ = std::min(max_damping, 0.5 * (1.0 + now_));
       in_a_row_ = 0;
     } else if (o.product > same_direction * std::sqrt(o.step * o.step_before)) {
       now_ = std::max(start_, 1.0 - easing * (1.0 - now_));
@@ -43,7 +43,7 @@ class AdaptiveDamping {
       0.8;  ///< squared: steps that lose a tenth are on their way
   static constexpr double same_direction = 0.5;  ///< cosine of two steps
   static constexpr double easing = 1.1;
-  static constexpr double strongest = 0.98;
+  static constexpr double max_damping = 0.98;
 
   double start_;
   double now_;

@@ -1,13 +1,14 @@
-#include "onset/aim/learners/amp.hpp"
+#include "aim/learners/amp.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "aim/learners/adaptive_damping.hpp"
-#include "onset/aim/limits/spectrum.hpp"
-#include "onset/aim/model/output.hpp"
+#include "aim/limits/spectrum.hpp"
+#include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
@@ -45,7 +46,7 @@ class MessagePassing {
         options_(options),
         context_(context),
         damping_(options.damping, options.settles ? 1 : patience_above_recovery),
-        output_(model, data),
+        output_(model.channel->output(model, data)),
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
         gradient_(data.samples * scores_, 0.0),
@@ -156,7 +157,7 @@ class MessagePassing {
           omega_[at + i] = keep * omega_[at + i] + (1.0 - keep) * fresh;
         }
         const std::span<double> g(gradient_.data() + at, scores_);
-        output_.gradient(s, {omega_.data() + at, scores_}, variance, g);
+        output_->gradient(s, {omega_.data() + at, scores_}, variance, g);
         for (std::size_t i = 0; i < scores_; ++i) sizes[task] += variances_[at + i] * g[i] * g[i];
       }
     });
@@ -173,10 +174,11 @@ class MessagePassing {
     for (std::size_t i = 0; i < dim * dim; ++i) shown[i] = anchor_[i] + scale * shown[i];
     std::vector<double> values(dim);
     numerics::symmetric_eigen(dim, shown, values);
-    step.smallest = values.front();
-    step.largest = values.back();
-    const Spectrum spectrum(
-        model_.rho, std::clamp(1.0 / step.conjugate, Spectrum::min_delta, Spectrum::max_delta));
+    step.min_eigenvalue = values.front();
+    step.max_eigenvalue = values.back();
+    const NoisySpectrum spectrum(
+        model_.rho,
+        std::clamp(1.0 / step.conjugate, NoisySpectrum::min_delta, NoisySpectrum::max_delta));
     std::vector<double> scaled(dim * dim);
     for (std::size_t k = 0; k < dim; ++k) {
       const double xi = spectrum.denoiser(values[k]);
@@ -186,16 +188,16 @@ class MessagePassing {
                                  context_);
     const double variance = spectrum.mmse().value;
     asked_variance_ = {asked_variance_[1], variance};
-    if (model_.channel == ChannelKind::hardmax) set_length(1.0 + model_.rho - variance);
+    if (!model_.channel->fixes_length()) set_length(1.0 + model_.rho - variance);
     // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
     // q_hat with it, and collapses.
     const double keep = 0.5 * (1.0 + damping_());
     variance_ = keep * variance_ + (1.0 - keep) * variance;
   }
 
-  /// Hardmax labels do not change when S is multiplied by a number, so that at finite size nothing
-  /// holds the length of the estimate. The prior knows it: ||S_hat||^2/d = Q_0 - V, where Q_0 has a
-  /// known correction 1/d.
+  /// Where labels do not change when S is multiplied by a number (hardmax), nothing holds the
+  /// length of the estimate at finite size. The prior knows it: ||S_hat||^2/d = Q_0 - V, where Q_0
+  /// has a known correction 1/d.
   void set_length(double overlap) {
     const double wanted = overlap + 1.0 / static_cast<double>(data_.dim);
     const double scale = std::sqrt(wanted / inner(estimate_, estimate_, data_.dim));
@@ -246,7 +248,7 @@ class MessagePassing {
     if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
     // No estimate on the Nishimori line is longer than the truth; twice that is lost.
     if (step.self_overlap > 2.0 * (1.0 + model_.rho)) return true;
-    return step.variance < options_.least_variance;
+    return step.variance < options_.min_variance;
   }
 
   const AttentionIndexed& model_;
@@ -255,7 +257,7 @@ class MessagePassing {
   const AmpOptions& options_;
   const Context& context_;
   AdaptiveDamping damping_;
-  OutputFunction output_;
+  std::unique_ptr<const OutputFunction> output_;
   std::size_t scores_;
   std::vector<double> estimate_;
   std::vector<double> gradient_;

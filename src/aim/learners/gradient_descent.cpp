@@ -1,9 +1,10 @@
-#include "onset/aim/learners/gradient_descent.hpp"
+#include "aim/learners/gradient_descent.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
+#include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
@@ -12,40 +13,6 @@
 
 namespace onset::aim {
 namespace {
-
-/// Loss of one sample (times d) and its derivative with respect to the scores of the student, T x T
-/// with every entry on its own. `scores` is T x T symmetric.
-double softmax_loss(const double* log_y, const double* scores, std::size_t tokens, double beta,
-                    double* out) {
-  double loss = 0.0;
-  std::vector<double> errors(tokens);
-  for (std::size_t a = 0; a < tokens; ++a) {
-    const double* h = scores + a * tokens;
-    double* p = out + a * tokens;
-    const double top = *std::max_element(h, h + tokens);
-    double sum = 0.0;
-    for (std::size_t b = 0; b < tokens; ++b) sum += p[b] = std::exp(beta * (h[b] - top));
-    double mean = 0.0;
-    for (std::size_t b = 0; b < tokens; ++b) {
-      p[b] /= sum;
-      errors[b] = p[b] - std::exp(log_y[a * tokens + b]);
-      loss += errors[b] * errors[b];
-      mean += p[b] * errors[b];
-    }
-    for (std::size_t b = 0; b < tokens; ++b) p[b] *= 2.0 * beta * (errors[b] - mean);
-  }
-  return loss;
-}
-
-double linear_loss(const double* y, const double* scores, std::size_t tokens, double* out) {
-  double loss = 0.0;
-  for (std::size_t i = 0; i < tokens * tokens; ++i) {
-    const double error = scores[i] - y[i];
-    loss += error * error;
-    out[i] = 2.0 * error;
-  }
-  return loss;
-}
 
 /// Adam with its usual constants.
 class Adam {
@@ -106,13 +73,9 @@ void DescentOptions::validate() const {
 double label_loss(const AttentionIndexed& model, const Dataset& data,
                   const std::vector<double>& weights, std::size_t width,
                   std::vector<double>& gradient, const Context& context) {
-  if (model.channel == ChannelKind::hardmax) {
-    throw Refused(
-        "hardmax labels are constant almost everywhere, so that their squared error has "
-        "no gradient; possible: --channel softmax or linear");
-  }
   const std::size_t tokens = data.tokens;
   const std::size_t rows = data.samples * tokens;
+  const std::size_t shown = model.channel->label_size(tokens);
   const auto dim = static_cast<double>(data.dim);
   // h_ab = (p_a . p_b / sqrt(r d) - delta_ab Tr S) / sqrt(d), p = W^T x.
   const double scale = 1.0 / (std::sqrt(static_cast<double>(width) * dim) * std::sqrt(dim));
@@ -136,10 +99,8 @@ double label_loss(const AttentionIndexed& model, const Dataset& data,
         scores[a * tokens + b] = scores[b * tokens + a] = scale * dot;
       }
     }
-    const double* y = data.labels.data() + s * tokens * tokens;
-    loss += model.channel == ChannelKind::softmax
-                ? softmax_loss(y, scores.data(), tokens, model.beta, out.data())
-                : linear_loss(y, scores.data(), tokens, out.data());
+    const std::span<const double> y(data.labels.data() + s * shown, shown);
+    loss += model.channel->squared_error(model, y, scores, out);
     double* slopes = slope.data() + s * tokens * width;
     for (std::size_t a = 0; a < tokens; ++a) {
       trace_slope += out[a * tokens + a];

@@ -1,6 +1,6 @@
-#include "onset/aim/limits/prior.hpp"
+#include "aim/limits/prior.hpp"
 
-#include "onset/aim/limits/spectrum.hpp"
+#include "aim/limits/spectrum.hpp"
 
 namespace onset::aim {
 namespace {
@@ -10,10 +10,10 @@ class WishartPrior : public Prior {
   explicit WishartPrior(double rho) : rho_(rho) {}
   [[nodiscard]] double second_moment() const override { return 1.0 + rho_; }
   [[nodiscard]] double known() const override { return rho_; }
-  [[nodiscard]] double largest_delta() const override { return Spectrum::max_delta; }
+  [[nodiscard]] double max_delta() const override { return NoisySpectrum::max_delta; }
   [[nodiscard]] double shrinkage_at_zero() const override { return shrinkage_without_noise(rho_); }
   [[nodiscard]] Point at(double delta) const override {
-    const Spectrum spectrum(rho_, delta);
+    const NoisySpectrum spectrum(rho_, delta);
     if (delta < 1.0) {
       const Estimate f = spectrum.shrinkage();
       return {{delta * f.value, delta * f.error}, f};
@@ -31,7 +31,7 @@ class SpikePrior : public Prior {
  public:
   [[nodiscard]] double second_moment() const override { return 1.0; }
   [[nodiscard]] double known() const override { return 0.0; }
-  [[nodiscard]] double largest_delta() const override { return 1.0; }
+  [[nodiscard]] double max_delta() const override { return 1.0; }
   [[nodiscard]] double shrinkage_at_zero() const override { return 2.0; }
   [[nodiscard]] Point at(double t) const override {
     if (t >= 1.0) return {{1.0, 0.0}, {1.0 / t, 0.0}};
@@ -45,7 +45,7 @@ class WignerPrior : public Prior {
   explicit WignerPrior(double variance) : variance_(variance) {}
   [[nodiscard]] double second_moment() const override { return variance_; }
   [[nodiscard]] double known() const override { return 0.0; }
-  [[nodiscard]] double largest_delta() const override { return Spectrum::max_delta; }
+  [[nodiscard]] double max_delta() const override { return NoisySpectrum::max_delta; }
   [[nodiscard]] double shrinkage_at_zero() const override { return 1.0; }
   [[nodiscard]] Point at(double delta) const override {
     const double f = variance_ / (variance_ + delta);

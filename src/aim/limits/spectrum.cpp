@@ -1,4 +1,4 @@
-#include "onset/aim/limits/spectrum.hpp"
+#include "aim/limits/spectrum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ double shrinkage_without_noise(double rho) {
   return rho < 1.0 ? rho * (2.0 - rho) : 1.0;
 }
 
-Spectrum::Spectrum(double rho, double delta)
+NoisySpectrum::NoisySpectrum(double rho, double delta)
     : rho_(rho), delta_(delta), root_rho_(std::sqrt(rho)), t_(delta * rho) {
   require(rho >= min_rho && rho <= max_rho, "rho", rho, "1e-6 to 1e6");
   require(delta >= min_delta && delta <= max_delta, "delta", delta, "1e-26 to 1e26");
@@ -52,7 +52,7 @@ Spectrum::Spectrum(double rho, double delta)
 
 /// Edges are the real solutions of dX/du = 0 [aim 9], each in a bracket of its own, so that none
 /// is lost however close two of them are. At an edge k = rho / (t (1-u)^2).
-void Spectrum::find_edges() {
+void NoisySpectrum::find_edges() {
   const double t = t_;
   const double rho = rho_;
   const auto edge = [&](double u, double one_minus_u) {
@@ -103,7 +103,8 @@ void Spectrum::find_edges() {
   }
 }
 
-Spectrum::Node Spectrum::node(double x, double k_start, double k_low, double k_high) const {
+NoisySpectrum::Node NoisySpectrum::node(double x, double k_start, double k_low,
+                                        double k_high) const {
   double low = k_low;
   double high = k_high;
   double k = std::clamp(k_start, low, high);
@@ -126,14 +127,14 @@ Spectrum::Node Spectrum::node(double x, double k_start, double k_low, double k_h
   return {x, k, std::sqrt(std::max(0.0, product - 0.25 * sum * sum))};
 }
 
-const Spectrum::Piece* Spectrum::piece_at(double x) const {
+const NoisySpectrum::Piece* NoisySpectrum::piece_at(double x) const {
   for (const Piece& piece : pieces_) {
     if (x >= piece.low && x <= piece.high) return &piece;
   }
   return nullptr;
 }
 
-Estimate Spectrum::density(double x) const {
+Estimate NoisySpectrum::density(double x) const {
   const Piece* piece = piece_at(x * root_rho_);
   if (piece == nullptr) return {};
   const Node n =
@@ -144,7 +145,7 @@ Estimate Spectrum::density(double x) const {
 }
 
 /// Outside the support u = g / sqrt(rho) is real, and falls from an edge to the next.
-double Spectrum::physical_root(double x) const {
+double NoisySpectrum::physical_root(double x) const {
   const auto f = [&](double u) { return 1.0 / u + rho_ / (1.0 - u) + t_ * u - x; };
   if (x < pieces_.front().low) {
     return -log_root([&](double v) { return f(-v); },
@@ -154,7 +155,7 @@ double Spectrum::physical_root(double x) const {
   return log_root(f, u_[2], u_[1]);
 }
 
-double Spectrum::denoiser(double x) const {
+double NoisySpectrum::denoiser(double x) const {
   const double scaled = x * root_rho_;
   if (const Piece* piece = piece_at(scaled)) {
     return delta_ * root_rho_ *
@@ -168,7 +169,7 @@ double Spectrum::denoiser(double x) const {
   return edge + (continued - edge) / (1.0 + delta_);
 }
 
-Estimate Spectrum::integrate(const std::function<double(const Node&)>& f) const {
+Estimate NoisySpectrum::integrate(const std::function<double(const Node&)>& f) const {
   double fine = 0.0;
   double coarse = 0.0;
   double size = 0.0;
@@ -189,18 +190,18 @@ Estimate Spectrum::integrate(const std::function<double(const Node&)>& f) const 
   return {fine, std::max(2.0 * std::abs(fine - coarse), 16.0 * rounding * size)};
 }
 
-Estimate Spectrum::mean(const std::function<double(double, double)>& f) const {
+Estimate NoisySpectrum::mean(const std::function<double(double, double)>& f) const {
   return integrate(
       [&](const Node& n) { return f(n.x / root_rho_, delta_ * root_rho_ * n.k) * n.w / pi; });
 }
 
-Estimate Spectrum::shrinkage() const {
+Estimate NoisySpectrum::shrinkage() const {
   const Estimate cube = integrate([](const Node& n) { return n.w * n.w * n.w; });
   const double factor = 4.0 * t_ / (3.0 * pi);
   return {1.0 - factor * cube.value, factor * cube.error};
 }
 
-Estimate Spectrum::mmse() const {
+Estimate NoisySpectrum::mmse() const {
   if (delta_ < 1.0) {
     const Estimate f = shrinkage();
     return {delta_ * f.value, delta_ * f.error};

@@ -1,15 +1,16 @@
-#include "onset/aim/limits/thresholds.hpp"
+#include "aim/limits/thresholds.hpp"
 
 #include <cmath>
 
-#include "onset/aim/limits/curve.hpp"
-#include "onset/aim/limits/spectrum.hpp"
+#include "aim/limits/curve.hpp"
+#include "aim/limits/spectrum.hpp"
 
 namespace onset::aim {
 
-Thresholds thresholds(const AttentionIndexed& model, std::uint64_t seed, const Context& context) {
+BayesThresholds bayes_thresholds(const AttentionIndexed& model, std::uint64_t seed,
+                                 const Context& context) {
   const StateEvolution evolution(model, seed, context);
-  Thresholds found;
+  BayesThresholds found;
   const double perfect = evolution.perfect_recovery();
   const bool only_sum = model.layers > 1 && model.labels == LayerLabels::sum;
   if (std::isfinite(perfect)) (only_sum ? found.sum : found.perfect) = Estimate{perfect, 0.0};

@@ -1,9 +1,9 @@
-#include "onset/aim/model/attention_indexed.hpp"
+#include "aim/model/attention_indexed.hpp"
 
 #include <cmath>
 #include <string>
 
-#include "onset/aim/limits/spectrum.hpp"
+#include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
@@ -15,16 +15,26 @@ void require(bool good, const char* field, const Value& value, const std::string
 }
 
 void check_tokens(const AttentionIndexed& model) {
-  const bool linear = model.channel == ChannelKind::linear;
-  const int least = linear ? 1 : 2;
-  const int most = model.channel == ChannelKind::hardmax ? max_hardmax_tokens : max_tokens;
-  if (model.tokens >= least && model.tokens <= most) return;
-  const std::string why =
-      model.tokens < 2 && !linear ? " shows nothing: a row of one score has no choice" : "";
-  throw InvalidArgument("tokens", std::to_string(model.tokens) + " with a " +
-                                      std::string(to_string(model.channel)) + " channel" + why +
-                                      "; allowed: " + std::to_string(least) + " to " +
-                                      std::to_string(most));
+  const TokenRange range = model.channel->tokens();
+  if (model.tokens >= range.min && model.tokens <= range.max) return;
+  throw InvalidArgument(
+      "tokens", std::to_string(model.tokens) + " with a " + std::string(model.channel->name()) +
+                    " channel" +
+                    (model.tokens < range.min ? ", whose labels would show nothing" : "") +
+                    "; allowed: " + std::to_string(range.min) + " to " + std::to_string(range.max));
+}
+
+/// Fields that only some channels have.
+void check_channel(const AttentionIndexed& model) {
+  require(model.noise_variance == 0.0 || model.channel->takes_noise(), "noise-variance",
+          model.noise_variance,
+          "0 (and no --noise): " + std::string(model.channel->name()) + " labels have no noise");
+  const PublishedHardmax& published = model.published;
+  const bool as_published = published.density || published.off_scale != 1.0;
+  if (as_published && !model.channel->has_published_form(model.tokens)) {
+    throw InvalidArgument(published.density ? "output" : "label-scale",
+                          "is for hardmax of two tokens; allowed: leaving it out");
+  }
 }
 
 void check_layers(const AttentionIndexed& model) {
@@ -47,30 +57,16 @@ void check_layers(const AttentionIndexed& model) {
 
 }  // namespace
 
-std::string_view to_string(ChannelKind kind) {
-  switch (kind) {
-    case ChannelKind::softmax: return "softmax";
-    case ChannelKind::hardmax: return "hardmax";
-    case ChannelKind::linear: break;
-  }
-  return "linear";
-}
-
 void AttentionIndexed::validate() const {
   check_tokens(*this);
-  require(rho == 0.0 || (rho >= Spectrum::min_rho && rho <= Spectrum::max_rho), "rho", rho,
+  require(rho == 0.0 || (rho >= min_rho && rho <= max_rho), "rho", rho,
           "1e-6 to 1e6, or 0 (the limit of small widths)");
   require(std::isfinite(beta) && beta > 0.0, "beta", beta, "a number above 0");
-  require(std::isfinite(noise) && noise >= 0.0, "noise", noise, "0 or more");
-  require(noise == 0.0 || channel == ChannelKind::linear, "noise", noise,
-          "0; only --channel linear has noise");
-  const bool as_published = published.density || published.off_scale != 1.0;
-  if (as_published && (channel != ChannelKind::hardmax || tokens != 2)) {
-    throw InvalidArgument(published.density ? "output" : "label-scale",
-                          "is for hardmax of two tokens; allowed: leaving it out");
-  }
+  require(std::isfinite(noise_variance) && noise_variance >= 0.0, "noise-variance", noise_variance,
+          "0 or more");
   require(published.off_scale > 0.0 && published.off_scale <= 2.0, "label-scale",
           published.off_scale, "above 0, at most 2");
+  check_channel(*this);
   check_layers(*this);
 }
 

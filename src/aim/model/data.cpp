@@ -1,9 +1,10 @@
-#include "onset/aim/model/data.hpp"
+#include "aim/model/data.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
+#include "aim/model/channel.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
@@ -23,48 +24,13 @@ std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* p
   return out;
 }
 
-void log_softmax_rows(const double* scores, std::size_t tokens, double beta, double* out) {
-  for (std::size_t a = 0; a < tokens; ++a) {
-    double* row = out + a * tokens;
-    for (std::size_t b = 0; b < tokens; ++b) {
-      row[b] = beta * scores[score_index(std::min(a, b), std::max(a, b), tokens)];
-    }
-    const double top = *std::max_element(row, row + tokens);
-    double sum = 0.0;
-    for (std::size_t b = 0; b < tokens; ++b) sum += std::exp(row[b] - top);
-    for (std::size_t b = 0; b < tokens; ++b) row[b] = (row[b] - top) - std::log(sum);
-  }
-}
-
-void hardmax_rows(const double* scores, std::size_t tokens, double* out) {
-  for (std::size_t a = 0; a < tokens; ++a) {
-    std::size_t best = 0;
-    const auto at = [&](std::size_t b) {
-      return scores[score_index(std::min(a, b), std::max(a, b), tokens)];
-    };
-    for (std::size_t b = 1; b < tokens; ++b) {
-      if (at(b) > at(best)) best = b;
-    }
-    out[a] = static_cast<double>(best);
-  }
-}
-
-void copy_scores(const double* scores, std::size_t tokens, double* out) {
-  for (std::size_t a = 0; a < tokens; ++a) {
-    for (std::size_t b = a; b < tokens; ++b) {
-      out[a * tokens + b] = out[b * tokens + a] = scores[score_index(a, b, tokens)];
-    }
-  }
-}
-
 void add_noise(const AttentionIndexed& model, std::vector<double>& scores, std::size_t tokens,
                std::uint64_t seed, std::uint64_t index) {
   const std::vector<double> z = normals(scores.size(), seed, "aim label noise", index);
   const std::size_t each = tokens * (tokens + 1) / 2;
   for (std::size_t a = 0; a < tokens; ++a) {
     for (std::size_t b = a; b < tokens; ++b) {
-      const bool twice = a == b && model.noise_kind == NoiseKind::scaled;
-      const double deviation = std::sqrt(model.noise * (twice ? 2.0 : 1.0));
+      const double deviation = std::sqrt(model.noise_on(a == b));
       for (std::size_t i = score_index(a, b, tokens); i < scores.size(); i += each) {
         scores[i] += deviation * z[i];
       }
@@ -152,18 +118,13 @@ Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::
   std::vector<double> products;
   std::vector<double> scores;
   scores_of(data, teacher.matrix, products, scores, context);
-  if (model.noise > 0.0) add_noise(model, scores, tokens, seed, index);
+  if (model.noise_variance > 0.0) add_noise(model, scores, tokens, seed, index);
   const std::size_t each = tokens * (tokens + 1) / 2;
-  const std::size_t shown = model.channel == ChannelKind::hardmax ? tokens : tokens * tokens;
+  const std::size_t shown = model.channel->label_size(tokens);
   data.labels.resize(samples * shown);
   for (std::size_t s = 0; s < samples; ++s) {
-    const double* h = scores.data() + s * each;
-    double* out = data.labels.data() + s * shown;
-    switch (model.channel) {
-      case ChannelKind::softmax: log_softmax_rows(h, tokens, model.beta, out); break;
-      case ChannelKind::hardmax: hardmax_rows(h, tokens, out); break;
-      case ChannelKind::linear: copy_scores(h, tokens, out); break;
-    }
+    model.channel->label(model, {scores.data() + s * each, each},
+                         {data.labels.data() + s * shown, shown});
   }
   return data;
 }

@@ -1,72 +1,105 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "aim/learners/amp.hpp"
+#include "aim/limits/curve.hpp"
+#include "aim/limits/spectrum.hpp"
+#include "aim/model/channel.hpp"
 #include "aim/verbs/aim_verbs.hpp"
-#include "aim/verbs/amp_plan.hpp"
-#include "aim/verbs/run_options.hpp"
-#include "core/plain_verb.hpp"
-#include "onset/aim/learners/amp.hpp"
-#include "onset/aim/limits/curve.hpp"
-#include "onset/aim/limits/spectrum.hpp"
-#include "onset/core/error.hpp"
+#include "aim/verbs/amp_problem.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "aim/verbs/sizes.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
 
-constexpr double default_tolerance = 0.05;
 /// Below this many samples for each direction of a token the algorithm is not to be trusted.
 constexpr double few_samples = 5.0;
 /// Measured product rate of one core, for estimates only.
 constexpr double flops_per_second = 3e10;
-/// Likewise, of one sample's posterior with two and three tokens.
-constexpr double hardmax_seconds = 2e-6;
-constexpr double three_token_seconds = 8e-5;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
-constexpr double too_small = 3.0;  ///< a variance, by this factor
+/// A run whose variance is below its error by this factor is too sure of itself.
+constexpr double too_sure_factor = 3.0;
 
-std::vector<Column> amp_columns() {
-  return {
-      {"alpha", "sample ratio alpha = n/d^2 (samples over dimension squared)", "", false},
-      {"mse",
-       "||S_hat - S||_F^2/d, also the test error of an off-diagonal score; mean over the runs "
-       "that did not diverge",
-       "", true},
-      {"mse_theory", "least possible error, from state evolution", "", true},
-      {"variance", "the algorithm's own idea of its error; equal on the Nishimori line", "", true},
-      {"diverged", "runs that diverged", "", false}};
+struct AmpRow {
+  double alpha = 0.0;
+  std::optional<Estimate> mse;
+  Estimate mse_theory;
+  std::optional<Estimate> variance;
+  int diverged = 0;
+};
+
+Columns<AmpRow> amp_columns() {
+  return Columns<AmpRow>()
+      .add("alpha", &AmpRow::alpha, data_alpha_meaning)
+      .add("mse", &AmpRow::mse,
+           "||S_hat - S||_F^2/d, also the test error of an off-diagonal score; mean over the runs "
+           "that did not diverge")
+      .add("mse_theory", &AmpRow::mse_theory, "least possible error, from state evolution")
+      .add("variance", &AmpRow::variance,
+           "the algorithm's own idea of its error; equal on the Nishimori line")
+      .add("diverged", &AmpRow::diverged, "runs that diverged");
 }
 
-Table trajectory_table() {
-  return Table(
-      {{"alpha", "sample ratio", "", false},
-       {"run", "from 1", "", false},
-       {"iteration", "from 1", "", false},
-       {"mse", "||S_hat - S||_F^2/d", "", false},
-       {"variance", "the algorithm's own idea of it", "", false},
-       {"overlap", "Tr(S S_hat)/d", "", false},
-       {"self_overlap", "||S_hat||_F^2/d; equal to overlap on the Nishimori line", "", false},
-       {"qhat", "precision of the matrix as the labels show it", "", false},
-       {"step", "||S_hat' - S_hat||_F^2/d", "", false},
-       {"smallest", "eigenvalue of that matrix", "", false},
-       {"largest", "eigenvalue of that matrix", "", false}});
+/// One iteration; what is not known is empty.
+struct StepRow {
+  double alpha = 0.0;
+  int run = 0;
+  int iteration = 0;
+  std::optional<double> mse;
+  std::optional<double> variance;
+  std::optional<double> overlap;
+  std::optional<double> self_overlap;
+  std::optional<double> qhat;
+  std::optional<double> step;
+  double min_eigenvalue = 0.0;
+  double max_eigenvalue = 0.0;
+};
+
+Columns<StepRow> step_columns() {
+  return Columns<StepRow>()
+      .add("alpha", &StepRow::alpha, "sample ratio")
+      .add("run", &StepRow::run, "from 1")
+      .add("iteration", &StepRow::iteration, "from 1")
+      .add("mse", &StepRow::mse, "||S_hat - S||_F^2/d")
+      .add("variance", &StepRow::variance, "the algorithm's own idea of it")
+      .add("overlap", &StepRow::overlap, "Tr(S S_hat)/d")
+      .add("self_overlap", &StepRow::self_overlap,
+           "||S_hat||_F^2/d; equal to overlap on the Nishimori line")
+      .add("qhat", &StepRow::qhat, "precision of the matrix as the labels show it")
+      .add("step", &StepRow::step, "||S_hat' - S_hat||_F^2/d")
+      .add("min_eigenvalue", &StepRow::min_eigenvalue, "of that matrix")
+      .add("max_eigenvalue", &StepRow::max_eigenvalue, "of that matrix");
 }
 
-Cell known(double x) {
-  return std::isfinite(x) ? Cell(x) : Cell();
+std::optional<double> known(double x) {
+  return std::isfinite(x) ? std::optional(x) : std::nullopt;
 }
 
-void add_steps(double alpha, std::int64_t run, const AmpRun& amp, Table& table) {
-  std::int64_t iteration = 0;
+void add_steps(double alpha, int run, const AmpRun& amp, Table& table) {
+  const auto columns = step_columns();
+  int iteration = 0;
   for (const AmpStep& s : amp.steps) {
-    table.add_row({alpha, run, ++iteration, known(s.mse), known(s.variance), known(s.overlap),
-                   known(s.self_overlap), known(s.conjugate), known(s.step), s.smallest,
-                   s.largest});
+    table.add_row(columns.cells({.alpha = alpha,
+                                 .run = run,
+                                 .iteration = ++iteration,
+                                 .mse = known(s.mse),
+                                 .variance = known(s.variance),
+                                 .overlap = known(s.overlap),
+                                 .self_overlap = known(s.self_overlap),
+                                 .qhat = known(s.conjugate),
+                                 .step = known(s.step),
+                                 .min_eigenvalue = s.min_eigenvalue,
+                                 .max_eigenvalue = s.max_eigenvalue}));
   }
 }
 
@@ -74,9 +107,9 @@ void add_steps(double alpha, std::int64_t run, const AmpRun& amp, Table& table) 
 struct Outcome {
   std::vector<double> mse;
   std::vector<double> variance;
-  std::int64_t diverged = 0;
-  std::int64_t unfinished = 0;
-  std::int64_t too_sure = 0;  ///< runs whose variance is far below their error
+  int diverged = 0;
+  int unfinished = 0;
+  int too_sure = 0;  ///< runs whose variance is far below their error
 
   /// `likely`: error that a run may have at this size, for when the truth is not known.
   void add(const AmpRun& run, double likely, double finite_size) {
@@ -88,65 +121,49 @@ struct Outcome {
     mse.push_back(run.steps.back().mse);
     variance.push_back(run.steps.back().variance);
     const double error = std::isfinite(mse.back()) ? mse.back() : likely;
-    too_sure += error > too_small * variance.back() + finite_size ? 1 : 0;
+    too_sure += error > too_sure_factor * variance.back() + finite_size ? 1 : 0;
   }
-  [[nodiscard]] static Cell mean(const std::vector<double>& values) {
-    if (values.empty() || !std::isfinite(values[0])) return {};
+  [[nodiscard]] static std::optional<Estimate> mean(const std::vector<double>& values) {
+    if (values.empty() || !std::isfinite(values[0])) return std::nullopt;
     return numerics::mean_over_runs(values);
   }
 };
 
-/// A variance below this has collapsed. At size d the algorithm takes itself to be perfect some 1/d
-/// too early: next to perfect recovery that is no divergence, and seen by comparing with `mse`.
-double least_variance(const StateEvolution& evolution, double alpha, std::size_t dim) {
+/// What state evolution says of the runs at one alpha.
+struct Expectation {
+  Estimate mmse;
+  /// A variance below this has collapsed. At size d the algorithm takes itself to be perfect some
+  /// 1/d too early: next to perfect recovery that is no divergence, and seen by comparing with
+  /// `mse`.
+  double min_variance = 0.0;
+  /// The error some samples earlier: errors at size d are no smaller.
+  double likely_error = 0.0;
+};
+
+Expectation expect(const StateEvolution& evolution, double alpha, std::size_t dim) {
   constexpr double share = 0.3;
-  return share *
-         evolution.at(alpha * (1.0 + finite_directions / static_cast<double>(dim))).mmse.value;
+  const double blur = 1.0 + finite_directions / static_cast<double>(dim);
+  return {.mmse = evolution.at(alpha).mmse,
+          .min_variance = share * evolution.at(alpha * blur).mmse.value,
+          .likely_error = evolution.at(alpha / blur).mmse.value};
 }
 
-/// What state evolution says some samples earlier: errors at size d are no smaller.
-double likely_error(const StateEvolution& evolution, double alpha, std::size_t dim) {
-  return evolution.at(alpha / (1.0 + finite_directions / static_cast<double>(dim))).mmse.value;
-}
-
-AmpOptions amp_options(const Parameters& p) {
-  AmpOptions options;
-  options.max_iterations = static_cast<int>(p.integer("iterations"));
-  options.damping = p.real("damping");
-  options.norm_aware = p.text("variances") == "norms";
-  return options;
-}
-
-AmpRun run_once(const AmpPlan& plan, const AmpOptions& options, double alpha, std::int64_t run,
-                const Context& context) {
-  const AmpPlan::Problem problem = plan.problem(alpha, static_cast<std::uint64_t>(run), context);
-  try {
-    return approximate_message_passing(plan.model(), problem.data, problem.truth, options, context);
-  } catch (const InvalidArgument& error) {
-    if (error.field() != "labels") throw;
-    throw InvalidArgument("--data", error.what());
-  }
-}
-
-void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& result) {
+void judge(double alpha, std::size_t dim, const Outcome& outcome, Result& result) {
   const std::string where = "at alpha = " + to_text(Value(alpha));
   if (outcome.mse.empty()) {
-    result.status = ResultStatus::unconverged;
-    result.reason = "all runs diverged " + where;
+    result.unconverged("all runs diverged " + where);
   } else if (outcome.unfinished > 0) {
-    result.status = ResultStatus::unconverged;
-    result.reason = std::to_string(outcome.unfinished) + " of " +
-                    std::to_string(outcome.mse.size()) + " run(s) " + where +
-                    " still moved after the last iteration; more --iterations may help";
+    result.unconverged(fmt::format(
+        "{} of {} run(s) {} still moved after the last iteration; more --iterations may help",
+        outcome.unfinished, outcome.mse.size(), where));
   }
   if (outcome.too_sure > 0) {
-    result.notes.push_back(
-        "alpha = " + to_text(Value(alpha)) + ": " + std::to_string(outcome.too_sure) +
-        " run(s) are surer of themselves than they should be: their variance is far below the "
-        "error that they have (or, without a truth, may well have at this size).");
+    result.notes.push_back(fmt::format(
+        "alpha = {}: {} run(s) are surer of themselves than they should be: their variance is far "
+        "below the error that they have (or, without a truth, may well have at this size).",
+        to_text(Value(alpha)), outcome.too_sure));
   }
-  const double per_direction =
-      ratio_of(samples_of(alpha, plan.dim()), plan.dim()) * static_cast<double>(plan.dim());
+  const double per_direction = ratio_of(samples_of(alpha, dim), dim) * static_cast<double>(dim);
   if (per_direction < few_samples) {
     result.notes.push_back(fmt::format(
         "alpha = {}: alpha d = {:.3g} is below 5: so few samples are far from the limit of large "
@@ -155,126 +172,133 @@ void judge(const AmpPlan& plan, double alpha, const Outcome& outcome, Result& re
   }
 }
 
-Result run_amp(const Parameters& p, const Context& context) {
-  const AmpPlan plan(p);
-  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  const StateEvolution evolution(plan.model(), seed, context);
-  AmpOptions options = amp_options(p);
-  const std::int64_t runs = p.integer("runs");
-  Result result;
-  result.table = Table(amp_columns());
-  add_sizes(p.real("rho"), plan.model(), plan.dim(), plan.alphas(), result);
-  Table trajectory = trajectory_table();
-  keep_rows(result, [&] {
-    const double all = static_cast<double>(plan.alphas().size()) * static_cast<double>(runs);
-    double done = 0.0;
-    for (const double alpha : plan.alphas()) {
-      const double ratio = ratio_of(samples_of(alpha, plan.dim()), plan.dim());
-      const Estimate theory = evolution.at(ratio).mmse;
-      options.settles = theory.value > 0.0;
-      options.least_variance = least_variance(evolution, ratio, plan.dim());
-      const double likely = likely_error(evolution, ratio, plan.dim());
+void run_amp(const Amp& request, const AmpProblem& problem, const Context& context,
+             Result& result) {
+  const auto columns = amp_columns();
+  result.table = columns.table();
+  const StateEvolution evolution(problem.model, request.seed, context);
+  add_sizes(*request.rho, problem.model, problem.dim, request.alpha, result);
+  AmpOptions options;
+  options.max_iterations = request.iterations;
+  options.damping = request.damping;
+  options.norm_aware = request.variances == ScoreVariances::norms;
+  const int runs = *request.runs;
+  const double all = static_cast<double>(request.alpha.size()) * runs;
+  double done = 0.0;
+  Table trajectory = step_columns().table();
+  keep_rows(result, [&] {  // the trajectory is given however the runs end
+    for (const double alpha : request.alpha) {
+      const double ratio = ratio_of(samples_of(alpha, problem.dim), problem.dim);
+      const Expectation expected = expect(evolution, ratio, problem.dim);
+      options.settles = expected.mmse.value > 0.0;
+      options.min_variance = expected.min_variance;
       Outcome outcome;
-      for (std::int64_t run = 0; run < runs; ++run) {
-        const AmpRun amp = run_once(plan, options, alpha, run, context);
-        outcome.add(amp, likely, finite_error / static_cast<double>(plan.dim()));
+      for (int run = 0; run < runs; ++run) {
+        const AmpProblem::Sample sample =
+            problem.sample(alpha, static_cast<std::uint64_t>(run), context);
+        const AmpRun amp =
+            approximate_message_passing(problem.model, sample.data, sample.truth, options, context);
+        outcome.add(amp, expected.likely_error, finite_error / static_cast<double>(problem.dim));
         add_steps(alpha, run + 1, amp, trajectory);
         context.report(++done / all, "message passing");
       }
-      result.table.add_row({alpha, outcome.mean(outcome.mse), theory,
-                            outcome.mean(outcome.variance), outcome.diverged});
-      judge(plan, alpha, outcome, result);
+      result.table.add_row(columns.cells({.alpha = alpha,
+                                          .mse = Outcome::mean(outcome.mse),
+                                          .mse_theory = expected.mmse,
+                                          .variance = Outcome::mean(outcome.variance),
+                                          .diverged = outcome.diverged}));
+      judge(alpha, problem.dim, outcome, result);
     }
   });
   result.artifacts.push_back({"trajectory.csv", std::move(trajectory)});
-  return result;
 }
 
-/// Measured: few iterations where there is little to learn, many from perfect recovery on (with
-/// hardmax, where little error is left).
-double typical_iterations(const Parameters& p, double alpha) {
-  const std::string& channel = p.text("channel");
-  const auto tokens = static_cast<double>(p.integer("tokens"));
-  const double seen = tokens * (tokens + 1.0) - (channel == "softmax" ? 2.0 : 0.0);
-  const double enough = channel == "hardmax" ? 2.0 / (tokens * (tokens - 1.0))
-                                             : shrinkage_without_noise(p.real("rho")) / seen;
+/// Measured: few iterations where there is little to learn, many from perfect recovery on (where
+/// there is none, where little error is left).
+double typical_iterations(const AttentionIndexed& model, double alpha) {
+  const double shown = model.channel->shown(model);
+  const double tokens = model.tokens;
+  const double enough = shown > 0.0 ? shrinkage_without_noise(model.rho) / (2.0 * shown)
+                                    : 2.0 / (tokens * (tokens - 1.0));
   return 10.0 + 85.0 * std::pow(std::min(1.0, alpha / enough), 2);
 }
 
-Cost amp_cost(const Parameters& p) {
+Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   Cost cost;
   cost.method =
       "Approximate message passing: per iteration two products of an n T x d matrix with a d x d "
       "one, the output function of every sample, and one eigendecomposition; damped, variances in "
       "proportion to the tokens' norms. Memory: tokens once, their products once, labels and "
       "messages; never d^2 per sample.";
-  StoredShape stored;
-  if (p.has("data")) {
-    const auto shape = stored_shape(p.text("data"));
-    if (!shape) return cost;  // the run itself says what is wrong
-    stored = *shape;
-  }
-  const bool drawn = stored.samples == 0.0;
-  const auto d = drawn ? static_cast<double>(p.integer("dim")) : stored.dim;
-  const auto tokens = static_cast<double>(p.integer("tokens"));
-  const std::vector<double> alphas =
-      p.has("alpha") ? p.reals("alpha") : std::vector<double>{stored.samples / (d * d)};
-  const double posterior = p.text("channel") != "hardmax" ? 0.0
-                           : p.integer("tokens") == 2     ? hardmax_seconds
-                                                          : three_token_seconds;
-  for (const double alpha : alphas) {
+  const auto d = static_cast<double>(problem.dim);
+  const AttentionIndexed& model = problem.model;
+  const double tokens = model.tokens;
+  for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
-    cost.core_seconds += (flops / flops_per_second + posterior * samples) *
-                         typical_iterations(p, alpha) * static_cast<double>(p.integer("runs"));
+    cost.core_seconds +=
+        (flops / flops_per_second + model.channel->output_seconds(model) * samples) *
+        typical_iterations(model, alpha) * *request.runs;
   }
-  const double most = most_samples(alphas, d);
+  const double most = max_samples(request.alpha, d);
   const double messages =
       program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
-  cost.memory_bytes =
-      drawn ? std::max(messages, data_bytes(most, tokens, d, std::max(1.0, p.real("rho") * d)))
-            : messages + 8.0 * stored.samples * tokens * (d + 2.0 * tokens);
+  if (problem.stored) {
+    const auto samples = static_cast<double>(problem.stored->data.samples);
+    cost.memory_bytes = messages + 8.0 * samples * tokens * (d + 2.0 * tokens);
+  } else {
+    cost.memory_bytes = std::max(messages, data_bytes(most, tokens, d, model.rho * d));
+  }
   return cost;
 }
 
-}  // namespace
-
-Verb amp_verb() {
-  PlainVerb verb;
-  verb.family = "aim";
-  verb.name = "amp";
-  verb.summary = "approximate message passing on data of the attention-indexed model";
-  verb.details =
+Definition<Amp, AmpProblem> definition() {
+  Definition<Amp, AmpProblem> d;
+  d.family = "aim";
+  d.name = "amp";
+  d.summary = "approximate message passing on data of the attention-indexed model";
+  d.details =
       "Draws teachers and n = alpha d^2 samples (or reads them with --data), runs the structured "
       "algorithm and compares its error with state evolution's. alpha is n/d^2, samples over "
       "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
       "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
       "line), eigenvalues. Errors are the scatter of the runs, with Student's factor for few of "
       "them; of one run they are not known. Runs that diverge are counted; runs that still move "
-      "after --iterations make "
-      "the result unconverged. The tolerance is not used to stop.";
-  verb.parameters = problem_parameters();
-  verb.read_files = settle_problem;
-  verb.parameters.push_back(make_parameter("iterations", ParameterKind::integer, std::int64_t{500},
-                                           1, 100000, "Most iterations of a run."));
-  verb.parameters.push_back(
-      make_parameter("damping", ParameterKind::real, 0.5, 0.0, 0.99,
-                     "Share of the old estimate that is kept; more while the estimate "
-                     "oscillates; 0: none ever."));
-  verb.parameters.push_back(make_word("variances", {"norms", "plain"},
-                                      "Variances of scores: in proportion to the tokens' squared "
-                                      "norms, or all the same."));
-  verb.columns = amp_columns();
-  verb.primary = "mse";
-  verb.default_tol = default_tolerance;
-  verb.method = 3;
-  verb.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
-                   "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
-                   "aim amp --data data"};
-  verb.cost = amp_cost;
-  verb.run = run_amp;
-  return to_verb(std::move(verb));
+      "after --iterations make the result unconverged. The tolerance is not used to stop.";
+  d.fields = problem_fields();
+  d.fields
+      .add("iterations", &Amp::iterations, {.min = 1, .max = 100000}, "Most iterations of a run.")
+      .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99},
+           "Share of the old estimate that is kept; more while the estimate oscillates; 0: none "
+           "ever.")
+      .add_word("variances", &Amp::variances, {ScoreVariances::norms, ScoreVariances::plain},
+                "Variances of scores: in proportion to the tokens' squared norms, or all the "
+                "same.");
+  d.rows = {{"", amp_columns().list()}};
+  d.primary = "mse";
+  d.method = 4;
+  d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
+                "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
+                "aim amp --data data"};
+  d.settle = settle_problem;
+  d.cost = amp_cost;
+  d.run = run_amp;
+  return d;
+}
+
+}  // namespace
+
+Call Amp::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Amp::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb amp_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::aim

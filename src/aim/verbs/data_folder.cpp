@@ -1,118 +1,109 @@
 #include "aim/verbs/data_folder.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
+#include <string>
 #include <utility>
 
-#include "aim/verbs/model_options.hpp"
-#include "aim/verbs/run_options.hpp"
-#include "onset/core/error.hpp"
-#include "onset/io/npy.hpp"
-#include "onset/io/run_folder.hpp"
+#include "aim/model/channel.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "aim/verbs/sizes.hpp"
+#include "io/arrays.hpp"
+#include "io/data_manifest.hpp"
 
 namespace onset::aim {
 namespace {
 
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text;
-  for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
-  return text;
-}
-
-void require_shape(const std::string& file, const Array& array,
-                   const std::vector<std::size_t>& wanted) {
-  if (array.shape == wanted) return;
-  throw InvalidArgument("--data", file + " is " + shape_text(array.shape) +
-                                      "; allowed for this model: " + shape_text(wanted));
-}
-
-std::vector<double> numbers(Array array) {
-  if (auto* reals = std::get_if<std::vector<double>>(&array.values)) return std::move(*reals);
-  return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); },
-                    array.values);
-}
-
-std::vector<std::size_t> label_shape(const AttentionIndexed& model, std::size_t samples) {
-  const auto tokens = static_cast<std::size_t>(model.tokens);
-  if (model.channel == ChannelKind::hardmax) return {samples, tokens};
-  return {samples, tokens, tokens};
-}
+namespace fs = std::filesystem;
 
 /// Logarithms of stored probabilities; those that were rounded to 0 (or to the few digits below the
 /// smallest normal number) have lost their scores.
-std::vector<double> logarithms(std::vector<double> y, std::size_t each) {
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    if (!(y[i] >= std::numeric_limits<double>::min() && y[i] <= 1.0 + 1e-4)) {
-      throw InvalidArgument("--data", "Y.npy has the probability " + to_text(Value(y[i])) +
-                                          " in sample " + std::to_string(i / each) +
-                                          "; allowed: probabilities that were not rounded to 0, or "
-                                          "their logarithms in logY.npy");
+void take_logarithms(const fs::path& file, io::ArrayOf<double>& y) {
+  constexpr double single_precision = 1e-4;
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    double& value = y.values[i];
+    if (!(value >= std::numeric_limits<double>::min() && value <= 1.0 + single_precision)) {
+      throw IoError(file.string(), io::entry_text(i, y.shape) + " is " + to_text(Value(value)) +
+                                       "; allowed: probabilities that were not rounded to 0, or "
+                                       "their logarithms in logY.npy");
     }
-    y[i] = std::log(y[i]);
+    value = std::log(value);
   }
-  return y;
 }
 
-void require_agreement(const std::vector<double>& logs, const std::vector<double>& y) {
+void require_agreement(const fs::path& file, const io::ArrayOf<double>& logs,
+                       const io::ArrayOf<double>& y) {
   constexpr double single_precision = 1e-6;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    if (std::abs(std::exp(logs[i]) - y[i]) <= single_precision) continue;
-    throw InvalidArgument("--data", "Y.npy and logY.npy contradict each other at number " +
-                                        std::to_string(i) +
-                                        "; allowed: one of them, or the same labels");
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    if (std::abs(std::exp(logs.values[i]) - y.values[i]) <= single_precision) continue;
+    throw IoError(file.string(), io::entry_text(i, y.shape) + " is " + to_text(Value(y.values[i])) +
+                                     ", and logY.npy says otherwise; allowed: one of both files, "
+                                     "or the same labels in both");
   }
 }
 
-std::vector<double> read_labels(const AttentionIndexed& model, const std::filesystem::path& folder,
-                                std::size_t samples) {
-  const auto shape = label_shape(model, samples);
-  const auto read = [&](const char* name) {
-    Array array = io::read_npy(folder / name);
-    require_shape(name, array, shape);
-    return numbers(std::move(array));
-  };
-  if (model.channel != ChannelKind::softmax) return read("Y.npy");
-  const auto each = static_cast<std::size_t>(model.tokens * model.tokens);
-  if (!std::filesystem::exists(folder / "logY.npy")) return logarithms(read("Y.npy"), each);
-  std::vector<double> logs = read("logY.npy");
-  if (std::filesystem::exists(folder / "Y.npy")) require_agreement(logs, read("Y.npy"));
-  return logs;
+/// Labels as the channel has them in memory, and the file that they are from.
+struct StoredLabels {
+  fs::path file;
+  std::vector<double> values;
+};
+
+StoredLabels read_labels(const AttentionIndexed& model, const fs::path& folder,
+                         std::size_t samples) {
+  io::Extents extents{{"samples", samples}};
+  for (const std::size_t n : model.channel->label_shape(static_cast<std::size_t>(model.tokens))) {
+    extents.push_back({"tokens", n});
+  }
+  const fs::path plain = folder / "Y.npy";
+  const fs::path logarithms = folder / "logY.npy";
+  if (model.channel->numbers() != LabelNumbers::logarithms) {
+    return {plain, io::read_reals(plain, extents).values};
+  }
+  if (!fs::exists(logarithms)) {
+    io::ArrayOf<double> y = io::read_reals(plain, extents);
+    take_logarithms(plain, y);
+    return {plain, std::move(y.values)};
+  }
+  io::ArrayOf<double> logs = io::read_reals(logarithms, extents);
+  if (fs::exists(plain)) require_agreement(plain, logs, io::read_reals(plain, extents));
+  return {logarithms, std::move(logs.values)};
 }
 
-/// A parameter's value in a manifest, checked like the option.
-Value said_by_manifest(const Parameter& parameter, const std::map<std::string, Value>& all) {
-  const auto wrong = [&](const std::string& what) {
-    return InvalidArgument("--data", "manifest.json " + what + " `" + parameter.name +
-                                         "`; allowed: " + parameter.allowed());
-  };
-  const auto found = all.find(parameter.name);
-  if (found == all.end()) throw wrong("has no value of");
-  Value value = found->second;
-  if (const auto* whole = std::get_if<std::int64_t>(&value);
-      whole != nullptr && parameter.kind == ParameterKind::real) {
-    value = static_cast<double>(*whole);
-  }
+/// Labels that no sample of the model can have are found by the output function.
+void check_labels(const AttentionIndexed& model, const Dataset& data, const fs::path& file) {
   try {
-    check_value(parameter, value);
-  } catch (const InvalidArgument&) {
-    throw wrong("has the value " + to_text(value) + " of");
+    (void)model.channel->output(model, data);
+  } catch (const InvalidArgument& error) {
+    throw IoError(file.string(), error.what());
   }
-  return value;
 }
 
-void require_finite(const char* file, const std::vector<double>& values) {
-  if (std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return;
-  throw InvalidArgument("--data",
-                        std::string(file) + " has entries that are not finite; allowed: numbers");
+/// Every field must be there, but for the noise: earlier versions wrote its variance as `noise`,
+/// which is now the standard deviation beside `noise-variance`.
+void require_model(const fs::path& folder, const std::vector<Parameter>& model) {
+  const auto identity = io::read_run_identity(folder);
+  if (!identity) return;
+  const std::string file = (folder / "manifest.json").string();
+  const auto& said = identity->parameters;
+  for (const Parameter& parameter : model) {
+    if (parameter.name == "noise-variance" || said.contains(parameter.name)) continue;
+    throw IoError(file,
+                  "has no value of `" + parameter.name + "`; allowed: " + parameter.allowed());
+  }
+  const auto noise = said.find("noise");
+  if (said.contains("noise-variance") || noise == said.end()) return;
+  if (to_text(noise->second) == to_text(Value(0.0))) return;
+  throw IoError(file, "has the value " + to_text(noise->second) +
+                          " of `noise`, which was a variance in earlier versions; allowed: the "
+                          "variance as `noise-variance`, and no `noise`");
 }
 
 }  // namespace
 
 std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Teacher teacher) {
-  Array labels{label_shape(model, data.samples), {}};
-  if (model.channel == ChannelKind::hardmax) {
+  Array labels{model.channel->label_shape(data.tokens), {}};
+  labels.shape.insert(labels.shape.begin(), data.samples);
+  if (model.channel->numbers() == LabelNumbers::columns) {
     std::vector<std::int8_t> whole;
     for (const double y : data.labels) whole.push_back(static_cast<std::int8_t>(y));
     labels.values = std::move(whole);
@@ -121,7 +112,7 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   }
   std::vector<Artifact> files;
   files.push_back({"X.npy", Array{{data.samples, data.tokens, data.dim}, std::move(data.inputs)}});
-  if (model.channel == ChannelKind::softmax) {
+  if (model.channel->numbers() == LabelNumbers::logarithms) {
     files.push_back({"logY.npy", labels});
     for (double& y : std::get<std::vector<double>>(labels.values)) y = std::exp(y);
   }
@@ -131,68 +122,33 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   return files;
 }
 
-std::optional<StoredShape> stored_shape(const std::string& folder) {
-  try {
-    const auto shape = io::read_npy_shape(std::filesystem::path(folder) / "X.npy");
-    if (shape.size() != 3) return std::nullopt;
-    const auto real = [](std::size_t n) { return static_cast<double>(n); };
-    return StoredShape{real(shape[0]), real(shape[1]), real(shape[2])};
-  } catch (const IoError&) {
-    return std::nullopt;
-  }
+void take_from_manifest(const fs::path& folder, Amp& request) {
+  Fields<Amp> fields = stored_model_fields<Amp>();
+  require_model(folder, fields.parameters());
+  // X.npy has the dimension too, and folders of one's own need not say it.
+  fields.add("dim", &Amp::dim, dim_rule, dim_text);
+  io::take_from_manifest(folder, {"aim generate", "aim amp"}, fields, request);
 }
 
-void take_from_manifest(const std::string& folder, Parameters& parameters) {
-  const auto identity = io::read_run_identity(folder);
-  if (!identity) return;
-  if (identity->command != "aim generate" && identity->command != "aim amp") {
-    throw InvalidArgument("--data", folder + " was written by `" + identity->command +
-                                        "`; allowed: a folder of `aim generate`, or one without "
-                                        "manifest.json");
-  }
-  std::vector<Parameter> wanted = model_parameters();
-  wanted.push_back(dim_parameter({}));
-  for (const Parameter& parameter : wanted) {
-    const std::string& name = parameter.name;
-    // X.npy has the dimension too, and folders of one's own need not say it.
-    if (name == "dim" && !identity->parameters.contains(name)) continue;
-    const Value said = said_by_manifest(parameter, identity->parameters);
-    if (!parameters.has(name)) {
-      parameters.set(name, said);
-    } else if (to_text(parameters.values().at(name)) != to_text(said)) {
-      throw InvalidArgument("--" + name, to_text(parameters.values().at(name)) +
-                                             " contradicts manifest.json of the data; allowed: " +
-                                             to_text(said) + ", or leaving it out with --data");
-    }
-  }
-}
-
-StoredData read_data(const AttentionIndexed& model, const std::string& folder) {
-  const std::filesystem::path path(folder);
-  Array x = io::read_npy(path / "X.npy");
+StoredData read_data(const AttentionIndexed& model, const fs::path& folder, std::size_t dim) {
   const auto tokens = static_cast<std::size_t>(model.tokens);
-  if (x.shape.size() != 3) {
-    throw InvalidArgument(
-        "--data", "X.npy is " + shape_text(x.shape) + "; allowed: samples x tokens x dimension");
+  const fs::path file = folder / "X.npy";
+  io::ArrayOf<double> x =
+      io::read_reals(file, {{"samples", 0}, {"tokens", tokens}, {"dimensions", dim}});
+  if (x.shape[2] < 2) {
+    throw IoError(file.string(),
+                  "has the shape " + io::shape_text(x.shape) + "; allowed: two dimensions or more");
   }
   StoredData stored;
-  stored.data.samples = x.shape[0];
-  stored.data.tokens = tokens;
-  stored.data.dim = x.shape[2];
-  require_shape("X.npy", x, {x.shape[0], tokens, x.shape[2]});
-  if (x.shape[0] == 0 || x.shape[2] < 2) {
-    throw InvalidArgument("--data", "X.npy is " + shape_text(x.shape) +
-                                        "; allowed: one sample or more, two dimensions or more");
-  }
-  stored.data.inputs = numbers(std::move(x));
-  stored.data.labels = read_labels(model, path, stored.data.samples);
-  require_finite("X.npy", stored.data.inputs);
-  const auto truth = path / "truth" / "S.npy";
-  if (std::filesystem::exists(truth)) {
-    Array s = io::read_npy(truth);
-    require_shape("truth/S.npy", s, {stored.data.dim, stored.data.dim});
-    stored.truth = numbers(std::move(s));
-    require_finite("truth/S.npy", stored.truth);
+  stored.data = {x.shape[0], tokens, x.shape[2], std::move(x.values), {}};
+  StoredLabels labels = read_labels(model, folder, stored.data.samples);
+  stored.data.labels = std::move(labels.values);
+  check_labels(model, stored.data, labels.file);
+  const fs::path truth = folder / "truth" / "S.npy";
+  if (fs::exists(truth)) {
+    stored.truth =
+        io::read_reals(truth, {{"dimensions", stored.data.dim}, {"dimensions", stored.data.dim}})
+            .values;
   }
   return stored;
 }

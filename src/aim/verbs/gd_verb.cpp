@@ -1,30 +1,40 @@
 #include <algorithm>
-#include <cmath>
 #include <string>
 
+#include "aim/learners/gradient_descent.hpp"
+#include "aim/limits/curve.hpp"
 #include "aim/verbs/aim_verbs.hpp"
-#include "aim/verbs/model_options.hpp"
-#include "aim/verbs/run_options.hpp"
-#include "core/plain_verb.hpp"
-#include "onset/aim/learners/gradient_descent.hpp"
-#include "onset/aim/limits/curve.hpp"
-#include "onset/core/error.hpp"
-#include "onset/core/outcome.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "aim/verbs/sizes.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
+#include "onset/aim.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
 
-constexpr double default_tolerance = 0.05;
 constexpr double flops_per_second = 1e10;  ///< measured, one core; for estimates only
 
-std::vector<Column> gd_columns() {
-  return {{"alpha", "sample ratio alpha = n/d^2 (samples over dimension squared)", "", false},
-          {"mse_single", "||S_student - S||_F^2/d of one student", "", true},
-          {"mse_averaged", "of the mean of the students' matrices, all on the same data", "", true},
-          {"mse_extrapolated", "of the mean of infinitely many", "", true},
-          {"mse_theory", "least possible error, from state evolution", "", true},
-          {"loss", "training loss of a student at its end, over the one at its start", "", true}};
+struct DescentRow {
+  double alpha = 0.0;
+  Estimate mse_single;
+  Estimate mse_averaged;
+  Estimate mse_extrapolated;
+  Estimate mse_theory;
+  Estimate loss;
+};
+
+Columns<DescentRow> descent_columns() {
+  return Columns<DescentRow>()
+      .add("alpha", &DescentRow::alpha, data_alpha_meaning)
+      .add("mse_single", &DescentRow::mse_single, "||S_student - S||_F^2/d of one student")
+      .add("mse_averaged", &DescentRow::mse_averaged,
+           "of the mean of the students' matrices, all on the same data")
+      .add("mse_extrapolated", &DescentRow::mse_extrapolated, "of the mean of infinitely many")
+      .add("mse_theory", &DescentRow::mse_theory, "least possible error, from state evolution")
+      .add("loss", &DescentRow::loss,
+           "training loss of a student at its end, over the one at its start");
 }
 
 /// One number for each data set: students on the same data share most of their error, so that their
@@ -50,6 +60,15 @@ struct Samples {
     }
   }
 
+  [[nodiscard]] DescentRow row(double alpha, const Estimate& theory) const {
+    return {.alpha = alpha,
+            .mse_single = numerics::mean_over_runs(single),
+            .mse_averaged = numerics::mean_over_runs(averaged),
+            .mse_extrapolated = numerics::mean_over_runs(extrapolated),
+            .mse_theory = theory,
+            .loss = numerics::mean_over_runs(loss)};
+  }
+
   /// A few students that are slower than the rest change no mean and are only said.
   void judge(double alpha, Result& result) const {
     const auto some = [&](std::int64_t count) {
@@ -59,118 +78,115 @@ struct Samples {
     const std::string slow =
         some(unfinished) + "still descended after the last step; more --steps may help";
     if (diverged > 0) {
-      result.status = ResultStatus::unconverged;
-      result.reason = some(diverged) +
-                      "ended at a training loss above the first one; a smaller --rate may help";
+      result.unconverged(some(diverged) +
+                         "ended at a training loss above the first one; a smaller --rate may help");
     } else if (unfinished > students / 10) {
-      result.status = ResultStatus::unconverged;
-      result.reason = slow;
+      result.unconverged(slow);
     } else if (unfinished > 0) {
       result.notes.push_back(slow + ".");
     }
   }
 };
 
-Result run_gd(const Parameters& p, const Context& context) {
-  const auto dim = static_cast<std::size_t>(p.integer("dim"));
-  const AttentionIndexed model = at_size(read_model(p), dim);
-  if (model.channel == ChannelKind::hardmax) {
-    throw Refused(
-        "hardmax labels are constant almost everywhere, so that their squared error has "
-        "no gradient; possible: --channel softmax or linear");
-  }
-  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  const StateEvolution evolution(model, seed, context);
-  const auto runs = static_cast<std::uint64_t>(p.integer("runs"));
-  const auto& alphas = p.reals("alpha");
-  Result result;
-  result.table = Table(gd_columns());
-  add_sizes(p.real("rho"), model, dim, alphas, result);
-  keep_rows(result, [&] {
-    double done = 0.0;
-    for (const double alpha : alphas) {
-      const Estimate theory = evolution.at(ratio_of(samples_of(alpha, dim), dim)).mmse;
-      Samples samples;
-      for (std::uint64_t run = 0; run < runs; ++run) {
-        const Teacher teacher = sample_teacher(model, dim, seed, run, context);
-        const Dataset data =
-            sample_data(model, teacher, samples_of(alpha, dim), seed, run, context);
-        DescentOptions options;
-        options.steps = static_cast<int>(p.integer("steps"));
-        options.rate = p.real("rate");
-        options.starts = static_cast<int>(p.integer("starts"));
-        options.seed = seed;
-        options.index = run;
-        samples.add(gradient_descent(model, data, teacher, options, context));
-        context.report(++done / static_cast<double>(alphas.size() * runs), "gradient descent");
-      }
-      result.table.add_row({alpha, numerics::mean_over_runs(samples.single), numerics::mean_over_runs(samples.averaged),
-                            numerics::mean_over_runs(samples.extrapolated), theory,
-                            numerics::mean_over_runs(samples.loss)});
-      samples.judge(alpha, result);
-    }
-  });
-  return result;
+/// The model at its size.
+AttentionIndexed settle_gd(Gd& request) {
+  const AttentionIndexed model = settle_model(request);
+  if (const std::string why = model.channel->no_gradient(); !why.empty()) throw Refused(why);
+  return at_size(model, static_cast<std::size_t>(request.dim));
 }
 
-Cost gd_cost(const Parameters& p) {
-  const auto d = static_cast<double>(p.integer("dim"));
-  const double width = std::max(1.0, p.real("rho") * d);
-  const auto tokens = static_cast<double>(p.integer("tokens"));
+void run_gd(const Gd& request, const AttentionIndexed& model, const Context& context,
+            Result& result) {
+  const auto columns = descent_columns();
+  result.table = columns.table();
+  const auto dim = static_cast<std::size_t>(request.dim);
+  const auto runs = static_cast<std::uint64_t>(request.runs);
+  const StateEvolution evolution(model, request.seed, context);
+  add_sizes(request.rho, model, dim, request.alpha, result);
+  DescentOptions options;
+  options.steps = request.steps;
+  options.rate = request.rate;
+  options.starts = request.starts;
+  options.seed = request.seed;
+  double done = 0.0;
+  for (const double alpha : request.alpha) {
+    const std::size_t count = samples_of(alpha, dim);
+    Samples samples;
+    for (std::uint64_t run = 0; run < runs; ++run) {
+      const Teacher teacher = sample_teacher(model, dim, request.seed, run, context);
+      const Dataset data = sample_data(model, teacher, count, request.seed, run, context);
+      options.index = run;
+      samples.add(gradient_descent(model, data, teacher, options, context));
+      context.report(++done / static_cast<double>(request.alpha.size() * runs), "gradient descent");
+    }
+    const Estimate theory = evolution.at(ratio_of(count, dim)).mmse;
+    result.table.add_row(columns.cells(samples.row(alpha, theory)));
+    samples.judge(alpha, result);
+  }
+}
+
+Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
+  const double d = request.dim;
+  const double width = model.rho * d;
+  const double tokens = request.tokens;
+  const double starts = request.starts;
   double samples = 0.0;
-  for (const double alpha : p.reals("alpha")) samples += std::max(1.0, alpha * d * d);
-  const double most = most_samples(p.reals("alpha"), d);
-  const double repeats =
-      static_cast<double>(p.integer("steps") * p.integer("starts") * p.integer("runs"));
-  const auto starts = static_cast<double>(p.integer("starts"));
+  for (const double alpha : request.alpha) samples += std::max(1.0, alpha * d * d);
+  const double most = max_samples(request.alpha, d);
   return {
-      "Full-batch Adam on the weights W of a student as wide as the teacher, several starts on "
-      "the same data; the error of infinitely many averaged students from products of errors "
-      "of different ones.",
-      4.0 * samples * tokens * d * width * repeats / flops_per_second,
+      "Full-batch Adam on the weights W of a student as wide as the teacher, several starts on the "
+      "same data; the error of infinitely many averaged students from products of errors of "
+      "different ones.",
+      4.0 * samples * tokens * d * width * starts * request.steps * request.runs / flops_per_second,
       data_bytes(most, tokens, d, width) +
           8.0 * starts * (2.0 * most * tokens * width + d * (d + 4.0 * width))};
 }
 
-}  // namespace
-
-Verb gd_verb() {
-  PlainVerb verb;
-  verb.family = "aim";
-  verb.name = "gd";
-  verb.summary = "gradient descent on the attention weights, single and averaged, against theory";
-  verb.details =
+Definition<Gd, AttentionIndexed> definition() {
+  Definition<Gd, AttentionIndexed> d;
+  d.family = "aim";
+  d.name = "gd";
+  d.summary = "gradient descent on the attention weights, single and averaged, against theory";
+  d.details =
       "Full-batch Adam on the squared error of the labels, from standard normal weights; the mean "
       "of many students' matrices, trained on the same n = alpha d^2 samples (alpha = n/d^2, "
       "samples over dimension squared), is compared with the Bayes-optimal error. Errors are the "
       "scatter of the data sets of --runs, with Student's factor for few of them; with one they "
       "are not known. Where more than a tenth of the students have a training loss that neither "
-      "fell below 1e-3 of the first one nor settled, or one diverged, the result is "
-      "unconverged. The tolerance is not used to stop.";
-  verb.parameters = model_parameters();
-  verb.parameters.push_back(dim_parameter(std::int64_t{100}));
-  Parameter alpha = alpha_parameter();
-  alpha.open_min = true;
-  alpha.text = "Sample ratios n/d^2 (samples over dimension squared).";
-  verb.parameters.push_back(alpha);
-  verb.parameters.push_back(make_parameter("starts", ParameterKind::integer, std::int64_t{8}, 2,
-                                           10000, "Students on each data set."));
-  verb.parameters.push_back(make_parameter("runs", ParameterKind::integer, std::int64_t{4}, 1,
-                                           10000, "Teachers and data sets for each alpha."));
-  verb.parameters.push_back(make_parameter("steps", ParameterKind::integer, std::int64_t{1000}, 1,
-                                           1000000, "Steps of Adam."));
-  verb.parameters.push_back(
-      make_parameter("rate", ParameterKind::real, 0.1, 0.0, 100.0, "Its learning rate."));
-  verb.parameters.back().open_min = true;
-  verb.columns = gd_columns();
-  verb.primary = "mse_averaged";
-  verb.default_tol = default_tolerance;
-  verb.method = 3;
-  verb.examples = {"aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
-                   "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4"};
-  verb.cost = gd_cost;
-  verb.run = run_gd;
-  return to_verb(std::move(verb));
+      "fell below 1e-3 of the first one nor settled, or one diverged, the result is unconverged. "
+      "The tolerance is not used to stop.";
+  d.fields = model_fields<Gd>();
+  d.fields.add("dim", &Gd::dim, dim_rule, dim_text)
+      .add("alpha", &Gd::alpha,
+           {.min = 0.0, .max = max_alpha, .open_min = true, .required = true, .grid = true},
+           "Sample ratios n/d^2 (samples over dimension squared).")
+      .add("starts", &Gd::starts, {.min = 2, .max = 10000}, "Students on each data set.")
+      .add("runs", &Gd::runs, {.min = 1, .max = 10000}, "Teachers and data sets for each alpha.")
+      .add("steps", &Gd::steps, {.min = 1, .max = 1000000}, "Steps of Adam.")
+      .add("rate", &Gd::rate, {.min = 0.0, .max = 100.0, .open_min = true}, "Its learning rate.");
+  d.rows = {{"", descent_columns().list()}};
+  d.primary = "mse_averaged";
+  d.method = 4;
+  d.examples = {"aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
+                "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4"};
+  d.settle = settle_gd;
+  d.cost = gd_cost;
+  d.run = run_gd;
+  return d;
+}
+
+}  // namespace
+
+Call Gd::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Gd::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb gd_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::aim

@@ -1,28 +1,41 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "aim/model/channel.hpp"
 #include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/data_folder.hpp"
-#include "aim/verbs/model_options.hpp"
-#include "aim/verbs/run_options.hpp"
-#include "core/plain_verb.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "aim/verbs/sizes.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
+#include "io/arrays.hpp"
+#include "onset/aim.hpp"
 
 namespace onset::aim {
 namespace {
 
-std::vector<Column> generate_columns() {
-  return {{"file", "what was written into the folder", "", false},
-          {"shape", "of the array", "", false}};
+struct FileRow {
+  std::string file;
+  std::string shape;
+};
+
+Columns<FileRow> file_columns() {
+  return Columns<FileRow>()
+      .add("file", &FileRow::file, "what was written into the folder")
+      .add("shape", &FileRow::shape, "of the array");
 }
 
-double alpha_of(const Parameters& p) {
-  return p.real("alpha");
+/// The model at its size.
+AttentionIndexed settle_generate(Generate& request) {
+  return at_size(settle_model(request), static_cast<std::size_t>(request.dim));
 }
 
 /// Probabilities below the smallest normal number keep their scores in logY.npy alone.
 void add_underflow(const AttentionIndexed& model, const Dataset& data, Result& result) {
-  if (model.channel != ChannelKind::softmax) return;
+  if (model.channel->numbers() != LabelNumbers::logarithms) return;
   const double smallest = std::log(std::numeric_limits<double>::min());
   const auto lost = std::count_if(data.labels.begin(), data.labels.end(),
                                   [&](double log_y) { return log_y < smallest; });
@@ -32,67 +45,79 @@ void add_underflow(const AttentionIndexed& model, const Dataset& data, Result& r
                          "logY.npy has their logarithms, which `aim amp --data` reads.");
 }
 
-Result run_generate(const Parameters& p, const Context& context) {
-  const auto dim = static_cast<std::size_t>(p.integer("dim"));
-  const AttentionIndexed model = at_size(read_model(p), dim);
-  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  Teacher teacher = sample_teacher(model, dim, seed, 0, context);
-  Dataset data = sample_data(model, teacher, samples_of(alpha_of(p), dim), seed, 0, context);
-  Result result;
-  result.table = Table(generate_columns());
-  add_sizes(p.real("rho"), model, dim, {alpha_of(p)}, result);
+void run_generate(const Generate& request, const AttentionIndexed& model, const Context& context,
+                  Result& result) {
+  const auto columns = file_columns();
+  result.table = columns.table();
+  const auto dim = static_cast<std::size_t>(request.dim);
+  Teacher teacher = sample_teacher(model, dim, request.seed, 0, context);
+  Dataset data =
+      sample_data(model, teacher, samples_of(request.alpha, dim), request.seed, 0, context);
+  add_sizes(request.rho, model, dim, {request.alpha}, result);
   add_underflow(model, data, result);
   result.artifacts = data_files(model, std::move(data), std::move(teacher));
   for (const Artifact& file : result.artifacts) {
-    std::string shape;
-    for (const std::size_t n : std::get<Array>(file.content).shape) {
-      shape += (shape.empty() ? "" : " x ") + std::to_string(n);
-    }
-    result.table.add_row({file.path, shape});
+    result.table.add_row(columns.cells(
+        {.file = file.path, .shape = io::shape_text(std::get<Array>(file.content).shape)}));
   }
-  return result;
 }
 
-Cost generate_cost(const Parameters& p) {
-  const auto d = static_cast<double>(p.integer("dim"));
-  const auto tokens = static_cast<double>(p.integer("tokens"));
-  const double samples = most_samples({alpha_of(p)}, d);
-  const double width = std::max(1.0, p.real("rho") * d);
-  const double entries = samples * tokens * d;
+Cost generate_cost(const Generate& request, const AttentionIndexed& model) {
+  const double d = request.dim;
+  const double samples = max_samples({request.alpha}, d);
+  const double width = model.rho * d;
+  const double entries = samples * request.tokens * d;
   return {
       "Standard normal weights and tokens from counter-based streams; scores by one matrix "
       "product.",
       1e-8 * entries + entries * d * 1e-10,
-      8.0 * std::max(entries, d * width) + data_bytes(samples, tokens, d, width)};
+      8.0 * std::max(entries, d * width) + data_bytes(samples, request.tokens, d, width)};
+}
+
+std::string details() {
+  std::string labels;
+  for (const Channel* channel : channels()) {
+    labels +=
+        fmt::format("{} {}: {}", labels.empty() ? "" : ";", channel->name(), channel->stored());
+  }
+  return "Writes X.npy (n x T x d tokens), Y.npy (labels;" + labels +
+         "), truth/S.npy and truth/W.npy into the folder of --out. n = alpha d^2 samples.";
+}
+
+Definition<Generate, AttentionIndexed> definition() {
+  Definition<Generate, AttentionIndexed> d;
+  d.family = "aim";
+  d.name = "generate";
+  d.summary = "a data set of the attention-indexed model, which amp --data reads";
+  d.details = details();
+  d.fields = model_fields<Generate>();
+  d.fields.add("dim", &Generate::dim, dim_rule, dim_text)
+      .add("alpha", &Generate::alpha, {.min = 0.0, .max = max_alpha, .open_min = true},
+           "Sample ratio n/d^2 (samples over dimension squared).");
+  d.rows = {{"", file_columns().list()}};
+  d.needs_folder = true;
+  d.method = 3;
+  d.examples = {
+      "aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
+      "aim generate --channel hardmax --tokens 2 --dim 50 --alpha 1 --rho 0.2 --out data"};
+  d.settle = settle_generate;
+  d.cost = generate_cost;
+  d.run = run_generate;
+  return d;
 }
 
 }  // namespace
 
+Call Generate::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Generate::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
 Verb generate_verb() {
-  PlainVerb verb;
-  verb.family = "aim";
-  verb.name = "generate";
-  verb.summary = "a data set of the attention-indexed model, which amp --data reads";
-  verb.details =
-      "Writes X.npy (n x T x d tokens), Y.npy (labels: n x T x T softmax probabilities, with their "
-      "logarithms in logY.npy, or scores, or n x T columns of the largest entries for hardmax, "
-      "counted from 0), truth/S.npy and "
-      "truth/W.npy into the folder of --out. n = alpha d^2 samples.";
-  verb.parameters = model_parameters();
-  verb.parameters.push_back(dim_parameter(std::int64_t{100}));
-  Parameter alpha = make_parameter("alpha", ParameterKind::real, 0.1, 0.0, 1e9,
-                                   "Sample ratio n/d^2 (samples over dimension squared).");
-  alpha.open_min = true;
-  verb.parameters.push_back(alpha);
-  verb.columns = generate_columns();
-  verb.needs_folder = true;
-  verb.method = 2;
-  verb.examples = {
-      "aim generate --channel softmax --dim 100 --alpha 0.1 --out data",
-      "aim generate --channel hardmax --tokens 2 --dim 50 --alpha 1 --rho 0.2 --out data"};
-  verb.cost = generate_cost;
-  verb.run = run_generate;
-  return to_verb(std::move(verb));
+  return definition().verb();
 }
 
 }  // namespace onset::aim

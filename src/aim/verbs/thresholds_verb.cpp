@@ -1,43 +1,53 @@
 #include <algorithm>
 #include <string>
 
+#include "aim/limits/thresholds.hpp"
+#include "aim/model/channel.hpp"
 #include "aim/verbs/aim_verbs.hpp"
-#include "aim/verbs/model_options.hpp"
-#include "core/plain_verb.hpp"
-#include "onset/aim/limits/hardmax.hpp"
-#include "onset/aim/limits/thresholds.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
+#include "onset/aim.hpp"
 
 namespace onset::aim {
 namespace {
 
-/// Of alpha, relative above 1; the first for sampled tables.
-constexpr double sampled_tolerance = 5e-3;
-constexpr double exact_tolerance = 1e-9;
+struct ThresholdRow {
+  std::string kind;
+  Estimate alpha;
+};
 
-std::vector<Column> threshold_columns() {
-  return {{"kind",
+Columns<ThresholdRow> threshold_columns() {
+  return Columns<ThresholdRow>()
+      .add("kind", &ThresholdRow::kind,
            "weak: the estimate becomes better than none (only in the limit of small widths); "
            "two-bands: the spectrum that the denoiser sees splits in two (rho < 1); perfect: S is "
-           "known exactly",
-           "", false},
-          {"alpha", alpha_meaning, "", true}};
+           "known exactly")
+      .add("alpha", &ThresholdRow::alpha, alpha_meaning);
+}
+
+struct Settled {
+  AttentionIndexed model;
+  InformationPlan plan;
+};
+
+Settled settle_thresholds(Thresholds& request) {
+  const AttentionIndexed model = settle_model(request);
+  InformationPlan plan = model.channel->information_plan(model);
+  if (!request.tol) request.tol = plan.tolerance;
+  return {model, std::move(plan)};
 }
 
 /// Why there is no row, for people.
-void add_notes(const AttentionIndexed& model, const Thresholds& found, Result& result) {
+void add_notes(const AttentionIndexed& model, const BayesThresholds& found, Result& result) {
   if (found.sum) {
     result.notes.push_back(
-        "No perfect recovery of the layers: labels show only their sum, which "
-        "is known exactly from alpha = " +
+        "No perfect recovery of the layers: labels show only their sum, which is known exactly "
+        "from alpha = " +
         to_text(Value(found.sum->value)) + " on; 1 - 1/" + std::to_string(model.layers) +
         " of each layer's variance is left.");
-  } else if (!found.perfect && model.channel == ChannelKind::hardmax) {
-    result.notes.push_back(std::string("No perfect recovery: with hardmax labels the error falls "
-                                       "like alpha^-") +
-                           (model.published.density ? "1, with this output function," : "2") +
-                           " and is never 0.");
   } else if (!found.perfect) {
-    result.notes.push_back("No perfect recovery: noise leaves an error at every alpha.");
+    result.notes.push_back("No perfect recovery: " + model.channel->why_never_perfect(model) + ".");
   }
   if (!found.weak && model.prior == PriorKind::wishart) {
     result.notes.push_back(
@@ -46,63 +56,72 @@ void add_notes(const AttentionIndexed& model, const Thresholds& found, Result& r
   }
 }
 
-Result run_thresholds(const Parameters& p, const Context& context) {
-  Result result;
-  result.table = Table(threshold_columns());
-  const AttentionIndexed model = read_model(p);
-  const Thresholds found =
-      thresholds(model, static_cast<std::uint64_t>(p.integer("seed")), context);
+void run_thresholds(const Thresholds& request, const Settled& settled, const Context& context,
+                    Result& result) {
+  const auto columns = threshold_columns();
+  result.table = columns.table();
+  const BayesThresholds found = bayes_thresholds(settled.model, request.seed, context);
   const auto add = [&](const char* kind, const std::optional<Estimate>& alpha) {
     if (!alpha) return;
-    result.table.add_row({std::string(kind), *alpha});
-    if (alpha->error > p.real("tol") * std::max(1.0, alpha->value)) {
-      result.status = ResultStatus::unconverged;
-      result.reason = "the asked tolerance " + to_text(Value(p.real("tol"))) + " was not reached";
+    result.table.add_row(columns.cells({.kind = kind, .alpha = *alpha}));
+    if (alpha->error > *request.tol * std::max(1.0, alpha->value)) {
+      result.unconverged("the asked tolerance " + to_text(Value(*request.tol)) +
+                         " was not reached");
     }
   };
   add("weak", found.weak);
   add("two-bands", found.two_bands);
   add("perfect", found.perfect);
-  add_notes(model, found, result);
-  return result;
+  add_notes(settled.model, found, result);
 }
 
-Cost thresholds_cost(const Parameters& p) {
-  const bool sampled = p.text("channel") == "hardmax" && p.integer("tokens") > max_table_tokens;
-  const auto tokens = static_cast<double>(p.integer("tokens"));
-  return {
-      "Closed forms: counting for perfect recovery, the spectrum's own boundary for two bands, "
-      "the transition of the largest eigenvalue for weak recovery; hardmax needs one number of "
-      "its channel, by quadrature (two tokens), from a table or sampled.",
-      sampled ? 0.5 * tokens * tokens : 0.3, 1e6};
+Cost thresholds_cost(const Thresholds&, const Settled& settled) {
+  Cost cost;
+  cost.method =
+      "Closed forms: counting for perfect recovery, the spectrum's own boundary for two bands, the "
+      "transition of the largest eigenvalue for weak recovery, and the information of one label.";
+  if (!settled.plan.method.empty()) cost.method += " " + settled.plan.method;
+  cost.core_seconds = 1e-2 + settled.plan.core_seconds;
+  cost.memory_bytes = 1e6;
+  return cost;
 }
 
-}  // namespace
-
-Verb thresholds_verb() {
-  PlainVerb verb;
-  verb.family = "aim";
-  verb.name = "thresholds";
-  verb.summary = "when a full-width attention matrix starts to be learned, and is known exactly";
-  verb.details =
+Definition<Thresholds, Settled> definition() {
+  Definition<Thresholds, Settled> d;
+  d.family = "aim";
+  d.name = "thresholds";
+  d.summary = "when a full-width attention matrix starts to be learned, and is known exactly";
+  d.details =
       "Sharp thresholds of the attention-indexed model in the sample ratio alpha = n/d^2 (samples "
       "over dimension squared); with --rho 0, the limit of small widths, alpha = n/(d r). See aim "
       "curve for the model. A threshold that does not exist has no row. The tolerance is for "
       "alpha, and relative to it above 1.";
-  verb.parameters = limit_parameters();
-  verb.columns = threshold_columns();
-  verb.primary = "alpha";
-  verb.default_tol = exact_tolerance;
-  verb.tol_for = [](const Parameters& p) {
-    const bool sampled = p.text("channel") == "hardmax" && p.integer("tokens") > 2;
-    return sampled ? sampled_tolerance : exact_tolerance;
-  };
-  verb.examples = {"aim thresholds --channel softmax --tokens 2 --rho 0.5",
-                   "aim thresholds --channel hardmax --tokens 2 --rho 0",
-                   "aim thresholds --channel linear --tokens 3 --rho 0.1 --format json"};
-  verb.cost = thresholds_cost;
-  verb.run = run_thresholds;
-  return to_verb(std::move(verb));
+  d.fields = limit_fields<Thresholds>();
+  d.rows = {{"", threshold_columns().list()}};
+  d.primary = "alpha";
+  d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
+  d.method = 2;
+  d.examples = {"aim thresholds --channel softmax --tokens 2 --rho 0.5",
+                "aim thresholds --channel hardmax --tokens 2 --rho 0",
+                "aim thresholds --channel linear --tokens 3 --rho 0.1 --format json"};
+  d.settle = settle_thresholds;
+  d.cost = thresholds_cost;
+  d.run = run_thresholds;
+  return d;
+}
+
+}  // namespace
+
+Call Thresholds::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Thresholds::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb thresholds_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::aim

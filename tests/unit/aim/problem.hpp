@@ -2,15 +2,15 @@
 
 #include <cstdint>
 
-#include "onset/aim/model/attention_indexed.hpp"
-#include "onset/aim/model/data.hpp"
+#include "aim/model/attention_indexed.hpp"
+#include "aim/model/data.hpp"
 
 /// Problems that the tests of data and learners draw.
 namespace onset::aim {
 
-inline AttentionIndexed model_of(ChannelKind channel, int tokens) {
+inline AttentionIndexed model_of(const char* channel, int tokens) {
   AttentionIndexed model;
-  model.channel = channel;
+  model.channel = &channel_named(channel);
   model.tokens = tokens;
   return model;
 }

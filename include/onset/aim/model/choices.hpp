@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string_view>
+
+/// The choices that requests of the family have, by the words of the command.
+namespace onset::aim {
+
+/// Variance of the noise on a score: of one size with the score's own, or the same for all.
+enum class NoiseKind {
+  scaled,  ///< s (1 + delta_ab)
+  equal,   ///< s on every entry a <= b
+};
+
+/// The law of the matrix S.
+enum class PriorKind {
+  wishart,  ///< W W^T / sqrt(r d) of width ratio rho = r/d; rho = 0: the limit of small widths
+  wigner,   ///< a GOE matrix of unit variance: rho -> infinity with the mean removed
+};
+
+/// How several layers make a label [aim 29].
+enum class LayerLabels {
+  deep,      ///< one label of a deep network, a function of the scores of all layers
+  separate,  ///< one label for each layer
+  sum,       ///< one label, of the sum of the layers' scores
+};
+
+/// The output function of hardmax labels of two tokens.
+enum class HardmaxOutput {
+  exact,    ///< the derivative of the label's probability: Bayes-optimal
+  density,  ///< the density in its place, as behind the published curves [aim 31]
+};
+
+/// The variances that message passing gives to scores.
+enum class ScoreVariances {
+  norms,  ///< in proportion to the tokens' squared norms
+  plain,  ///< all the same
+};
+
+[[nodiscard]] std::string_view to_string(NoiseKind kind);
+[[nodiscard]] std::string_view to_string(PriorKind kind);
+[[nodiscard]] std::string_view to_string(LayerLabels labels);
+[[nodiscard]] std::string_view to_string(HardmaxOutput output);
+[[nodiscard]] std::string_view to_string(ScoreVariances variances);
+
+}  // namespace onset::aim

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "aim/limits/prior.hpp"
+#include "aim/model/attention_indexed.hpp"
+#include "aim/model/channel.hpp"
+#include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
+#include "onset/core/status.hpp"
+
+namespace onset::aim {
+
+/// The Bayes-optimal fixed point at one sample ratio. In the limit of small widths alpha is n/(d r)
+/// and q_hat is q_hat / rho.
+struct CurvePoint {
+  double alpha = 0.0;
+  Estimate overlap;    ///< q
+  Estimate conjugate;  ///< q_hat; infinite at perfect recovery
+  Estimate mmse;       ///< exactly 0 at perfect recovery
+  Status status;
+};
+
+/// State evolution solved for its own noise: alpha(delta) = mmse / (2 delta E_hat) is explicit and
+/// falls strictly [aim 7], so that a fixed point is one bracketed root, without iteration of the
+/// map.
+class StateEvolution {
+ public:
+  /// Throws InvalidArgument for a wrong field and Refused where the equations do not close.
+  StateEvolution(const AttentionIndexed& model, std::uint64_t seed, const Context& context);
+
+  /// alpha at which the noise on the matrix is delta.
+  [[nodiscard]] Estimate sample_ratio(double delta) const;
+  /// Where recovery becomes perfect [aim 27]; infinite when it never does.
+  [[nodiscard]] double perfect_recovery() const;
+  /// The fixed point; alpha >= 0. About ten evaluations of the spectrum.
+  [[nodiscard]] CurvePoint at(double alpha) const;
+
+ private:
+  struct Evaluation {
+    Estimate mmse;
+    Estimate alpha;
+  };
+  [[nodiscard]] Evaluation evaluate(double delta) const;
+  [[nodiscard]] CurvePoint point(double alpha, double delta, const Status& status) const;
+  [[nodiscard]] CurvePoint per_layer(CurvePoint point) const;
+
+  AttentionIndexed model_;
+  std::unique_ptr<Prior> prior_;
+  std::unique_ptr<const Information> information_;
+};
+
+/// The fixed point at every alpha, in parallel.
+[[nodiscard]] std::vector<CurvePoint> bayes_curve(const AttentionIndexed& model,
+                                                  std::span<const double> alphas,
+                                                  std::uint64_t seed, const Context& context);
+
+}  // namespace onset::aim

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+/// The label channels that there are. What a new one needs: docs/aim-channels.md.
+namespace onset::aim {
+
+class Channel;
+
+[[nodiscard]] const Channel& softmax_channel();
+[[nodiscard]] const Channel& hardmax_channel();
+[[nodiscard]] const Channel& linear_channel();
+
+/// All of them, in the order of the help; the first one is the default.
+[[nodiscard]] const std::vector<const Channel*>& channels();
+
+/// Throws InvalidArgument naming `channel` where there is none of that name.
+[[nodiscard]] const Channel& channel_named(std::string_view name);
+
+}  // namespace onset::aim

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aim/model/channel.hpp"
+
+namespace onset::aim {
+
+/// Of labels that fix some combinations of the scores exactly: their number, whatever q and V.
+class ExactInformation : public Information {
+ public:
+  explicit ExactInformation(double shown) : shown_(shown) {}
+  [[nodiscard]] Estimate operator()(double /*q*/, double /*v*/) const override {
+    return {shown_, 0.0};
+  }
+
+ private:
+  double shown_;
+};
+
+}  // namespace onset::aim

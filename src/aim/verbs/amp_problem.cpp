@@ -1,0 +1,125 @@
+#include "aim/verbs/amp_problem.hpp"
+
+#include <string>
+
+#include "aim/model/channel.hpp"
+#include "aim/verbs/model_fields.hpp"
+#include "aim/verbs/sizes.hpp"
+#include "onset/core/error.hpp"
+
+namespace onset::aim {
+namespace {
+
+constexpr int default_dim = 200;
+constexpr int default_runs = 4;
+
+void settle_folder(Amp& request) {
+  take_from_manifest(*request.data, request);
+  if (request.runs && *request.runs != 1) {
+    throw InvalidArgument("--runs", std::to_string(*request.runs) +
+                                        " runs on one data set would all be the same; allowed: 1 "
+                                        "with --data");
+  }
+  request.runs = 1;
+}
+
+/// Gives a field that nobody has said the default that other verbs have.
+template <class T>
+void fill(std::optional<T>& field, const T& usual) {
+  if (!field) field = usual;
+}
+
+/// The model with everything filled, as the other verbs have it.
+AttentionIndexed settle_given_model(Amp& request) {
+  Generate usual;
+  fill(request.channel, usual.channel);
+  fill(request.tokens, usual.tokens);
+  fill(request.rho, usual.rho);
+  fill(request.beta, usual.beta);
+  fill(request.noise_variance, 0.0);
+  settle_noise(request.noise, request.noise_variance);
+  fill(request.noise_kind, usual.noise_kind);
+  usual.channel = *request.channel;
+  usual.tokens = *request.tokens;
+  usual.rho = *request.rho;
+  usual.beta = *request.beta;
+  usual.noise_variance = request.noise_variance;
+  usual.noise_kind = *request.noise_kind;
+  return settle_model(usual);
+}
+
+/// A folder's samples at one alpha: the first n = alpha d^2.
+void require_samples(double alpha, const Dataset& data) {
+  const std::size_t wanted = samples_of(alpha, data.dim);
+  if (wanted <= data.samples) return;
+  throw InvalidArgument("--alpha", to_text(Value(alpha)) + " means " + std::to_string(wanted) +
+                                       " samples at dimension " + std::to_string(data.dim) +
+                                       "; allowed with these data: at most " +
+                                       to_text(Value(ratio_of(data.samples, data.dim))));
+}
+
+}  // namespace
+
+Fields<Amp> problem_fields() {
+  Fields<Amp> fields = model_fields<Amp>();
+  for (const Parameter& usual : stored_model_fields<Generate>().parameters()) {
+    const std::string said = "said by the manifest of --data.";
+    fields.edit(usual.name).text +=
+        std::holds_alternative<std::monostate>(usual.fallback)
+            ? " May be " + said
+            : " " + to_text(usual.fallback) + " unless given or " + said;
+  }
+  fields
+      .add("dim", &Amp::dim, dim_rule,
+           dim_text + (" " + std::to_string(default_dim)) +
+               " unless given or said by the manifest of --data.")
+      .add("runs", &Amp::runs, {.min = 1, .max = 10000},
+           "Teachers and data sets for each alpha; 1 with --data. " + std::to_string(default_runs) +
+               " unless given.")
+      .add("alpha", &Amp::alpha, {.min = 0.0, .max = max_alpha, .open_min = true, .grid = true},
+           "Sample ratios n/d^2 (samples over dimension squared). With --data, all samples unless "
+           "given.")
+      .add("data", &Amp::data, {.folder = true},
+           "Folder of `aim generate` (X.npy, Y.npy or logY.npy and, if known, truth/S.npy) instead "
+           "of drawn data.");
+  return fields;
+}
+
+AmpProblem settle_problem(Amp& request) {
+  settle_noise(request.noise, request.noise_variance);
+  if (request.data) {
+    settle_folder(request);
+  } else if (request.alpha.empty()) {
+    throw InvalidArgument("--alpha",
+                          "required, but not given; allowed: a grid of numbers above 0, or --data "
+                          "DIR instead");
+  } else {
+    fill(request.dim, default_dim);
+    fill(request.runs, default_runs);
+  }
+  AmpProblem problem{settle_given_model(request), {}, 0, request.seed};
+  const std::string why = problem.model.channel->no_output(problem.model);
+  if (!why.empty()) throw Refused(why);
+  if (request.data) {
+    problem.stored =
+        read_data(problem.model, *request.data, static_cast<std::size_t>(request.dim.value_or(0)));
+    const Dataset& data = problem.stored->data;
+    request.dim = static_cast<int>(data.dim);
+    if (request.alpha.empty()) request.alpha = {ratio_of(data.samples, data.dim)};
+    for (const double alpha : request.alpha) require_samples(alpha, data);
+  }
+  problem.dim = static_cast<std::size_t>(*request.dim);
+  problem.model = at_size(problem.model, problem.dim);
+  return problem;
+}
+
+AmpProblem::Sample AmpProblem::sample(double alpha, std::uint64_t run,
+                                      const Context& context) const {
+  const std::size_t samples = samples_of(alpha, dim);
+  if (stored) return {stored->data.first(samples), stored->truth};
+  Teacher teacher = sample_teacher(model, dim, seed, run, context);
+  Dataset data = sample_data(model, teacher, samples, seed, run, context);
+  return {std::move(data), std::move(teacher.matrix)};
+}
+
+}  // namespace onset::aim

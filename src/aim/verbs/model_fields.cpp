@@ -1,0 +1,58 @@
+#include "aim/verbs/model_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "aim/model/channel.hpp"
+#include "onset/core/error.hpp"
+
+namespace onset::aim {
+
+std::vector<std::string> channel_words() {
+  std::vector<std::string> words;
+  for (const Channel* channel : channels()) words.emplace_back(channel->name());
+  return words;
+}
+
+std::string channel_text() {
+  std::string text;
+  for (const Channel* channel : channels()) {
+    text += fmt::format("{} {} ({})", text.empty() ? "" : ",", channel->shows(), channel->name());
+  }
+  return "What a label shows of the scores:" + text + ".";
+}
+
+std::string tokens_text() {
+  std::string text;
+  for (const Channel* channel : channels()) {
+    const TokenRange range = channel->tokens();
+    text += fmt::format("{}{} to {} with {}", text.empty() ? "" : ", ", range.min, range.max,
+                        channel->name());
+  }
+  return "Tokens T of a sample: " + text + ".";
+}
+
+void settle_noise(std::optional<double>& deviation, std::optional<double>& variance) {
+  if (deviation && !variance) variance = *deviation * *deviation;
+  if (!variance) return;
+  // The root of a rounded square is exact, so that settled values agree to the bit.
+  const double root = std::sqrt(*variance);
+  if (deviation.value_or(root) != root) {
+    throw InvalidArgument("--noise", to_text(Value(*deviation)) +
+                                         " is not the standard deviation of --noise-variance " +
+                                         to_text(Value(*variance)) + "; allowed: one of both");
+  }
+  deviation = root;
+}
+
+AttentionIndexed checked_model(const AttentionIndexed& model) {
+  try {
+    model.validate();
+  } catch (const InvalidArgument& e) {
+    throw InvalidArgument("--" + e.field(), std::string(e.what()).substr(e.field().size() + 2));
+  }
+  return model;
+}
+
+}  // namespace onset::aim

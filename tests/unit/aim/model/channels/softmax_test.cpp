@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "aim/model/channel.hpp"
+#include "unit/aim/problem.hpp"
+
+namespace onset::aim {
+namespace {
+
+TEST(AimSoftmax, LabelsOfSoftmaxAreRowsOfProbabilities) {
+  const Problem p = draw(model_of("softmax", 3), 30, 0.1);
+  for (std::size_t row = 0; row < p.data.samples * 3; ++row) {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < 3; ++b) sum += std::exp(p.data.labels[3 * row + b]);
+    EXPECT_NEAR(sum, 1.0, 1e-14);
+  }
+}
+
+TEST(AimSoftmax, SoftmaxLabelsTellTheSameAtAnyTemperature) {
+  // At beta = 1e5 most probabilities are below 1e-308; their logarithms are not. Rounding of log y
+  // is that of beta h, so the scores come back to some units in the last place of h.
+  auto warm = model_of("softmax", 3);
+  auto cold = warm;
+  cold.beta = 1e5;
+  const Problem one = draw(warm, 20, 0.1);
+  const Problem other = draw(cold, 20, 0.1);
+  const auto first = warm.channel->output(warm, one.data);
+  const auto second = cold.channel->output(cold, other.data);
+  const std::vector<double> variance(6, 1.0);
+  const std::vector<double> omega(6, 0.0);
+  std::vector<double> g(6);
+  std::vector<double> h(6);
+  for (std::size_t s = 0; s < one.data.samples; ++s) {
+    first->gradient(s, omega, variance, g);
+    second->gradient(s, omega, variance, h);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(g[i], h[i], 1e-13);
+  }
+}
+
+/// log Z_out of a softmax label by integrating over the unseen shift.
+double log_softmax_evidence(const std::vector<double>& shown, const std::vector<double>& omega,
+                            const std::vector<double>& variance) {
+  double sum = 0.0;
+  for (int i = -2000; i <= 2000; ++i) {
+    double exponent = 0.0;
+    for (std::size_t j = 0; j < shown.size(); ++j) {
+      exponent -= std::pow(shown[j] + 0.005 * i - omega[j], 2) / (2.0 * variance[j]);
+    }
+    sum += std::exp(exponent);
+  }
+  return std::log(sum);
+}
+
+TEST(AimSoftmax, GradientIsTheSlopeOfTheEvidence) {
+  auto model = model_of("softmax", 3);
+  model.beta = 1.7;
+  const Problem p = draw(model, 20, 0.05);
+  // The scores themselves are one choice of what is shown, up to the shift that is integrated.
+  std::vector<double> products;
+  std::vector<double> scores;
+  scores_of(p.data, p.teacher.matrix, products, scores, {});
+  const auto output = model.channel->output(model, p.data);
+  const std::vector<double> variance{0.8, 0.5, 0.4, 0.9, 0.3, 1.1};
+  std::vector<double> omega{0.1, -0.2, 0.3, 0.2, 0.5, -0.4};
+  std::vector<double> g(6);
+  const std::vector<double> shown(scores.begin(), scores.begin() + 6);
+  output->gradient(0, omega, variance, g);
+  for (std::size_t i = 0; i < 6; ++i) {
+    auto up = omega;
+    auto down = omega;
+    up[i] += 1e-5;
+    down[i] -= 1e-5;
+    const double slope =
+        (log_softmax_evidence(shown, up, variance) - log_softmax_evidence(shown, down, variance)) /
+        2e-5;
+    EXPECT_NEAR(g[i], slope, 1e-6 * (1.0 + std::abs(slope)));
+  }
+}
+
+}  // namespace
+}  // namespace onset::aim
