@@ -17,7 +17,11 @@ std::string short_text(double x) {
 
 void judge_tolerance(const Parameters& p, const std::string& column, const std::string& remedy,
                      Result& result) {
-  const double tolerance = p.real("tol");
+  judge_tolerance(p.real("tol"), column, remedy, result);
+}
+
+void judge_tolerance(double tolerance, const std::string& column, const std::string& remedy,
+                     Result& result) {
   if (result.status != ResultStatus::ok || !(tolerance > 0.0)) return;
   double largest = 0.0;
   for (std::size_t row = 0; row < result.table.rows().size(); ++row) {
@@ -25,9 +29,8 @@ void judge_tolerance(const Parameters& p, const std::string& column, const std::
     largest = error <= largest ? largest : error;  // what is no number is not good enough
   }
   if (largest <= tolerance) return;
-  result.status = ResultStatus::unconverged;
-  result.reason = "the error of " + column + " is up to " + short_text(largest) +
-                  ", above the tolerance " + short_text(tolerance) + "; " + remedy;
+  result.unconverged("the error of " + column + " is up to " + short_text(largest) +
+                     ", above the tolerance " + short_text(tolerance) + "; " + remedy);
 }
 
 }  // namespace onset
