@@ -32,9 +32,4 @@ void judge_tolerance(double tolerance, const std::string& column, const std::str
       " above the tolerance " + short_text(tolerance) + "; " + remedy);
 }
 
-void judge_tolerance(const Parameters& p, const std::string& column, const std::string& remedy,
-                     Result& result) {
-  judge_tolerance(p.real("tol"), column, remedy, result);
-}
-
 }  // namespace onset

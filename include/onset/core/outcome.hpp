@@ -4,7 +4,6 @@
 #include <string>
 
 #include "onset/core/error.hpp"
-#include "onset/core/parameters.hpp"
 #include "onset/core/verb.hpp"
 
 namespace onset {
@@ -32,8 +31,5 @@ inline constexpr Estimate no_estimate{std::numeric_limits<double>::quiet_NaN(),
 /// known; 0: whatever comes out is fine. `remedy` says what would help.
 void judge_tolerance(double tolerance, const std::string& column, const std::string& remedy,
                      Result& result);
-/// The same with --tol.
-void judge_tolerance(const Parameters& parameters, const std::string& column,
-                     const std::string& remedy, Result& result);
 
 }  // namespace onset

@@ -91,7 +91,7 @@ class Slope {
 
  private:
   const numerics::Expression& activation_;
-  Loss loss_;
+  SampleLoss loss_;
   Lanes residual_{};
   Lanes derivative_{};
 };

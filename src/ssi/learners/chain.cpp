@@ -8,7 +8,6 @@
 #include "onset/numerics/normal_stream.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "onset/numerics/simd/clones.hpp"
 
 namespace onset::ssi {
@@ -18,11 +17,8 @@ namespace {
 constexpr std::size_t draws_at_once = 1536;
 
 std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double rate) {
-  switch (model.student.kind) {
-    case StudentKind::tied: return tied_chain(model, dim, rate);
-    case StudentKind::untied: return untied_chain(model, dim, rate);
-    case StudentKind::sequence: break;
-  }
+  if (model.student.vector_per_token) return untied_chain(model, dim, rate);
+  if (model.student.activation) return tied_chain(model, dim, rate);
   if (model.positional && model.tokens() == 2 && model.student.link->is_attention_matrix()) {
     return two_token_chain(model, dim, rate);
   }
@@ -122,20 +118,14 @@ class Block {
 
 void SgdOptions::validate(const SequenceModel& model) const {
   model.validate();
-  const double least = model.student.kind == StudentKind::sequence && model.positional ? 3.0 : 2.0;
-  if (!(dim >= least) || dim > 1e12 || dim != std::floor(dim)) {
+  const double min_dim = !model.student.activation && model.positional ? 3.0 : 2.0;
+  if (!(dim >= min_dim) || dim > 1e12 || dim != std::floor(dim)) {
     throw InvalidArgument("dim", "allowed: a whole number from " +
-                                     std::to_string(static_cast<int>(least)) + " to 1e12");
+                                     std::to_string(static_cast<int>(min_dim)) + " to 1e12");
   }
   if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a positive number");
   if (runs < 1) throw InvalidArgument("runs", "allowed: 1 or more");
   if (!(level > 0.0) || level > 1.0) throw InvalidArgument("level", "allowed: a number in (0, 1]");
-}
-
-std::optional<Estimate> mean_over_runs(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  if (values.size() == 1) return Estimate{values[0], std::abs(values[0])};
-  return numerics::reduce(values);
 }
 
 void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed, std::size_t block,

@@ -6,6 +6,7 @@
 
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "ssi/learners/chain.hpp"
 
 namespace onset::ssi {
@@ -172,14 +173,15 @@ DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
     runner.run(b, std::span(result.runs).subspan(b * lanes, count), e[b], m[b], context);
   });
   for (std::size_t t = 0; t < diffusion.times.size(); ++t) {
-    std::vector<double> all_e;
-    std::vector<double> all_m;
+    std::vector<double> sizes_e;
+    std::vector<double> sizes_m;
     for (std::size_t r = 0; r < options.runs; ++r) {
       const std::size_t at = t * lanes + r % lanes;
-      all_e.push_back(std::abs(e[r / lanes][at]));
-      all_m.push_back(std::abs(m[r / lanes][at]));
+      sizes_e.push_back(std::abs(e[r / lanes][at]));
+      sizes_m.push_back(std::abs(m[r / lanes][at]));
     }
-    result.rows.push_back({diffusion.times[t], *mean_over_runs(all_e), *mean_over_runs(all_m)});
+    result.rows.push_back(
+        {diffusion.times[t], numerics::mean_over_runs(sizes_e), numerics::mean_over_runs(sizes_m)});
   }
   return result;
 }

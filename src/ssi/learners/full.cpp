@@ -82,7 +82,7 @@ class Group {
         delta_(tokens_ * count),
         y_(outputs_ * count),
         f_(outputs_ * count) {
-    const std::size_t vectors = model.student.kind == StudentKind::untied ? tokens_ : 1;
+    const std::size_t vectors = model.student.vector_per_token ? tokens_ : 1;
     for (std::size_t r = 0; r < count; ++r) {
       weights_.emplace_back(dim_, vectors, options, first + r);
       streams_.emplace_back(options.seed, "ssi full", first + r);
@@ -186,8 +186,7 @@ class Group {
 std::vector<SgdRun> run_full(const SequenceModel& model, const SgdOptions& options,
                              const Context& context) {
   options.validate(model);
-  constexpr double largest = 1e8;
-  if (options.dim > largest) {
+  if (options.dim > max_full_dim) {
     throw InvalidArgument("dim", "allowed with all dimensions: up to 1e8; the chain has no limit");
   }
   std::vector<SgdRun> runs(options.runs);

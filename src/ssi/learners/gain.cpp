@@ -5,12 +5,13 @@
 
 #include "onset/core/error.hpp"
 #include "onset/ssi/limits/flow.hpp"
+#include "ssi/learners/ensemble.hpp"
 
 namespace onset::ssi {
 namespace {
 
 /// Rate at which the growth rate of m vanishes: 2 lambda/V. The same for both students. [ssi 36]
-double largest_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
+double max_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
   const FlowField field(tied, 1.0, seed, context);
   return 2.0 * growth_rates(field).lambda_m.value / field.variance_at_start().value;
 }
@@ -33,15 +34,10 @@ std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& 
   return Estimate{escape->value * sgd.dim / rate, escape->error * sgd.dim / rate};
 }
 
-std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs, bool& complete) {
-  std::vector<double> steps;
-  for (const SgdRun& run : runs) {
-    if (run.first_passage > 0) steps.push_back(static_cast<double>(run.first_passage));
-  }
-  complete = complete && steps.size() == runs.size();
-  // The mean of the quick ones alone would flatter.
-  if (steps.size() < runs.size()) return std::nullopt;
-  return mean_over_runs(steps);
+/// Nothing unless every run has passed: the mean of the quick ones alone would flatter.
+std::optional<Estimate> mean_of_all(const std::vector<SgdRun>& runs) {
+  if (count_reached(runs) < runs.size()) return std::nullopt;
+  return mean_passage(runs);
 }
 
 std::optional<Estimate> ratio(const std::optional<Estimate>& a, const std::optional<Estimate>& b) {
@@ -62,47 +58,47 @@ std::string_view to_string(RatePolicy policy) {
   return "";
 }
 
-Gain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
-                      const Context& context) {
-  if (tied.student.kind != StudentKind::tied) {
+MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
+                              const Context& context) {
+  if (!tied.student.activation || tied.student.vector_per_token) {
     throw InvalidArgument("student", "the gain compares a tied student with its untied twin");
   }
   SequenceModel untied = tied;
-  untied.student.kind = StudentKind::untied;
+  untied.student.vector_per_token = true;
   const auto tokens = static_cast<double>(tied.tokens());
-  Gain gain;
+  MeasuredGain gain;
   gain.rate_untied = gain.rate_tied = options.sgd.rate;
   if (options.policy == RatePolicy::sqrt) gain.rate_tied *= std::sqrt(tokens);
   if (options.policy == RatePolicy::linear) gain.rate_tied *= tokens;
   if (options.policy == RatePolicy::optimal) {
-    const double largest = largest_rate(tied, options.sgd.seed, context);
-    if (!(largest > 0.0)) throw Refused("the tied student never learns this target, at any rate");
-    gain.rate_untied = gain.rate_tied = 0.5 * largest;
+    const double max_tied = max_rate(tied, options.sgd.seed, context);
+    if (!(max_tied > 0.0)) throw Refused("the tied student never learns this target, at any rate");
+    gain.rate_untied = gain.rate_tied = 0.5 * max_tied;
   }
+  // The untied flow of M is the tied one divided by L [ssi 35]: at equal rates the gain is L.
   const auto ode_tied = flow_steps(tied, options.sgd, gain.rate_tied, context);
-  auto ode_untied = gain.rate_untied == gain.rate_tied
-                        ? ode_tied
-                        : flow_steps(tied, options.sgd, gain.rate_untied, context);
-  // The untied flow of M is the tied one divided by L. [ssi 35]
+  const bool equal = gain.rate_untied == gain.rate_tied;
+  auto ode_untied = equal ? ode_tied : flow_steps(tied, options.sgd, gain.rate_untied, context);
   if (ode_untied) ode_untied = Estimate{tokens * ode_untied->value, tokens * ode_untied->error};
-  gain.gain_ode = ratio(ode_untied, ode_tied);
+  gain.gain_ode = equal && ode_tied ? Estimate{tokens} : ratio(ode_untied, ode_tied);
 
-  gain.complete = true;
   const auto measure = [&](const SequenceModel& model, double rate,
                            const std::optional<Estimate>& ode) -> std::optional<Estimate> {
     SgdOptions sgd = options.sgd;
     sgd.rate = rate;
     sgd.stop_at_level = true;
     if (sgd.steps == 0) {
-      if (!ode)
+      if (!ode) {
         throw Refused(
             "at this rate the flow never reaches the level: give --steps, or a smaller --rate");
+      }
       sgd.steps = static_cast<std::uint64_t>(50.0 * ode->value);
     }
-    return mean_passage(run_chain(model, sgd, context), gain.complete);
+    return mean_of_all(run_chain(model, sgd, context));
   };
   gain.steps_tied = measure(tied, gain.rate_tied, ode_tied);
   gain.steps_untied = measure(untied, gain.rate_untied, ode_untied);
+  gain.complete = gain.steps_tied && gain.steps_untied;
   gain.gain = ratio(gain.steps_untied, gain.steps_tied);
   return gain;
 }

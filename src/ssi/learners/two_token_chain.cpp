@@ -118,19 +118,19 @@ class TwoTokenChain final : public SequenceState {
  public:
   TwoTokenChain(const SequenceModel& model, double dim, double rate)
       : SequenceState(model, dim, rate), loss_(model.loss) {
-    weight_.fill(loss_ == Loss::squared ? 2.0 : 1.0);
+    weight_.fill(loss_ == SampleLoss::squared ? 2.0 : 1.0);
   }
 
   void step(const StepDraws& draws) override {
     compute_fields(draws, e_.data(), m_.data(), fields_);
     numerics::simd::pair_softmax(fields_.z[0], fields_.z[1], lanes, f_, f_ + lanes);
-    if (loss_ == Loss::frobenius) inverse_norms(draws, f_, weight_.data());
+    if (loss_ == SampleLoss::frobenius) inverse_norms(draws, f_, weight_.data());
     compute_move(h_, draws, f_, weight_.data(), fields_, e_.data(), move_);
     if (apply_small(move_, e_.data(), m_.data()) > 0) apply_large(move_, e_.data(), m_.data());
   }
 
  private:
-  Loss loss_;
+  SampleLoss loss_;
   Fields fields_{};
   double move_[3 * lanes]{};
   double f_[2 * lanes]{};

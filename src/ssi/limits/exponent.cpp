@@ -75,7 +75,7 @@ void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
                   ", so that more than d^" + cut + " samples would be needed.";
     return;
   }
-  if (model.student_jumps()) {
+  if (model.student.jumps()) {
     explain_jump(model, x);
     return;
   }

@@ -36,8 +36,7 @@ class FlowField::Moments {
       }
       for (double& x : best_) x /= static_cast<double>(tables_.values.size());
     }
-    if (model.loss != Loss::frobenius &&
-        (model.tokens() <= 3 || model.student.kind == StudentKind::tied)) {
+    if (has_series(model)) {
       landscape_ = population_risk(model, seed, context);
     } else if (tables_.product_rules) {
       for (std::size_t rule = 0; rule < 2; ++rule) miss_.push_back(missing_slopes(rule));
@@ -167,12 +166,12 @@ Estimate reduce_rules(const std::vector<double>& values, bool product_rules) {
 
 FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed,
                      const Context& context) {
-  if (model.student.kind == StudentKind::untied) {
+  if (model.student.vector_per_token) {
     throw Refused(
         "the flow of an untied student has one overlap per token; its norm follows the tied flow "
         "L times slower where the target treats tokens alike (see ssi gain)");
   }
-  if (model.student_jumps()) {
+  if (model.student.jumps()) {
     throw Refused(
         "the student jumps: SGD follows its derivatives, which miss the jumps, and not the slope "
         "of "

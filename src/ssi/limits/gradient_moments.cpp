@@ -137,7 +137,7 @@ MomentTables by_grids(const SequenceModel& model, double rate, const OverlapNode
                       const Context& context) {
   // They differ in step and in what they leave out, so that their difference shows both errors.
   // The unsquared norm has a cone where the fit is perfect, and its slopes come from here alone.
-  const double step = model.loss == Loss::frobenius ? 0.28 : 0.4;
+  const double step = model.loss == SampleLoss::frobenius ? 0.28 : 0.4;
   const Grid grids[2] = {product_grid(2 * model.tokens(), step, 6.4, 1e-9),
                          product_grid(2 * model.tokens(), 1.15 * step, 5.7, 1e-7)};
   const auto& list = nodes.nodes();
@@ -266,7 +266,7 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
 
 MomentTables gradient_moments(const SequenceModel& model, double rate, const OverlapNodes& nodes,
                               std::uint64_t seed, const Context& context) {
-  if (model.student.kind == StudentKind::sequence && model.tokens() <= product_tokens) {
+  if (!model.student.activation && model.tokens() <= product_tokens) {
     return by_grids(model, rate, nodes, context);
   }
   return by_sobol(model, rate, nodes, seed, context);

@@ -17,8 +17,8 @@ constexpr double safety = 3.0;
 /// Of the terms that the risk is a sum of.
 constexpr double rounding = 1e-15;
 
-double scale_of(Loss loss) {
-  return loss == Loss::squared ? 2.0 : 1.0;
+double scale_of(SampleLoss loss) {
+  return loss == SampleLoss::squared ? 2.0 : 1.0;
 }
 
 /// R = E|g|^2/2 + F/2 - X, scaled by the loss. [ssi 7]
@@ -87,23 +87,24 @@ Jet Landscape::jet(double, double) const {
   throw InvalidArgument("landscape", "has no exact derivatives");
 }
 
+bool has_series(const SequenceModel& model) {
+  return model.loss != SampleLoss::frobenius &&
+         (model.tokens() <= grid_tokens || model.student.activation);
+}
+
 std::unique_ptr<Landscape> population_risk(const SequenceModel& model, std::uint64_t seed,
                                            const Context& context) {
-  if (model.student.kind == StudentKind::untied) {
+  if (model.student.vector_per_token) {
     throw Refused(
         "an untied student has one overlap per token, so its risk is no function of one e and m; "
         "its tied twin has one");
   }
   require_square_integrable(model);
-  if (model.loss != Loss::frobenius) {
-    if (model.student.kind == StudentKind::tied) {
-      return std::make_unique<SeriesLandscape>(activation_series(model, 64, true, context),
-                                               activation_series(model, 48, false, context),
-                                               scale_of(model.loss));
-    }
-    if (model.tokens() <= grid_tokens) return by_series(model, context);
-  }
-  return sampled_landscape(model, seed, context);
+  if (!has_series(model)) return sampled_landscape(model, seed, context);
+  if (!model.student.activation) return by_series(model, context);
+  return std::make_unique<SeriesLandscape>(activation_series(model, 64, true, context),
+                                           activation_series(model, 48, false, context),
+                                           scale_of(model.loss));
 }
 
 std::string type_of(double e, double m) {

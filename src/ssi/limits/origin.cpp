@@ -85,7 +85,7 @@ OriginExpansion blank_origin(std::size_t degree, bool positional) {
 OriginExpansion expand_at_origin(const SequenceModel& model, const Spectrum& spectrum,
                                  std::uint64_t seed, const Context& context) {
   OriginExpansion origin;
-  if (model.student.kind != StudentKind::sequence) {
+  if (model.student.activation) {
     origin = activation_origin(model, spectrum, seed, context);
   } else if (spectrum.exact && model.tokens() <= 3) {
     origin = quadrature_origin(model, spectrum, context);

@@ -109,7 +109,7 @@ double largest_form(const HermiteCoefficients& g, std::size_t s, double sigma) {
 OriginExpansion activation_origin(const SequenceModel& model, const Spectrum& spectrum,
                                   std::uint64_t seed, const Context& context) {
   const std::size_t degree = spectrum.degrees.size() - 1;
-  const bool untied = model.student.kind == StudentKind::untied;
+  const bool untied = model.student.vector_per_token;
   const auto [fine, coarse] = activation_coefficients(*model.student.activation, degree, context);
   std::vector<Estimate> sampled;
   if (!spectrum.exact) sampled = sampled_along_mean(*model.target, degree, seed, context);

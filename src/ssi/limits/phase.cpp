@@ -64,6 +64,8 @@ Jet PhaseDiagram::risk(double a, double omega, double e, double m) const {
 
 PhasePoint PhaseDiagram::point(double a, double omega) const {
   PhasePoint point;
+  point.a = a;
+  point.omega = omega;
   const double balance = fine_->start_balance(a, omega);
   point.start_type = balance < 0.0 ? "positional" : "semantic";
   if (omega >= 1.0) {
@@ -97,6 +99,7 @@ PhasePoint PhaseDiagram::point(double a, double omega) const {
 
 PhaseCurves PhaseDiagram::curves(double a) const {
   PhaseCurves curves;
+  curves.a = a;
   const auto both = [&](double (Table::*f)(double, double) const) {
     return compared(linear_root([&](double omega) { return (fine_.get()->*f)(a, omega); }),
                     linear_root([&](double omega) { return (coarse_.get()->*f)(a, omega); }));

@@ -2,32 +2,41 @@
 #include <cmath>
 #include <string>
 
-#include "core/plain_verb.hpp"
-#include "onset/core/error.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
 #include "onset/core/outcome.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "onset/ssi.hpp"
 #include "onset/ssi/limits/landscape.hpp"
-#include "ssi/verbs/mixture_options.hpp"
-#include "ssi/verbs/model_options.hpp"
+#include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
 
-std::vector<Column> loss_columns() {
-  return {{"e", "positional overlap", "", false},
-          {"m", "semantic overlap", "", false},
-          {"risk", "population risk", "loss", true},
-          {"slope_e", "its derivative in e", "loss", true},
-          {"slope_m", "its derivative in m", "loss", true}};
+struct LossRow {
+  double e = 0.0;
+  double m = 0.0;
+  Estimate risk = {};
+  Estimate slope_e = {};
+  Estimate slope_m = {};
+};
+
+Columns<LossRow> loss_columns() {
+  return Columns<LossRow>()
+      .add("e", &LossRow::e, "positional overlap")
+      .add("m", &LossRow::m, "semantic overlap")
+      .add("risk", &LossRow::risk, "population risk", "loss")
+      .add("slope_e", &LossRow::slope_e, "its derivative in e", "loss")
+      .add("slope_m", &LossRow::slope_m, "its derivative in m", "loss");
 }
 
 /// Without --tol, where the risk is a series; what is sampled has the errors that it has.
 constexpr double series_tolerance = 1e-3;
 
-bool is_series(const SequenceModel& model) {
-  return model.loss != Loss::frobenius &&
-         (model.tokens() <= 3 || model.student.kind != StudentKind::sequence);
+SequenceModel settle_loss(Loss& request) {
+  SequenceModel model = settle_model(request);
+  if (!request.tol && has_series(model)) request.tol = series_tolerance;
+  return model;
 }
 
 /// Whether a term of two tokens has kinks, which are then cut at on every line of a plane.
@@ -40,24 +49,17 @@ bool couples_kinks(const Link& link) {
 }
 constexpr double seconds_of_coupled_kinks = 1.5;
 
-struct Place {
-  double e;
-  double m;
-};
-
 /// The points of a square grid that lie in the disk, or the segment e = 0.
-std::vector<Place> places(std::int64_t points, bool positional) {
-  std::vector<Place> list;
-  const auto coordinate = [&](std::int64_t i) {
-    return -1.0 + 2.0 * static_cast<double>(i) / static_cast<double>(points - 1);
-  };
-  for (std::int64_t i = 0; i < points; ++i) {
+std::vector<LossRow> places(int points, bool positional) {
+  std::vector<LossRow> list;
+  const auto coordinate = [&](int i) { return -1.0 + 2.0 * i / (points - 1.0); };
+  for (int i = 0; i < points; ++i) {
     if (!positional) {
-      list.push_back({0.0, coordinate(i)});
+      list.push_back({.e = 0.0, .m = coordinate(i)});
       continue;
     }
-    for (std::int64_t j = 0; j < points; ++j) {
-      const Place x{coordinate(i), coordinate(j)};
+    for (int j = 0; j < points; ++j) {
+      const LossRow x{.e = coordinate(i), .m = coordinate(j)};
       if (std::hypot(x.e, x.m) <= 1.0 + 1e-12) list.push_back(x);
     }
   }
@@ -87,37 +89,34 @@ void add_minima(const Landscape& landscape, bool positional, const Context& cont
   }
 }
 
-Result run_loss(const Parameters& p, const Context& context) {
-  const SequenceModel model = read_model_or_mixture(p);
-  Result result;
-  result.table = Table(loss_columns());
-  keep_rows(result, [&] {
-    const auto landscape =
-        population_risk(model, static_cast<std::uint64_t>(p.integer("seed")), context);
-    const auto list = places(p.integer("points"), model.positional);
-    std::size_t done = 0;
-    for (const Place& x : list) {
-      context.check();
-      context.report(static_cast<double>(done++) / static_cast<double>(list.size()), "risk");
-      const RiskPoint r = landscape->at(x.e, x.m);
-      if (!std::isfinite(r.risk.value)) {
-        throw Refused(
-            "the risk is not finite: the target or the student has no value somewhere, "
-            "or no finite second moment under Gaussian fields");
-      }
-      result.table.add_row({x.e, x.m, r.risk, r.slope_e, r.slope_m});
+void run_loss(const Loss& request, const SequenceModel& model, const Context& context,
+              Result& result) {
+  const auto columns = loss_columns();
+  const auto landscape = population_risk(model, request.seed, context);
+  const auto list = places(request.points, model.positional);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    context.check();
+    context.report(static_cast<double>(i) / static_cast<double>(list.size()), "risk");
+    const RiskPoint point = landscape->at(list[i].e, list[i].m);
+    if (!std::isfinite(point.risk.value)) {
+      throw Refused(
+          "the risk is not finite: the target or the student has no value somewhere, or no finite "
+          "second moment under Gaussian fields");
     }
-    add_minima(*landscape, model.positional, context, result);
-  });
-  judge_tolerance(p, "risk", "no more digits are at hand", result);
-  return result;
+    LossRow row = list[i];
+    row.risk = point.risk;
+    row.slope_e = point.slope_e;
+    row.slope_m = point.slope_m;
+    result.table.add_row(columns.cells(row));
+  }
+  add_minima(*landscape, model.positional, context, result);
+  judge_tolerance(request.tol.value_or(0.0), "risk", "no more digits are at hand", result);
 }
 
-Cost loss_cost(const Parameters& p) {
-  const SequenceModel model = read_model_or_mixture(p);
-  const auto points = static_cast<double>(p.integer("points"));
+Cost loss_cost(const Loss& request, const SequenceModel& model) {
+  const double points = request.points;
   const double count = model.positional ? points * points : points;
-  const bool series = is_series(model);
+  const bool series = has_series(model);
   Cost cost;
   cost.method = series ? "R = E|g|^2/2 + F(e)/2 - sum_s c_s(e) m^s from Hermite coefficients of "
                          "target and student on a grid; errors: the difference of two rules."
@@ -129,38 +128,47 @@ Cost loss_cost(const Parameters& p) {
   return cost;
 }
 
-}  // namespace
-
-Verb loss_verb() {
-  PlainVerb verb;
-  verb.family = "ssi";
-  verb.name = "loss";
-  verb.summary = "the population risk of a sequence single-index model over its overlaps";
-  verb.details =
+Definition<Loss, SequenceModel> definition() {
+  Definition<Loss, SequenceModel> d;
+  d.family = "ssi";
+  d.name = "loss";
+  d.summary = "the population risk of a sequence single-index model over its overlaps";
+  d.details =
       "The risk R(e, m) of a student with semantic overlap m (cosine with the teacher) and "
       "positional overlap e (cosine with the positional encoding) on the disk e^2 + m^2 <= 1, with "
       "its gradient and, in the summary, its local minima and their types. A model is a --target "
       "with a --student, or --a and --omega: the positional-semantic model with target "
       "(1-omega) softmax(z z^T) + omega A(a), two tokens, P1 = -P2. The loss is |y-f|^2/2 unless "
       "--loss says otherwise.";
-  verb.parameters = model_parameters();
-  for (Parameter& parameter : mixture_parameters()) verb.parameters.push_back(std::move(parameter));
-  verb.parameters.push_back(loss_parameter(Loss::half_squared));
-  verb.parameters.push_back(make_parameter("points", ParameterKind::integer, std::int64_t{41}, 2,
-                                           401, "Values of each overlap from -1 to 1."));
-  verb.columns = loss_columns();
-  verb.primary = "risk";
-  verb.default_tol = series_tolerance;
-  verb.tol_for = [](const Parameters& p) {
-    return is_series(read_model_or_mixture(p)) ? series_tolerance : 0.0;
-  };
-  verb.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
-                   "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
-                   "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};
-  verb.method = 4;
-  verb.cost = loss_cost;
-  verb.run = run_loss;
-  return to_verb(std::move(verb));
+  d.fields = model_fields<Loss>();
+  add_mixture_fields(d.fields);
+  d.fields.add("points", &Loss::points, {.min = 2, .max = 401},
+               "Values of each overlap from -1 to 1.");
+  d.rows = {{"", loss_columns().list()}};
+  d.primary = "risk";
+  d.usual_tolerance = "1e-3 where the risk is a series, and what comes out where it is sampled,";
+  d.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
+                "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
+                "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};
+  d.method = 4;
+  d.settle = settle_loss;
+  d.cost = loss_cost;
+  d.run = run_loss;
+  return d;
+}
+
+}  // namespace
+
+Call Loss::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Loss::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb loss_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::ssi

@@ -12,7 +12,7 @@
 namespace onset::ssi {
 namespace {
 
-SequenceModel mixture(double a, double omega, Loss loss = Loss::half_squared) {
+SequenceModel mixture(double a, double omega, SampleLoss loss = SampleLoss::half_squared) {
   SequenceModel model;
   model.target = mixture_link(a, omega);
   model.student.link = attention_link({2, Reduction::none, {}, {}});
@@ -84,9 +84,9 @@ TEST(SsiRisk, SlopesAreItsDerivatives) {
 TEST(SsiRisk, SampledAgreesWithSeries) {
   // Twice the half-squared loss is the squared one; the unsquared norm is sampled.
   const auto half = population_risk(mixture(1.0, 0.6), 1, {});
-  const auto full = population_risk(mixture(1.0, 0.6, Loss::squared), 1, {});
+  const auto full = population_risk(mixture(1.0, 0.6, SampleLoss::squared), 1, {});
   EXPECT_NEAR(full->at(0.4, 0.2).risk.value, 2 * half->at(0.4, 0.2).risk.value, 1e-12);
-  const auto norm = population_risk(mixture(1.0, 0.6, Loss::frobenius), 1, {});
+  const auto norm = population_risk(mixture(1.0, 0.6, SampleLoss::frobenius), 1, {});
   const RiskPoint at = norm->at(0.4, 0.2);
   EXPECT_GT(at.risk.error, 0.0);
   EXPECT_LT(at.risk.value * at.risk.value, 2 * half->at(0.4, 0.2).risk.value) << "Jensen";
@@ -96,10 +96,8 @@ TEST(SsiRisk, SampledAgreesWithSeries) {
 TEST(SsiRisk, OfATiedStudentHasAClosedForm) {
   SequenceModel model;
   model.target = read_target("H2sum", 8);
-  model.student.kind = StudentKind::tied;
-  model.student.activation = read_activation("relu");
-  model.student.link = tied_link(model.student.activation, 8);
-  model.loss = Loss::squared;
+  model.student = make_student("tied", {.tokens = 8});
+  model.loss = SampleLoss::squared;
   const auto landscape = population_risk(model, 1, {});
   const double c2 = 0.5 * std::numbers::inv_sqrtpi;
   for (const double m : {0.0, 0.5, 1.0}) {
@@ -171,9 +169,7 @@ TEST(SsiRisk, AStopIsHeeded) {
 TEST(SsiRisk, UntiedStudentsAreRefused) {
   SequenceModel model;
   model.target = read_target("H2sum", 2);
-  model.student.kind = StudentKind::untied;
-  model.student.activation = read_activation("relu");
-  model.student.link = tied_link(model.student.activation, 2);
+  model.student = make_student("untied", {.tokens = 2});
   EXPECT_THROW((void)population_risk(model, 1, {}), Refused);
 }
 
@@ -262,9 +258,7 @@ TEST(SsiRisk, OnlyIsolatedMinimaAreCounted) {
   // He_4 against a student of degree 2: the risk is constant.
   SequenceModel flat;
   flat.target = read_target("He4(z1)", 2);
-  flat.student.kind = StudentKind::tied;
-  flat.student.activation = read_activation("He2");
-  flat.student.link = tied_link(flat.student.activation, 2);
+  flat.student = make_student("tied", {.tokens = 2, .activation = "He2"});
   EXPECT_TRUE(minima(flat).list.empty());
   // R = R_0 + c m^4 along m: a minimum without a curvature.
   SequenceModel quartic;
@@ -307,7 +301,7 @@ TEST(SsiRisk, SampledSlopesHoldAtTheRim) {
 
 /// Omega = 0: the fit is perfect at m = 1, where the unsquared loss falls like sqrt(1 - m^2).
 TEST(SsiRisk, ASlopeThatDivergesHasAnErrorOfItsOwnSize) {
-  const auto landscape = population_risk(mixture(1.0, 0.0, Loss::frobenius), 1, {});
+  const auto landscape = population_risk(mixture(1.0, 0.0, SampleLoss::frobenius), 1, {});
   const Estimate slope = landscape->at(0.0, 1.0).slope_m;
   EXPECT_GT(slope.error, 0.3 * std::abs(slope.value));
 }

@@ -37,7 +37,7 @@ TEST(SsiAttention, IsTheRowSoftmaxOfTheProducts) {
     }
     EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace, {}, {}}), z)[0], trace, 1e-14);
     const double root = std::sqrt(static_cast<double>(z.size()));
-    EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace_by_root, {}, {}}), z)[0],
+    EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace_sqrt, {}, {}}), z)[0],
                 trace / root, 1e-14);
   }
 }
@@ -58,7 +58,7 @@ TEST(SsiLinks, PullbacksAreTheDerivatives) {
   std::vector<LinkPointer> links;
   for (const std::size_t tokens : {2u, 3u}) {
     for (const auto reduction :
-         {Reduction::none, Reduction::trace, Reduction::trace_by_root, Reduction::projection}) {
+         {Reduction::none, Reduction::trace, Reduction::trace_sqrt, Reduction::projection}) {
       links.push_back(attention_link({tokens, reduction, {}, {}}));
     }
     links.push_back(tied_link(read_activation("tanh"), tokens));
@@ -98,7 +98,8 @@ TEST(SsiLinks, NamesOfThePapersAreSums) {
 }
 
 TEST(SsiLoss, WeightsAreItsDerivatives) {
-  for (const Loss loss : {Loss::half_squared, Loss::squared, Loss::frobenius}) {
+  for (const SampleLoss loss :
+       {SampleLoss::half_squared, SampleLoss::squared, SampleLoss::frobenius}) {
     std::vector<double> residual{0.3, -0.8, 0.1};
     std::vector<double> weight = residual;
     loss_weights(loss, 3, 1, weight.data());
@@ -115,7 +116,7 @@ TEST(SsiLoss, WeightsAreItsDerivatives) {
     }
   }
   std::vector<double> perfect(3, 0.0);
-  loss_weights(Loss::frobenius, 3, 1, perfect.data());
+  loss_weights(SampleLoss::frobenius, 3, 1, perfect.data());
   EXPECT_EQ(perfect, std::vector<double>(3, 0.0)) << "no NaN at a perfect fit";
 }
 

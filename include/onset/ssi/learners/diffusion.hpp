@@ -17,14 +17,8 @@ struct DiffusionOptions {
 };
 
 struct DiffusionResult {
-  std::vector<SgdRun> runs;  ///< first passages in steps n = t d/eta
-  /// For every asked time: mean and standard error of |e| and |m| over the runs.
-  struct Row {
-    double time;
-    Estimate e;
-    Estimate m;
-  };
-  std::vector<Row> rows;
+  std::vector<SgdRun> runs;   ///< first passages in steps n = t d/eta
+  std::vector<FlowRow> rows;  ///< for every asked time: means of |e| and |m| over the runs
 };
 
 [[nodiscard]] DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,

@@ -2,23 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
+#include "onset/ssi/learners/rate_policy.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
 namespace onset::ssi {
-
-/// The learning rate of the tied student beside that of the untied one.
-enum class RatePolicy {
-  equal,    ///< the same
-  sqrt,     ///< sqrt(L) times
-  linear,   ///< L times
-  optimal,  ///< each its own best, half of the largest at which it still learns
-};
-[[nodiscard]] std::string_view to_string(RatePolicy policy);
 
 struct GainOptions {
   SgdOptions sgd;  ///< rate: that of the untied student; steps: at most, 0 for 50 times the ODE's
@@ -26,7 +17,7 @@ struct GainOptions {
 };
 
 /// How many more steps the untied student needs to bring its overlap to the level. [ssi 35-37]
-struct Gain {
+struct MeasuredGain {
   double rate_tied = 0.0;
   double rate_untied = 0.0;
   std::optional<Estimate> steps_tied;  ///< mean first passages of the chain; nothing if too few
@@ -37,8 +28,8 @@ struct Gain {
 };
 
 /// `tied` has a tied student; its untied twin is made from it.
-[[nodiscard]] Gain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
-                                    const Context& context);
+[[nodiscard]] MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
+                                            const Context& context);
 
 /// The slope of log(gain) against log(tokens) by weighted least squares; nothing for fewer than two
 /// points.

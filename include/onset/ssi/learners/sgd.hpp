@@ -2,21 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "onset/core/context.hpp"
-#include "onset/core/estimate.hpp"
+#include "onset/ssi/learners/start.hpp"
 #include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
-
-/// Where the student's weights are at first.
-enum class Start {
-  zero,        ///< no overlap with the teacher or the positional encoding: only noise starts a run
-  random,      ///< uniform on the sphere: overlaps of order 1/sqrt(d)
-  overlapped,  ///< m = 1/sqrt(d) exactly, e = 0
-};
 
 struct SgdOptions {
   double dim = 1000;  ///< d, a whole number; up to 1e12 for the chain
@@ -39,16 +31,13 @@ struct SgdRun {
   std::uint64_t first_passage = 0;
 };
 
-/// Mean and standard error over runs. Of a single run nothing is known of the scatter: its error is
-/// the value itself. Nothing for no run.
-[[nodiscard]] std::optional<Estimate> mean_over_runs(const std::vector<double>& values);
-
 /// The exact low-dimensional Markov chain of the overlaps: the law of online SGD at any d, at a
 /// cost that does not depend on d. [ssi 29-33] Blocks of 64 runs advance together.
 [[nodiscard]] std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
                                             const Context& context);
 
 /// The same process with all d dimensions, in single precision: for cross-checks.
+inline constexpr double max_full_dim = 1e8;
 [[nodiscard]] std::vector<SgdRun> run_full(const SequenceModel& model, const SgdOptions& options,
                                            const Context& context);
 

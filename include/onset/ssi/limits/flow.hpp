@@ -62,13 +62,15 @@ struct FlowOptions {
   double level = 0.5;  ///< of |(e, m)|, for the escape time
 };
 
+/// The overlaps at one time.
+struct FlowRow {
+  double time = 0.0;
+  Estimate e = {};
+  Estimate m = {};
+};
+
 struct FlowPath {
-  struct Row {
-    double time;
-    Estimate e;
-    Estimate m;
-  };
-  std::vector<Row> rows;
+  std::vector<FlowRow> rows;
   std::optional<Estimate> escape;  ///< first time with |(e, m)| >= level
   Status status;
 };

@@ -28,6 +28,10 @@ class Landscape {
   [[nodiscard]] virtual Jet jet(double e, double m) const;
 };
 
+/// Whether the risk of a model is a Hermite series: squared losses of up to three tokens, and
+/// students of one activation for any number.
+[[nodiscard]] bool has_series(const SequenceModel& model);
+
 /// Squared losses of up to three tokens, and tied students of any number: Hermite series, errors
 /// from two rules. Everything else: quasi-Monte Carlo at every point, errors from replicates.
 /// Throws Refused for an untied student, which has one overlap per token.

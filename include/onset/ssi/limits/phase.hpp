@@ -12,6 +12,8 @@ namespace onset::ssi {
 
 /// The phases of the positional-semantic model at one (a, omega). [ssi 22-28]
 struct PhasePoint {
+  double a = 0.0;
+  double omega = 0.0;
   std::string global_type;  ///< semantic, positional, mixed; degenerate at omega = 1
   std::string start_type;   ///< semantic, positional: the steepest direction at the start; or none
   std::optional<int> minima;  ///< local minima in the closed first quadrant
@@ -23,6 +25,7 @@ struct PhasePoint {
 /// The values of omega at which something changes, for one a; nothing where it does not happen in
 /// (0, 1).
 struct PhaseCurves {
+  double a = 0.0;
   std::optional<Estimate> positional_appears;  ///< (1, 0) becomes a local minimum
   std::optional<Estimate> start_switches;      ///< steepest direction: semantic to positional
   std::optional<Estimate> global_switches;     ///< the global minimiser crosses e = m

@@ -7,6 +7,7 @@
 
 #include "onset/numerics/expression.hpp"
 #include "onset/numerics/hermite.hpp"
+#include "onset/ssi/model/reduction.hpp"
 
 namespace onset::ssi {
 
@@ -31,14 +32,6 @@ using LinkPointer = std::shared_ptr<const Link>;
 
 /// An expression of z1, .., zL, and sums over tokens of z. Throws numerics::SyntaxError.
 [[nodiscard]] LinkPointer expression_link(const std::string& text, std::size_t tokens);
-
-/// What of the attention matrix is the output.
-enum class Reduction {
-  none,           ///< the whole matrix, L^2 outputs, row by row
-  trace,          ///< Tr
-  trace_by_root,  ///< Tr / sqrt(L)
-  projection,     ///< left^T F right, unit vectors
-};
 
 /// F = softmax_rows(z z^T), reduced. [ssi 3]
 struct Attention {

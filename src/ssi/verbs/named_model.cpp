@@ -1,0 +1,67 @@
+#include "ssi/verbs/named_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "onset/core/parameters.hpp"
+#include "ssi/verbs/as_option.hpp"
+
+namespace onset::ssi {
+namespace {
+
+/// Throws unless squares of what is computed from the link are numbers.
+void require_scale(const Link& link, const std::string& option) {
+  constexpr std::size_t count = 64;
+  constexpr double max_size = 1e100;
+  std::vector<double> z(link.tokens() * count);
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    z[i] = 2.0 * std::sin(1.0 + 3.0 * static_cast<double>(i));
+  }
+  std::vector<double> values(link.outputs() * count);
+  link.values(count, z.data(), values.data());
+  double size = 0.0;
+  for (const double x : values) size = std::max(size, std::abs(x));
+  if (size == 0.0 || (size >= 1.0 / max_size && size <= max_size)) return;
+  throw InvalidArgument(option, "has values of the size " + to_text(Value(size)) +
+                                    "; allowed: sizes from 1e-100 to 1e100");
+}
+
+LinkPointer named_target(const std::string& text, std::size_t tokens) {
+  try {
+    return read_target(text, tokens);
+  } catch (const numerics::SyntaxError& e) {
+    throw InvalidArgument("--target", e.what());
+  }
+}
+
+}  // namespace
+
+SequenceModel named_model(const ModelTexts& texts) {
+  if (!texts.target) {
+    throw InvalidArgument("--target",
+                          "is missing; allowed: an expression of z1, .., zL, or a name");
+  }
+  SequenceModel model;
+  model.target = named_target(*texts.target, texts.options.tokens);
+  model.positional = texts.positional;
+  model.loss = texts.loss;
+  StudentOptions options = texts.options;
+  options.outputs = model.target->outputs();
+  model.student = as_option([&] { return make_student(texts.student, options); });
+  require_scale(*model.target, "--target");
+  require_scale(*model.student.link, "--student");
+  as_option([&] { model.validate(); });
+  return model;
+}
+
+SequenceModel mixture_model(double a, double omega, SampleLoss loss) {
+  SequenceModel model;
+  model.target = mixture_link(a, omega);
+  model.student = make_student("attention", {.tokens = 2, .reduction = Reduction::none});
+  model.positional = true;
+  model.loss = loss;
+  return model;
+}
+
+}  // namespace onset::ssi

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "onset/ssi/model/model.hpp"
+
+/// Models as options describe them. Mistakes are InvalidArgument naming the option; one in an
+/// expression is shown at its place.
+namespace onset::ssi {
+
+inline constexpr double max_tokens = 64;
+inline constexpr double max_strength = 5;  ///< of --a
+
+/// A target and a student by their texts.
+struct ModelTexts {
+  std::optional<std::string> target = {};
+  std::string student = "attention";
+  StudentOptions options = {};  ///< the number of outputs is taken from the target
+  bool positional = false;
+  SampleLoss loss = SampleLoss::half_squared;
+};
+[[nodiscard]] SequenceModel named_model(const ModelTexts& texts);
+
+/// The positional-semantic model of two tokens: target (1 - omega) softmax + omega A(a), attention
+/// student without reduction, opposite positional encodings.
+[[nodiscard]] SequenceModel mixture_model(double a, double omega, SampleLoss loss);
+
+}  // namespace onset::ssi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/fields.hpp"
+#include "onset/ssi/learners/sgd.hpp"
+
+/// What requests that run SGD have in common.
+namespace onset::ssi {
+
+inline constexpr double max_dim = 1e12;
+inline constexpr double max_steps = 1e15;
+
+/// dim, rate, runs, start, level.
+template <class Request>
+void add_sgd_fields(Fields<Request>& fields) {
+  fields
+      .add("dim", &Request::dim, {.min = 3.0, .max = max_dim, .whole = true},
+           "Dimension d of a token, a whole number.")
+      .add("rate", &Request::rate, {.min = 0.0, .max = 1e6, .open_min = true},
+           "Learning rate eta: w <- w - eta grad l, then |w|^2 = d.")
+      .add("runs", &Request::runs, {.min = 1, .max = 1e7}, "Independent runs.")
+      .add_word("start", &Request::start, {Start::random, Start::zero, Start::overlapped},
+                "random: uniform on the sphere; zero: e = m = 0 exactly; overlapped: "
+                "m = 1/sqrt(d), e = 0.")
+      .add("level", &Request::level, {.min = 0.0, .max = 1.0, .open_min = true},
+           "Overlap max(|e|, |m|) whose first passage is recorded.");
+}
+
+/// These; the number of steps is left to the verb.
+template <class Request>
+[[nodiscard]] SgdOptions sgd_options(const Request& request) {
+  SgdOptions options;
+  options.dim = request.dim;
+  options.rate = request.rate;
+  options.runs = static_cast<std::size_t>(request.runs);
+  options.start = request.start;
+  options.level = request.level;
+  options.seed = request.seed;
+  return options;
+}
+
+}  // namespace onset::ssi
