@@ -31,7 +31,7 @@ struct DescentOptions {
 struct DescentErrors {
   std::vector<double> single;  ///< of each start
   double averaged = 0.0;       ///< of the mean of the students' matrices
-  /// Of the mean of infinitely many: products of errors of different starts [aim 32].
+  /// Error of the mean of infinitely many, from products of errors of different starts [aim 32].
   double extrapolated = 0.0;
   std::vector<double> loss;  ///< where each start ended, over where it began
   /// How each start ended: converged with a loss below 1e-3 of the first one or at a plateau (its

@@ -12,7 +12,7 @@ namespace onset::aim {
 
 inline constexpr const char* alpha_meaning =
     "sample ratio alpha = n/d^2 (samples over dimension squared); n/(d r) with --rho 0";
-/// The same for data, which have a width.
+/// What alpha is for data, which always have a width.
 inline constexpr const char* data_alpha_meaning =
     "sample ratio alpha = n/d^2 (samples over dimension squared)";
 

@@ -4,7 +4,8 @@
 
 namespace onset::aim {
 
-/// Of labels that fix some combinations of the scores exactly: their number, whatever q and V.
+/// Labels that fix some combinations of the scores exactly tell as much as their number, whatever q
+/// and V.
 class ExactInformation : public Information {
  public:
   explicit ExactInformation(double shown) : shown_(shown) {}

@@ -76,10 +76,10 @@ std::shared_ptr<const HardmaxInformation> make_pair(const PublishedHardmax& publ
                                                     const Context& context) {
   constexpr int degree = 26;
   // The last node stands for infinity, and the first for 0, closer than rounding can tell.
-  constexpr double smallest = 1e-9;
+  constexpr double min_angle = 1e-9;
   std::vector<double> angles = numerics::ChebyshevSeries::nodes(0.0, max_angle, degree);
   std::vector<double> values(angles.size());
-  angles.front() = smallest;
+  angles.front() = min_angle;
   numerics::parallel_for(context, angles.size() - 1, [&](std::size_t i) {
     const double root = std::tan(angles[i]);
     values[i] = hardmax_pair_information(root * root, published) / std::cos(angles[i]);

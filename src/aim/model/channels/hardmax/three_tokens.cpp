@@ -116,7 +116,7 @@ class Grid {
   [[nodiscard]] std::size_t size() const { return x_.size(); }
   /// Probability that score i is below, or above if it is a diagonal that wins its row.
   [[nodiscard]] double side(std::size_t i, std::size_t at) const { return side_[i][at]; }
-  /// Its density, and (x - omega)/variance.
+  /// The score's density at x, and (x - omega)/variance.
   [[nodiscard]] double density(std::size_t i, std::size_t at) const { return density_[i][at]; }
   [[nodiscard]] double pull(std::size_t i, std::size_t at) const {
     return (x_[at] - omega_[i]) / variance_[i];
@@ -130,7 +130,8 @@ class Grid {
     for (std::size_t i = 0; i < f.size(); i += nodes) before += add_panel(f, i, false, before, out);
     return out;
   }
-  /// And above, on its own: where it is small, a difference would have no digits left.
+  /// Integrals of f above every point, on their own: where one is small, a difference would have no
+  /// digits left.
   [[nodiscard]] Values integral_above(const Values& f) const {
     Values out(f.size());
     double before = 0.0;
