@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "onset/smi/limits/curve.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 namespace {
 
@@ -19,7 +20,8 @@ void curve(benchmark::State& state) {
   onset::Context context;
   context.threads = onset::available_threads();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(onset::smi::bayes_curve(model, alphas, options, context));
+    benchmark::DoNotOptimize(
+        onset::smi::bayes_curve(*attention_model(model), alphas, options, context));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "onset/numerics/roots.hpp"
 #include "onset/smi/limits/curve.hpp"
+#include "onset/smi/model/attention_model.hpp"
 #include "support/contexts.hpp"
 #include "support/one_layer_gain.hpp"
 #include "support/scale.hpp"
@@ -134,7 +135,7 @@ TEST(LongCoverage, TheOverlapsOfOneLayersCurveAreWithinTheirErrors) {
     options.tolerance = 0.05;
     options.error_points = 16;
     options.seed = static_cast<std::uint64_t>(seed);
-    const BayesCurve curve = bayes_curve(model, alphas, options, with_threads(2));
+    const BayesCurve curve = bayes_curve(*attention_model(model), alphas, options, with_threads(2));
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       const Estimate q = curve.points[k].overlap[0];
       t[k].push_back((q.value - truth[k]) / q.error);
@@ -167,7 +168,7 @@ std::vector<Estimate> two_layer_numbers(std::uint64_t seed) {
   options.trace_points = 128;
   options.trace_spacing = 0.2;
   options.seed = seed;
-  const Staircase stairs = staircase(DeepAttention(), options, with_threads(2));
+  const Staircase stairs = staircase(*attention_model(DeepAttention()), options, with_threads(2));
   return {stairs.steps[1].alpha, overlap_at(0.4, stairs.steps[0], 1),
           overlap_at(0.85, stairs.steps[1], 0), overlap_at(0.85, stairs.steps[1], 1)};
 }

@@ -9,7 +9,8 @@
 #include "onset/smi/limits/channel.hpp"
 #include "onset/smi/limits/prediction_error.hpp"
 #include "onset/smi/limits/staircase.hpp"
-#include "onset/smi/limits/uninformed.hpp"
+#include "onset/smi/model/attention_model.hpp"
+#include "smi/model/uninformed.hpp"
 #include "support/contexts.hpp"
 
 namespace onset::smi {
@@ -125,7 +126,8 @@ TEST(LongSmiPublished, TheSecondThresholdAtSkipOneIsNotThePublishedOne) {
   options.tolerance = 5e-3;
   options.trace_points = 64;  // the branches do not matter here
   options.trace_spacing = 0.25;
-  const Estimate ours = staircase(two_layers(1.0), options, with_threads(2)).steps[1].alpha;
+  const Estimate ours =
+      staircase(*attention_model(two_layers(1.0)), options, with_threads(2)).steps[1].alpha;
   EXPECT_LE(ours.error, options.tolerance);
   EXPECT_NEAR(ours.value, 0.719, std::hypot(5.0 * 2e-3, far_out * ours.error));
   EXPECT_GT(0.794 - ours.value, far_out * ours.error);

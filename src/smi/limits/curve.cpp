@@ -208,12 +208,8 @@ namespace {
 
 class CurveSolver {
  public:
-  /// Makes a staircase with the given options.
-  using MakeStairs = std::function<Staircase(const StaircaseOptions&)>;
-
-  CurveSolver(const SequenceModel& model, MakeStairs make_stairs, const CurveOptions& options,
-              const Context& context)
-      : model_(model), make_stairs_(std::move(make_stairs)), options_(options), context_(context) {}
+  CurveSolver(const SequenceModel& model, const CurveOptions& options, const Context& context)
+      : model_(model), options_(options), context_(context) {}
 
   /// A staircase fine enough that every overlap on the grid meets the tolerance.
   bool prepare(std::span<const double> alphas) {
@@ -228,7 +224,7 @@ class CurveSolver {
       if (options_.choice == BranchChoice::uninformed) s.alpha_stop = s.alpha_end;
       s.seed = options_.seed;
       for (const double q : options_.held) s.held.push_back(q < 0.0 ? -1.0 : -std::log1p(-q));
-      stairs_ = make_stairs_(s);
+      stairs_ = staircase(model_, s, context_);
       double scatter = 0.0;  // both in units of what is allowed
       double total = 0.0;
       for (const double alpha : alphas) {
@@ -367,7 +363,6 @@ class CurveSolver {
   }
 
   const SequenceModel& model_;
-  MakeStairs make_stairs_;
   const CurveOptions& options_;
   const Context& context_;
   Staircase stairs_;
@@ -409,21 +404,7 @@ BayesCurve bayes_curve(const SequenceModel& model, std::span<const double> alpha
                        const std::function<void(const CurvePoint&)>& finished) {
   options.validate();
   check_alphas(alphas);
-  CurveSolver solver(
-      model, [&](const StaircaseOptions& s) { return staircase(model, s, context); }, options,
-      context);
-  return solve_curve(solver, alphas, context, finished);
-}
-
-BayesCurve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
-                       const CurveOptions& options, const Context& context,
-                       const std::function<void(const CurvePoint&)>& finished) {
-  options.validate();
-  check_alphas(alphas);
-  const auto attention = attention_model(model);
-  CurveSolver solver(
-      *attention, [&](const StaircaseOptions& s) { return staircase(model, s, context); }, options,
-      context);
+  CurveSolver solver(model, options, context);
   return solve_curve(solver, alphas, context, finished);
 }
 

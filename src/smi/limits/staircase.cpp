@@ -9,9 +9,8 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/smi/model/attention_model.hpp"
-#include "smi/limits/beginning.hpp"
 #include "smi/limits/branch_end.hpp"
+#include "smi/limits/channel_at_zero.hpp"
 #include "smi/limits/inner_nodes.hpp"
 #include "smi/limits/threshold_refinement.hpp"
 
@@ -81,10 +80,9 @@ struct NextStage {
 
 class Builder {
  public:
-  Builder(const SequenceModel& model, const DeepAttention* attention,
-          const StaircaseOptions& options, const Context& context, const ThresholdFound& found)
+  Builder(const SequenceModel& model, const StaircaseOptions& options, const Context& context,
+          const ThresholdFound& found)
       : model_(model),
-        attention_(attention),
         options_(options),
         context_(context),
         found_(found),
@@ -164,41 +162,35 @@ class Builder {
 
   // ---- where nothing is learned yet ------------------------------------------------------------
 
-  [[nodiscard]] bool has_rule() const {
-    return attention_ != nullptr && options_.held.empty() && has_uninformed_rule(*attention_);
-  }
-
-  [[nodiscard]] Beginning beginning(bool deterministic, std::size_t nodes,
-                                    std::size_t points) const {
-    if (deterministic) {
-      UninformedOptions rule;
-      rule.seed = options_.seed;
-      rule.nodes = nodes;
-      return deterministic_beginning(*attention_, rule, context_);
-    }
+  [[nodiscard]] ChannelAtZero sampled_at_zero(std::size_t points) const {
     std::vector<double> variance(blocks_);
     for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
-    return sampled_beginning(model_, channel_options(points, growth_nodes), variance, context_);
+    return sampled_channel_at_zero(model_, channel_options(points, growth_nodes), variance,
+                                   context_);
+  }
+
+  /// By the model's own rule, if it has one; that knows of no block that is held.
+  [[nodiscard]] std::optional<ChannelAtZero> ruled_at_zero(std::size_t nodes) const {
+    if (!options_.held.empty()) return std::nullopt;
+    return model_.channel_at_zero({.nodes = nodes, .seed = options_.seed}, context_);
   }
 
   /// The blocks that are learned at once, or else the fastest growing ones at overlap 0 [smi 18].
   std::optional<NextStage> first_stage() {
     std::size_t nodes = first_lattice;
     std::size_t points = first_points;
-    const bool deterministic = has_rule();
     for (;;) {
-      const Beginning known = beginning(deterministic, nodes, points);
-      std::optional<NextStage> stage = stage_at(known);
-      result_.log_evidence = known.log_evidence;
-      result_.log_evidence_bias = known.log_evidence_bias;
+      const std::optional<ChannelAtZero> ruled = ruled_at_zero(nodes);
+      const ChannelAtZero channel = ruled ? *ruled : sampled_at_zero(points);
+      std::optional<NextStage> stage = stage_at(channel);
+      result_.log_evidence = channel.log_evidence;
+      result_.log_evidence_bias = channel.log_evidence_bias;
       if (!stage || stage->trivial) return stage;
       const Estimate alpha = threshold(*stage);
-      const double allowed = deterministic ? options_.first_tolerance
-                                           : std::max(options_.first_tolerance, options_.tolerance);
-      const bool met = alpha.error <= allowed;
-      const bool last =
-          deterministic ? nodes == numerics::max_lattice_size : points >= options_.max_points;
-      if (met || last) {
+      const double allowed =
+          ruled ? options_.first_tolerance : std::max(options_.first_tolerance, options_.tolerance);
+      const bool last = ruled ? nodes == numerics::max_lattice_size : points >= options_.max_points;
+      if (alpha.error <= allowed || last) {
         // The first one is computed to more than was asked where that is cheap.
         result_.met_tolerance = result_.met_tolerance && alpha.error <= options_.tolerance;
         return stage;
@@ -236,31 +228,31 @@ class Builder {
     return blocks;
   }
 
-  [[nodiscard]] std::optional<NextStage> stage_at(const Beginning& beginning) const {
+  [[nodiscard]] std::optional<NextStage> stage_at(const ChannelAtZero& channel) const {
     NextStage stage;
-    stage.start.log_evidence = beginning.log_evidence;
+    stage.start.log_evidence = channel.log_evidence;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      stage.start.depth.emplace_back(beginning.log_evidence.size(), held_depth(b));
+      stage.start.depth.emplace_back(channel.log_evidence.size(), held_depth(b));
     }
     stage.start.depth_scale = first_depth_scale;
-    Replicates pull(beginning.log_evidence.size(), 0.0);
+    Replicates pull(channel.log_evidence.size(), 0.0);
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (!is_open(b) || !is_positive(beginning.pull[b])) continue;
+      if (!is_open(b) || !is_positive(channel.pull[b])) continue;
       stage.blocks.push_back(b);
-      for (std::size_t r = 0; r < pull.size(); ++r) pull[r] += beginning.pull[b][r];
+      for (std::size_t r = 0; r < pull.size(); ++r) pull[r] += channel.pull[b][r];
     }
     if (!stage.blocks.empty()) {
       stage.trivial = stage.start.from_nothing = true;
       stage.start.log_alpha = numerics::map(pull, [](double p) { return -std::log(p); });
       return stage;
     }
-    const std::optional<std::size_t> best = fastest_open(beginning.growth);
+    const std::optional<std::size_t> best = fastest_open(channel.growth);
     if (!best) return {};
     const std::size_t fastest = *best;
-    stage.blocks = as_fast(beginning.growth, fastest);
+    stage.blocks = as_fast(channel.growth, fastest);
     stage.start.log_alpha =
-        numerics::map(beginning.growth[fastest], [](double f) { return -std::log(f); });
-    stage.start.relative_bias = beginning.relative_bias[fastest];
+        numerics::map(channel.growth[fastest], [](double f) { return -std::log(f); });
+    stage.start.relative_bias = channel.relative_bias[fastest];
     return stage;
   }
 
@@ -487,7 +479,6 @@ class Builder {
   }
 
   const SequenceModel& model_;
-  const DeepAttention* attention_;  // for the deterministic rule; may be null
   const StaircaseOptions& options_;
   const Context& context_;
   const ThresholdFound& found_;
@@ -515,14 +506,7 @@ void StaircaseOptions::validate() const {
 Staircase staircase(const SequenceModel& model, const StaircaseOptions& options,
                     const Context& context, const ThresholdFound& found) {
   options.validate();
-  return Builder(model, nullptr, options, context, found).build();
-}
-
-Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
-                    const Context& context, const ThresholdFound& found) {
-  options.validate();
-  const auto attention = attention_model(model);
-  return Builder(*attention, &model, options, context, found).build();
+  return Builder(model, options, context, found).build();
 }
 
 }  // namespace onset::smi

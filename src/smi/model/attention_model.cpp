@@ -2,12 +2,16 @@
 
 #include <cmath>
 
+#include "smi/model/attention_label.hpp"
+#include "smi/model/uninformed.hpp"
+
 namespace onset::smi {
 namespace {
 
 class AttentionModel final : public SequenceModel {
  public:
-  explicit AttentionModel(const DeepAttention& model) : model_(model), shape_(model.shape()) {}
+  explicit AttentionModel(const DeepAttention& model)
+      : model_(model), shape_(model.shape()), form_(model) {}
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override {
@@ -30,6 +34,10 @@ class AttentionModel final : public SequenceModel {
     const double strength = std::copysign(model_.noise, label[0]);
     for (std::size_t k = 0; k < noise.size(); ++k) label[k] += strength * noise[k];
   }
+  [[nodiscard]] const LabelForm* label_form() const override { return &form_; }
+  [[nodiscard]] std::vector<double> token_root() const override {
+    return model_.token_covariance.empty() ? std::vector<double>{} : model_.token_root();
+  }
   [[nodiscard]] int prediction_size() const override { return shape_.tokens * shape_.tokens; }
   void prediction(std::span<const double> fields, std::span<double> out) const override {
     attention_matrix(model_, fields, out);
@@ -38,10 +46,40 @@ class AttentionModel final : public SequenceModel {
       const PosteriorOptions& options) const override {
     return attention_posterior(model_, options);
   }
+  [[nodiscard]] double posterior_seconds(double nodes) const override {
+    // Per inner node and posterior half on one core, measured.
+    constexpr double per_two_token_node = 5e-8;
+    constexpr double per_sampled_node = 2.5e-8;  // times layers and tokens^2
+    // A last layer of rank two with two tokens is integrated over its orbit.
+    constexpr double per_pair_node = 5e-6;
+    const double layers = model_.layers, tokens = model_.tokens;
+    if (model_.layers == 1) return tokens * 1e-7;
+    if (model_.plain() && model_.tokens == 2) {
+      return 2.0 * nodes * per_two_token_node * (layers - 1.0);
+    }
+    const bool pair = model_.tokens == 2 && shape_.rank.back() == 2;
+    const double noise = model_.noise > 0.0 ? 4.0 : 1.0;
+    return 4.0 * nodes *
+           (pair ? per_pair_node : per_sampled_node * layers * tokens * tokens * noise);
+  }
+  [[nodiscard]] std::optional<ChannelAtZero> channel_at_zero(
+      const RuleAtZero& rule, const Context& context) const override {
+    if (!has_uninformed_rule(model_)) return std::nullopt;
+    Uninformed channel =
+        uninformed_channel(model_, {.nodes = rule.nodes, .seed = rule.seed}, context);
+    ChannelAtZero out;
+    // The label does not see the sign of a layer, so that it says nothing of its mean.
+    out.pull.assign(channel.growth.size(), numerics::Replicates(channel.log_evidence.size(), 0.0));
+    out.growth = std::move(channel.growth);
+    out.log_evidence = std::move(channel.log_evidence);
+    out.relative_bias = std::move(channel.grid_error);
+    return out;
+  }
 
  private:
   DeepAttention model_;
   FieldShape shape_;
+  AttentionLabel form_;
 };
 
 }  // namespace

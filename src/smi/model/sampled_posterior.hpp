@@ -21,6 +21,7 @@ class SampledPosterior final : public Posterior {
   SampledPosterior(const DeepAttention& model, const PosteriorOptions& options);
   void moments(const PosteriorQuery& query, PosteriorMoments& out) const override;
   [[nodiscard]] bool exact() const override { return inner_ == 0; }
+  [[nodiscard]] bool within_blocks() const override { return false; }
   [[nodiscard]] bool between_blocks() const override { return last_->fixed(); }
 
  private:

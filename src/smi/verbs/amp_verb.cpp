@@ -24,18 +24,15 @@ constexpr std::int64_t default_runs = 8;
 /// tenth of the samples.
 constexpr double max_integration_noise = 0.1;
 
-/// Layers of rank two and more: directions of a layer are not learned evenly on the way, and the
-/// posterior of attention answers for even priors only.
-void refuse_ranks(const NamedModel& named) {
-  if (!named.attention) return;
-  for (int l = 0; l < named.attention->layers; ++l) {
-    if (named.attention->rank_of(l) > 1) {
-      throw Refused(
-          "message passing is not available for attention layers of rank two and more: on the way "
-          "the directions of a layer are learned unevenly, and the posterior of attention is "
-          "integrated for one variance per layer only");
-    }
-  }
+/// Directions of a block are not learned evenly on the way, which not every posterior answers for.
+void refuse_ranks(const SequenceModel& model) {
+  const auto& ranks = model.shape().rank;
+  const bool alone = std::all_of(ranks.begin(), ranks.end(), [](int rank) { return rank == 1; });
+  if (alone || model.posterior({32, 1})->within_blocks()) return;
+  throw Refused(
+      "message passing is not available for attention layers of rank two and more: on the way the "
+      "directions of a layer are learned unevenly, and the posterior of attention is integrated "
+      "for one variance per layer only");
 }
 
 std::size_t samples_at(double alpha, std::size_t dim, std::size_t available) {
@@ -118,10 +115,10 @@ Settled settle_amp(Amp& request) {
   Settled settled;
   settled.named = settle_model(request);
   settled.options = passing_options(request);
-  refuse_ranks(settled.named);
+  refuse_ranks(*settled.named.model);
   std::size_t available = std::numeric_limits<std::uint32_t>::max();
   if (request.data) {
-    settled.data = read_data(*request.data, settled.named);
+    settled.data = read_data(*request.data, *settled.named.model);
     settled.dimension = settled.data->dimension;
     available = settled.data->samples;
     if (request.alpha.empty()) {

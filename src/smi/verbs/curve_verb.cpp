@@ -135,9 +135,7 @@ void run_curve(const Curve& request, const Settled& settled, const Context& cont
     result.table.add_row(columns.cells(row_of(shape, point, request.branch)));
     all_converged = all_converged && point.status.converged();
   };
-  const BayesCurve curve = named.attention
-                               ? bayes_curve(*named.attention, request.alpha, options, context, add)
-                               : bayes_curve(*named.model, request.alpha, options, context, add);
+  const BayesCurve curve = bayes_curve(*named.model, request.alpha, options, context, add);
   if (!all_converged) {
     result.unconverged("some rows did not converge");
   } else if (!curve.met_tolerance) {
@@ -167,7 +165,8 @@ Cost curve_cost(const Curve& request, const Settled& settled) {
                                  1024 * std::max(1.0, std::pow(1e-2 / tol, 1.0 / 0.6)));
   const double reachable =
       1e-2 * std::pow(1024.0 / static_cast<double>(named.affordable_points(curve_nodes)), 0.6);
-  if (tol < reachable && !named.is_exact()) cost.caution = out_of_reach(tol, reachable);
+  if (tol < reachable && !named.model->posterior({32, 1})->exact())
+    cost.caution = out_of_reach(tol, reachable);
   const double alphas = static_cast<double>(request.alpha.size());
   const double tokens = named.model->shape().tokens;
   // From four layers on the posterior needs more inner nodes.

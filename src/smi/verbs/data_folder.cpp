@@ -11,13 +11,15 @@
 
 #include "io/arrays.hpp"
 #include "onset/core/error.hpp"
+#include "onset/core/parameters.hpp"
 #include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {
 
-/// Multiplies the tokens of every sample by a lower triangular matrix, or by its inverse.
+/// Multiplies the tokens of every sample by the root of their covariance, or by its inverse.
 void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data) {
+  if (root.empty()) return;
   const std::size_t m = data.tokens;
   std::vector<double> column(m);
   for (std::size_t i = 0; i < data.samples; ++i) {
@@ -35,47 +37,6 @@ void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data) {
   }
 }
 
-/// The attention matrix of a label u (rank x tokens).
-void matrix_of_label(const DeepAttention& model, std::span<const double> u, std::span<double> y) {
-  DeepAttention last;
-  last.layers = 1;
-  last.tokens = model.tokens;
-  last.rank = {model.rank_of(model.layers - 1)};
-  last.beta = model.beta;
-  attention_matrix(last, u, y);
-}
-
-/// h up to its sign from the logarithms of an attention matrix [smi 4], with the pair of tokens
-/// that are furthest apart as reference. False when digits were lost (an entry is 0).
-bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h) {
-  const std::size_t m = h.size();
-  const auto score = [&](std::size_t i, std::size_t j) {
-    return (std::log(y[i * m + i]) - std::log(y[i * m + j])) / beta;  // h_i (h_i - h_j)
-  };
-  std::size_t first = 0, second = 1;
-  double widest = -1.0;
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const double square = score(i, j) + score(j, i);
-      if (!std::isfinite(square)) return false;
-      if (square > widest) {
-        widest = square;
-        first = i;
-        second = j;
-      }
-    }
-  }
-  const double distance = std::sqrt(widest);
-  if (!(distance > 0.0)) return false;
-  h[first] = score(first, second) / distance;
-  h[second] = -score(second, first) / distance;
-  const std::size_t base = std::abs(h[first]) > std::abs(h[second]) ? first : second;
-  for (std::size_t k = 0; k < m; ++k) {
-    if (k != first && k != second) h[k] = h[base] - score(base, k) / h[base];
-  }
-  return true;
-}
-
 std::vector<double> transposed(const std::vector<double>& rows, std::size_t samples) {
   const std::size_t size = rows.size() / samples;
   std::vector<double> out(rows.size());
@@ -85,39 +46,19 @@ std::vector<double> transposed(const std::vector<double>& rows, std::size_t samp
   return out;
 }
 
-/// Why no label follows from an attention matrix.
-std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
-  constexpr double rounding = 1e-6;
-  for (std::size_t r = 0; r < tokens; ++r) {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < tokens; ++k) {
-      const double x = matrix[r * tokens + k];
-      if (x < 0.0 || x > 1.0) return " has an entry outside of 0 to 1";
-      if (x == 0.0 || x == 1.0) return " has entries rounded to 0 or 1, so that its label is lost";
-      sum += x;
-    }
-    if (std::abs(sum - 1.0) > rounding) return " has a row that does not sum to 1";
-  }
-  return {};
-}
-
-/// One row per sample: h of every attention matrix.
-std::vector<double> labels_from_matrices(const std::filesystem::path& path, double beta,
-                                         std::size_t samples, std::size_t tokens) {
-  const std::vector<double> y =
-      io::read_reals(path, {{"samples", samples}, {"tokens", tokens}, {"tokens", tokens}}).values;
-  std::vector<double> rows(samples * tokens);
+/// One row per sample: the label of what was observed.
+std::vector<double> labels_from_form(const std::filesystem::path& path, const LabelForm& form,
+                                     std::size_t samples, std::size_t label_size) {
+  io::Extents wanted{{"samples", samples}};
+  for (const std::size_t size : form.shape()) wanted.push_back({"entries", size});
+  const std::vector<double> y = io::read_reals(path, wanted).values;
+  const std::size_t size = y.size() / samples;
+  std::vector<double> rows(samples * label_size);
   for (std::size_t i = 0; i < samples; ++i) {
-    const auto matrix = std::span(y).subspan(i * tokens * tokens, tokens * tokens);
-    std::string fault = fault_of(matrix, tokens);
-    if (fault.empty() &&
-        !label_of_matrix(beta, matrix, std::span(rows).subspan(i * tokens, tokens))) {
-      fault = " is none of this model: its scores are not those of one direction";
-    }
+    const std::string fault = form.read(std::span(y).subspan(i * size, size),
+                                        std::span(rows).subspan(i * label_size, label_size));
     if (!fault.empty()) {
-      throw IoError(path.string(), "the attention matrix of sample " + std::to_string(i) + fault +
-                                       "; allowed: positive rows that sum to 1, or the labels "
-                                       "themselves in H.npy");
+      throw IoError(path.string(), "the label of sample " + std::to_string(i) + " " + fault);
     }
   }
   return rows;
@@ -170,20 +111,20 @@ void check_labels(const std::filesystem::path& path, const SequenceModel& model,
   }
 }
 
-std::vector<double> read_labels(const std::filesystem::path& folder, const NamedModel& named,
+std::vector<double> read_labels(const std::filesystem::path& folder, const SequenceModel& model,
                                 std::size_t samples) {
-  const auto size = static_cast<std::size_t>(named.model->label_size());
+  const auto size = static_cast<std::size_t>(model.label_size());
   const io::Extents wanted{{"samples", samples}, {"numbers of a label", size}};
-  if (!named.attention) {
+  const LabelForm* form = model.label_form();
+  if (form == nullptr) {
     const std::vector<double> rows = io::read_reals(folder / "Y.npy", wanted).values;
-    check_labels(folder / "Y.npy", *named.model, rows);
+    check_labels(folder / "Y.npy", model, rows);
     return transposed(rows, samples);
   }
   if (std::filesystem::exists(folder / "H.npy")) {
     return transposed(io::read_reals(folder / "H.npy", wanted).values, samples);
   }
-  return transposed(labels_from_matrices(folder / "Y.npy", named.attention->beta, samples, size),
-                    samples);
+  return transposed(labels_from_form(folder / "Y.npy", *form, samples, size), samples);
 }
 
 /// Message passing relies on inputs of the law that the model says: others would look like a
@@ -192,14 +133,15 @@ std::vector<double> read_labels(const std::filesystem::path& folder, const Named
 constexpr double max_moment_deviation = 0.1;
 constexpr double standard_errors = 5.0;
 
-void check_second_moments(const std::filesystem::path& path, const NamedModel& named,
+void check_second_moments(const std::filesystem::path& path, const SequenceModel& model,
                           const Dataset& data) {
   const std::size_t m = data.tokens, dim = data.dimension;
-  std::vector<double> covariance(m * m, 0.0);
-  for (std::size_t t = 0; t < m; ++t) covariance[t * m + t] = 1.0;
-  if (named.attention && !named.attention->token_covariance.empty()) {
-    covariance = named.attention->token_covariance;
-  }
+  const std::vector<double> root = model.token_root();
+  const auto covariance = [&](std::size_t s, std::size_t t) {
+    const double* r = root.data();
+    if (root.empty()) return s == t ? 1.0 : 0.0;
+    return std::inner_product(r + s * m, r + (s + 1) * m, r + t * m, 0.0);
+  };
   const double count = static_cast<double>(data.samples * dim);
   const double allowed = max_moment_deviation + standard_errors * std::sqrt(2.0 / count);
   for (std::size_t s = 0; s < m; ++s) {
@@ -210,14 +152,14 @@ void check_second_moments(const std::filesystem::path& path, const NamedModel& n
         sum = std::inner_product(a, a + dim, data.inputs.data() + (i * m + t) * dim, sum);
       }
       const double found = sum / count;
-      if (std::abs(found - covariance[s * m + t]) <= allowed) continue;
-      const std::string wanted = to_text(Value(covariance[s * m + t]));
+      const double wanted = covariance(s, t);
+      if (std::abs(found - wanted) <= allowed) continue;
       throw IoError(path.string(),
                     s == t ? fmt::format("the inputs of token {} have the mean square {:.3g}; "
-                                         "allowed: {}, as of numbers of mean 0 and variance 1",
+                                         "allowed: {:.3g}, as of numbers of mean 0 and variance 1",
                                          s + 1, found, wanted)
                            : fmt::format("the inputs of tokens {} and {} have the mean product "
-                                         "{:.3g}; allowed: {}, see --token-correlation",
+                                         "{:.3g}; allowed: {:.3g}, see --token-correlation",
                                          t + 1, s + 1, found, wanted));
     }
   }
@@ -239,42 +181,42 @@ std::vector<double> read_teacher(const std::filesystem::path& path, std::size_t 
 
 }  // namespace
 
-std::vector<Artifact> data_files(const NamedModel& named, const Dataset& data) {
-  const FieldShape& shape = named.model->shape();
+std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data) {
   const std::size_t n = data.samples;
-  const auto size = static_cast<std::size_t>(named.model->label_size());
+  const auto size = static_cast<std::size_t>(model.label_size());
   std::vector<double> rows(n * size);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < size; ++k) rows[i * size + k] = data.labels[k * n + i];
   }
   std::vector<Artifact> files;
   Dataset mixed = data;
-  if (named.attention && !named.attention->token_covariance.empty()) {
-    mix_tokens(named.attention->token_root(), false, mixed);
-  }
+  mix_tokens(model.token_root(), false, mixed);
   files.push_back({"X.npy", Array{{n, data.tokens, data.dimension}, std::move(mixed.inputs)}});
-  files.push_back({"truth/w.npy", Array{{shape.directions(), data.dimension}, data.teacher}});
-  if (!named.attention) {
+  files.push_back(
+      {"truth/w.npy", Array{{model.shape().directions(), data.dimension}, data.teacher}});
+  const LabelForm* form = model.label_form();
+  if (form == nullptr) {
     files.push_back({"Y.npy", Array{{n, size}, std::move(rows)}});
     return files;
   }
-  const std::size_t square = data.tokens * data.tokens;
-  std::vector<double> y(n * square);
+  std::vector<std::size_t> shape = form->shape();
+  shape.insert(shape.begin(), n);
+  Array observed{shape, {}};
+  const std::size_t entries = observed.size() / n;
+  std::vector<double> y(n * entries);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto u = std::span(rows).subspan(i * size, size);
-    matrix_of_label(*named.attention, u, std::span(y).subspan(i * square, square));
-    // The sign is no part of the label.
-    if (u[0] < 0.0) {
-      for (double& x : u) x = -x;
-    }
+    const auto label = std::span(rows).subspan(i * size, size);
+    form->write(label, std::span(y).subspan(i * entries, entries));
+    form->choose_representative(label);
   }
-  files.push_back({"Y.npy", Array{{n, data.tokens, data.tokens}, std::move(y)}});
-  if (size == data.tokens) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
+  observed.values = std::move(y);
+  files.push_back({"Y.npy", std::move(observed)});
+  if (form->recoverable()) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
   return files;
 }
 
-Dataset read_data(const std::filesystem::path& folder, const NamedModel& named) {
-  const FieldShape& shape = named.model->shape();
+Dataset read_data(const std::filesystem::path& folder, const SequenceModel& model) {
+  const FieldShape& shape = model.shape();
   Dataset data;
   data.tokens = static_cast<std::size_t>(shape.tokens);
   auto inputs =
@@ -282,11 +224,9 @@ Dataset read_data(const std::filesystem::path& folder, const NamedModel& named) 
   data.samples = inputs.shape[0];
   data.dimension = inputs.shape[2];
   data.inputs = std::move(inputs.values);
-  check_second_moments(folder / "X.npy", named, data);
-  data.labels = read_labels(folder, named, data.samples);
-  if (named.attention && !named.attention->token_covariance.empty()) {
-    mix_tokens(named.attention->token_root(), true, data);
-  }
+  check_second_moments(folder / "X.npy", model, data);
+  data.labels = read_labels(folder, model, data.samples);
+  mix_tokens(model.token_root(), true, data);
   if (std::filesystem::exists(folder / "truth" / "w.npy")) {
     data.teacher = read_teacher(folder / "truth" / "w.npy", shape.directions(), data.dimension);
   }

@@ -5,17 +5,16 @@
 
 #include "onset/core/artifact.hpp"
 #include "onset/smi/model/dataset.hpp"
-#include "smi/verbs/named_model.hpp"
 
 namespace onset::smi {
 
 /// The files of a dataset: X.npy (samples x tokens x dimension), Y.npy (attention matrices, or the
 /// numbers of a link's label), truth/w.npy (the teacher, one row per direction), and for attention
 /// of rank one H.npy, the label as h up to its sign: a matrix in Y loses digits [smi 4].
-[[nodiscard]] std::vector<Artifact> data_files(const NamedModel& named, const Dataset& data);
+[[nodiscard]] std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data);
 
 /// Reads such a folder; H.npy is used where it is there, else h is recovered from Y.npy. truth/ may
 /// be missing. Throws IoError naming the file, and for shapes that do not fit the model.
-[[nodiscard]] Dataset read_data(const std::filesystem::path& folder, const NamedModel& named);
+[[nodiscard]] Dataset read_data(const std::filesystem::path& folder, const SequenceModel& model);
 
 }  // namespace onset::smi

@@ -70,7 +70,7 @@ void run_generate(const Generate& request, const Settled& settled, const Context
                                             .dimension = request.dim,
                                             .directions = named.model->shape().directions(),
                                             .alpha = alpha}});
-  result.artifacts = data_files(named, data);
+  result.artifacts = data_files(*named.model, data);
 }
 
 Cost generate_cost(const Generate& request, const Settled& settled) {

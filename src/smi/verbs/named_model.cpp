@@ -18,12 +18,6 @@ namespace {
 
 constexpr int supported_deep_tokens = 8;
 
-/// Work of one posterior half per inner node on one core, in seconds; measured, for estimates only.
-constexpr double seconds_per_node = 5e-8;
-constexpr double seconds_per_sampled_node = 2.5e-8;  // times layers and tokens^2
-/// The same of a last layer of rank two with two tokens, which is integrated over its orbit.
-constexpr double seconds_per_pair_node = 5e-6;
-
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
 constexpr double longest_evaluation = 20.0;
 
@@ -156,11 +150,7 @@ std::vector<std::string> link_words() {
 }
 
 NamedModel named_link(const std::string& link) {
-  NamedModel named{link_model(link), {}};
-  for (const LinkInfo& info : links()) {
-    if (info.name == link) named.link_seconds = info.seconds;
-  }
-  return named;
+  return {link_model(link)};
 }
 
 void check_options(const DeepAttention& model) {
@@ -181,25 +171,14 @@ NamedModel named_attention(DeepAttention attention, const std::string& token_cor
                         std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
   }
   check_options(attention);
-  NamedModel named{attention_model(attention), attention};
+  NamedModel named{attention_model(attention)};
   // Says what it cannot do before anything is computed.
   (void)named.model->posterior({32, 1});
   return named;
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
-  const double samples = evaluations * points * numerics::default_replicates;
-  if (!attention) return samples * link_seconds;
-  if (attention->layers == 1) return samples * attention->tokens * 1e-7;
-  if (attention->plain() && attention->tokens == 2) {
-    return samples * 2.0 * nodes * seconds_per_node * (attention->layers - 1);
-  }
-  const double tokens = attention->tokens;
-  const double noise = attention->noise > 0.0 ? 4.0 : 1.0;
-  const bool pair = attention->tokens == 2 && attention->rank_of(attention->layers - 1) == 2;
-  const double node = pair ? seconds_per_pair_node
-                           : seconds_per_sampled_node * attention->layers * tokens * tokens * noise;
-  return samples * 4.0 * nodes * node;
+  return evaluations * points * numerics::default_replicates * model->posterior_seconds(nodes);
 }
 
 std::size_t NamedModel::affordable_points(double nodes) const {
@@ -216,12 +195,9 @@ double NamedModel::memory(double nodes) const {
   return 32e6 + 64.0 * 16.0 * nodes * fields * sizeof(double);
 }
 
-bool NamedModel::is_exact() const {
-  return !attention || attention->layers == 1;
-}
-
 bool NamedModel::is_cheap() const {
-  return is_exact() || (attention->plain() && attention->tokens == 2 && attention->layers == 2);
+  constexpr double usual_nodes = 256.0, max_seconds = 4.5e-5;
+  return model->posterior_seconds(usual_nodes) < max_seconds;
 }
 
 std::string out_of_reach(double tolerance, double reachable) {

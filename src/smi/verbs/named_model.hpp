@@ -15,8 +15,6 @@ inline constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples 
 /// The model that a user describes: deep attention, or a named link.
 struct NamedModel {
   std::unique_ptr<SequenceModel> model;
-  std::optional<DeepAttention> attention;  ///< nothing for a link
-  double link_seconds = 0.0;               ///< of one posterior of a link
 
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;
@@ -24,9 +22,7 @@ struct NamedModel {
   [[nodiscard]] std::size_t affordable_points(double nodes) const;
   /// Bytes of an evaluation.
   [[nodiscard]] double memory(double nodes) const;
-  /// Without inner integrals.
-  [[nodiscard]] bool is_exact() const;
-  /// One or two layers of two tokens, or whatever has an exact posterior: accurate at little cost.
+  /// Accurate at little cost: a link, one layer, or two layers of two tokens.
   [[nodiscard]] bool is_cheap() const;
 };
 

@@ -61,12 +61,6 @@ Columns<ThresholdRow> threshold_columns() {
       .add("jump", &ThresholdRow::jump, "overlap just above the threshold; 0 when continuous");
 }
 
-Staircase compute(const NamedModel& named, const StaircaseOptions& options, const Context& context,
-                  const ThresholdFound& found) {
-  return named.attention ? staircase(*named.attention, options, context, found)
-                         : staircase(*named.model, options, context, found);
-}
-
 std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
   constexpr Estimate whole{1.0, 0.0};
   std::vector<ThresholdRow> rows;
@@ -115,7 +109,7 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
                        .kind = alpha.value > 0.0 ? "weak" : "trivial",
                        .alpha = alpha}));
   };
-  const Staircase stairs = compute(settled.named, settled.options, context, found);
+  const Staircase stairs = staircase(*settled.named.model, settled.options, context, found);
   result.table = columns.table(rows_of(stairs));
   if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);

@@ -9,9 +9,9 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/gaussian_expectation.hpp"
-#include "onset/smi/limits/uninformed.hpp"
 #include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
+#include "smi/model/uninformed.hpp"
 #include "support/one_layer_gain.hpp"
 
 namespace onset::smi {

@@ -1,4 +1,5 @@
 #include "onset/smi/limits/curve.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -100,7 +101,8 @@ std::vector<double> inner_alphas(int tokens) {
 TEST(Curve, OneLayerAgreesWithDeterministicStateEvolution) {
   for (const int tokens : {2, 3, 5}) {
     const std::vector<double> alphas = inner_alphas(tokens);
-    const BayesCurve curve = bayes_curve(one_layer(tokens), alphas, {}, two_threads());
+    const BayesCurve curve =
+        bayes_curve(*attention_model(one_layer(tokens)), alphas, {}, two_threads());
     EXPECT_TRUE(curve.met_tolerance);
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       const CurvePoint& p = curve.points[k];
@@ -126,10 +128,12 @@ TEST(Curve, OneLayerHasOneBranch) {
     EXPECT_NEAR(one_layer_variance(2, alpha, 0.95), one_layer_variance(2, alpha, 0.02), 1e-6);
   }
   CurveOptions options = coarse();
-  const BayesCurve uninformed = bayes_curve(one_layer(2), alphas, options, two_threads());
+  const BayesCurve uninformed =
+      bayes_curve(*attention_model(one_layer(2)), alphas, options, two_threads());
   for (const BranchChoice choice : {BranchChoice::informed, BranchChoice::optimal}) {
     options.choice = choice;
-    const BayesCurve other = bayes_curve(one_layer(2), alphas, options, two_threads());
+    const BayesCurve other =
+        bayes_curve(*attention_model(one_layer(2)), alphas, options, two_threads());
     for (std::size_t k = 0; k < alphas.size(); ++k) {
       EXPECT_EQ(other.points[k].overlap[0].value, uninformed.points[k].overlap[0].value);
       EXPECT_EQ(other.points[k].free_entropy.value, uninformed.points[k].free_entropy.value);
@@ -146,7 +150,8 @@ TEST(Curve, BelowTheThresholdNothingIsLearnedExactly) {
       CurveOptions options = coarse();
       options.choice = choice;
       for (const CurvePoint& p :
-           bayes_curve(one_layer(tokens), alphas, options, two_threads()).points) {
+           bayes_curve(*attention_model(one_layer(tokens)), alphas, options, two_threads())
+               .points) {
         EXPECT_EQ(p.overlap[0].value, 0.0);
         EXPECT_EQ(p.overlap[0].error, 0.0);
         // Psi is log 2 minus the entropy of the fields, and Phi = alpha Psi.
@@ -167,7 +172,8 @@ TEST(Curve, FromPerfectRecoveryOnEverythingIsExact) {
       CurveOptions options = coarse();
       options.choice = choice;
       for (const CurvePoint& p :
-           bayes_curve(one_layer(tokens), alphas, options, two_threads()).points) {
+           bayes_curve(*attention_model(one_layer(tokens)), alphas, options, two_threads())
+               .points) {
         EXPECT_EQ(p.overlap[0].value, 1.0) << p.alpha;
         EXPECT_EQ(p.overlap[0].error, 0.0) << p.alpha;
         EXPECT_EQ(p.error_plugin.value, 0.0) << p.alpha;
@@ -183,7 +189,8 @@ TEST(Curve, FromPerfectRecoveryOnEverythingIsExact) {
 TEST(Curve, TheBayesErrorIsBelowThePlugInErrorAndBothFallForOneLayer) {
   std::vector<double> alphas;
   for (double alpha = 0.1; alpha < 0.5; alpha += 0.05) alphas.push_back(alpha);
-  const BayesCurve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads());
+  const BayesCurve curve =
+      bayes_curve(*attention_model(one_layer(2)), alphas, coarse(), two_threads());
   double plugin = HUGE_VAL;
   double bayes = HUGE_VAL;
   for (const CurvePoint& p : curve.points) {
@@ -203,7 +210,7 @@ TEST(Curve, WithLittleNoiseTheOverlapIsCloseToOneAndKnownThatWell) {
     DeepAttention model = one_layer(2);
     model.noise = noise;
     const std::vector<double> alphas = {0.6, 1.0, 20.0};
-    const BayesCurve curve = bayes_curve(model, alphas, coarse(), two_threads());
+    const BayesCurve curve = bayes_curve(*attention_model(model), alphas, coarse(), two_threads());
     for (const CurvePoint& p : curve.points) {
       const double left = noise * noise / (2.0 * p.alpha - 1.0);
       EXPECT_NEAR(1.0 - p.overlap[0].value, left, 8.0 * p.overlap[0].error + 1e-2 * left)
@@ -217,7 +224,8 @@ TEST(Curve, WithLittleNoiseTheOverlapIsCloseToOneAndKnownThatWell) {
 TEST(Curve, FurtherThanTheBranchWasFollowedNothingIsClaimed) {
   DeepAttention model = one_layer(2);
   model.noise = 1e-8;
-  const BayesCurve curve = bayes_curve(model, std::vector{10.0}, coarse(), two_threads());
+  const BayesCurve curve =
+      bayes_curve(*attention_model(model), std::vector{10.0}, coarse(), two_threads());
   EXPECT_FALSE(curve.points[0].status.converged());
 }
 
@@ -235,8 +243,9 @@ TEST(Curve, TheOptimumOfPhaseRetrievalWhereExactRecoveryBegins) {
 TEST(Curve, EveryPointIsHandedOverOnceAndInOrder) {
   const std::vector<double> alphas = {0.4, 0.1, 0.3, 0.3, 0.9};
   std::vector<double> seen;
-  const BayesCurve curve = bayes_curve(one_layer(2), alphas, coarse(), two_threads(),
-                                       [&](const CurvePoint& p) { seen.push_back(p.alpha); });
+  const BayesCurve curve =
+      bayes_curve(*attention_model(one_layer(2)), alphas, coarse(), two_threads(),
+                  [&](const CurvePoint& p) { seen.push_back(p.alpha); });
   EXPECT_EQ(seen, alphas);
   ASSERT_EQ(curve.points.size(), alphas.size());
   for (std::size_t k = 0; k < alphas.size(); ++k) EXPECT_EQ(curve.points[k].alpha, alphas[k]);
@@ -245,9 +254,10 @@ TEST(Curve, EveryPointIsHandedOverOnceAndInOrder) {
 
 TEST(Curve, APointDoesNotDependOnItsNeighbours) {
   // As long as the same staircase meets the tolerance for both.
-  const BayesCurve alone = bayes_curve(one_layer(2), std::vector{0.3}, coarse(), two_threads());
-  const BayesCurve among =
-      bayes_curve(one_layer(2), std::vector{0.1, 0.3, 0.45}, coarse(), two_threads());
+  const BayesCurve alone =
+      bayes_curve(*attention_model(one_layer(2)), std::vector{0.3}, coarse(), two_threads());
+  const BayesCurve among = bayes_curve(*attention_model(one_layer(2)), std::vector{0.1, 0.3, 0.45},
+                                       coarse(), two_threads());
   EXPECT_EQ(alone.points[0].overlap[0].value, among.points[1].overlap[0].value);
   EXPECT_EQ(alone.points[0].error_plugin.value, among.points[1].error_plugin.value);
 }
@@ -257,7 +267,7 @@ TEST(Curve, NamesTheFieldThatIsWrong) {
     CurveOptions options;
     change(options);
     try {
-      (void)bayes_curve(one_layer(2), std::vector{alpha}, options, Context());
+      (void)bayes_curve(*attention_model(one_layer(2)), std::vector{alpha}, options, Context());
     } catch (const InvalidArgument& error) {
       return error.field();
     }
@@ -277,7 +287,7 @@ const BayesCurve& two_layer_curve() {
     CurveOptions options;
     options.tolerance = 3e-2;
     const std::vector<double> alphas = {0.1, 0.3, 0.48, 0.5, 0.52, 0.86, 0.88, 0.9, 1.05, 1.2};
-    return bayes_curve(DeepAttention(), alphas, options, two_threads());
+    return bayes_curve(*attention_model(DeepAttention()), alphas, options, two_threads());
   }();
   return curve;
 }

@@ -6,6 +6,7 @@
 #include "onset/smi/limits/curve.hpp"
 #include "onset/smi/limits/potential.hpp"
 #include "onset/smi/limits/staircase.hpp"
+#include "onset/smi/model/attention_model.hpp"
 #include "onset/smi/model/links.hpp"
 #include "support/contexts.hpp"
 
@@ -59,7 +60,7 @@ TEST(ModelStaircase, RankTwoAndTwoTokensLeaveTheScoresConstantOpen) {
   model.rank = {2};
   StaircaseOptions options;
   options.tolerance = 2e-3;
-  const Staircase s = staircase(model, options, with_threads(2));
+  const Staircase s = staircase(*attention_model(model), options, with_threads(2));
   ASSERT_EQ(s.steps.size(), 1u);
   expect_near(s.steps[0].alpha, 2.0 / 5.0, "closed form of [smi 36]");
   EXPECT_EQ(s.perfect, 1.0);
@@ -127,7 +128,7 @@ TEST(ModelStaircase, RankTwoInTheOnlyLayer) {
   model.rank = {2};
   StaircaseOptions options;
   options.tolerance = 2e-3;
-  const Staircase s = staircase(model, options, with_threads(2));
+  const Staircase s = staircase(*attention_model(model), options, with_threads(2));
   expect_near(s.steps[0].alpha, 2.0 / 12.0, "rank / (M (M + 1))");
   EXPECT_DOUBLE_EQ(s.perfect.value(), 2.0 / 5.0);
   expect_near(s.contraction, 2.0 / 5.0, "contraction");
@@ -139,7 +140,7 @@ TEST(ModelStaircase, OneLayerDoesNotFeelTokenCorrelations) {
   model.token_covariance = {1.0, 0.7, 0.7, 1.0};
   StaircaseOptions options;
   options.tolerance = 2e-3;
-  const Staircase s = staircase(model, options, with_threads(2));
+  const Staircase s = staircase(*attention_model(model), options, with_threads(2));
   expect_near(s.steps[0].alpha, 1.0 / 6.0, "1 / (M (M + 1))");
   EXPECT_DOUBLE_EQ(s.perfect.value(), 0.5);
 }
@@ -151,7 +152,7 @@ TEST(LongModelStaircase, ThreeLayersAreLearnedLastFirstSecond) {
   options.tolerance = 2e-2;
   options.root_points = 512;
   options.trace_points = 128;
-  const Staircase s = staircase(model, options, with_threads(2));
+  const Staircase s = staircase(*attention_model(model), options, with_threads(2));
   ASSERT_EQ(s.steps.size(), 3u);
   EXPECT_EQ(s.steps[0].blocks, Blocks{2});
   EXPECT_EQ(s.steps[1].blocks, Blocks{0});

@@ -1,4 +1,5 @@
 #include "onset/smi/limits/staircase.hpp"
+#include "onset/smi/model/attention_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ TEST(Staircase, OneLayerIsLearnedAtTheRigorousBoundAndPerfectlyAtOneOverTokens) 
   for (int tokens = 2; tokens <= 6; ++tokens) {
     StaircaseOptions options;
     options.trace_points = 128;
-    const Staircase s = staircase(one_layer(tokens), options, with_threads(2));
+    const Staircase s = staircase(*attention_model(one_layer(tokens)), options, with_threads(2));
     const std::string what = std::to_string(tokens) + " tokens";
     ASSERT_EQ(s.steps.size(), 1u) << what;
     EXPECT_EQ(s.steps[0].blocks, std::vector<std::size_t>{0}) << what;
@@ -72,7 +73,7 @@ TEST(Staircase, LoudNoiseMakesTheThresholdLargeAndNotHard) {
     StaircaseOptions options;
     options.trace_points = 128;
     options.alpha_end = 1e13;
-    const Staircase s = staircase(model, options, with_threads(2));
+    const Staircase s = staircase(*attention_model(model), options, with_threads(2));
     EXPECT_TRUE(s.hard.empty()) << noise;
     ASSERT_EQ(s.steps.size(), 1u) << noise;
     const Estimate& weak = s.steps[0].alpha;
@@ -117,7 +118,8 @@ void expect_sound(const Staircase& s, double skip) {
 }
 
 TEST(LongStaircase, TwoLayersAtSkipOneHaveTheKnownThresholdsForAnyNumberOfThreads) {
-  const Staircase s = staircase(two_layers(1.0), rough_options(), with_threads(2));
+  const Staircase s =
+      staircase(*attention_model(two_layers(1.0)), rough_options(), with_threads(2));
   expect_sound(s, 1.0);
   // 0.18548(1) and 0.719(2): from separate programs that share no code with this one. Five of their
   // standard errors (6e-7) on top of ours.
@@ -127,12 +129,14 @@ TEST(LongStaircase, TwoLayersAtSkipOneHaveTheKnownThresholdsForAnyNumberOfThread
   EXPECT_NEAR(second.value, 0.719, std::hypot(5.0 * 2e-3, far_out * second.error));
   EXPECT_FALSE(s.hard_phase);
   EXPECT_EQ(s.algorithmic.value, 1.0);
-  expect_same_bits(s, staircase(two_layers(1.0), rough_options(), with_threads(3)));
+  expect_same_bits(s,
+                   staircase(*attention_model(two_layers(1.0)), rough_options(), with_threads(3)));
 }
 
 TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTheBound) {
   for (const double skip : {0.1, 4.0}) {
-    expect_sound(staircase(two_layers(skip), rough_options(), with_threads(2)), skip);
+    expect_sound(staircase(*attention_model(two_layers(skip)), rough_options(), with_threads(2)),
+                 skip);
   }
 }
 
@@ -154,7 +158,8 @@ TEST(LongStaircase, TheErrorOfFourLayersCoversTheBiasOfTheirInnerIntegrals) {
     thresholds.push_back(alpha);
     if (thresholds.size() == 2) stop.request_stop();
   };
-  EXPECT_THROW((void)staircase(model, options, context, until_the_second), Interrupted);
+  EXPECT_THROW((void)staircase(*attention_model(model), options, context, until_the_second),
+               Interrupted);
   ASSERT_EQ(thresholds.size(), 2u);
   EXPECT_NEAR(thresholds[0].value, 0.228365, 3e-3);
   EXPECT_NEAR(thresholds[1].value, 1.155, 2.0 * std::hypot(thresholds[1].error, 0.008));
@@ -162,8 +167,10 @@ TEST(LongStaircase, TheErrorOfFourLayersCoversTheBiasOfTheirInnerIntegrals) {
 }
 
 TEST(LongStaircase, LargeSkipsHaveALimit) {
-  const Staircase far = staircase(two_layers(300.0), rough_options(), with_threads(2));
-  const Staircase farther = staircase(two_layers(1000.0), rough_options(), with_threads(2));
+  const Staircase far =
+      staircase(*attention_model(two_layers(300.0)), rough_options(), with_threads(2));
+  const Staircase farther =
+      staircase(*attention_model(two_layers(1000.0)), rough_options(), with_threads(2));
   expect_sound(far, 300.0);
   expect_sound(farther, 1000.0);
   // The last layer becomes a single one; corrections fall like the square of 1 / skip.
@@ -178,7 +185,7 @@ TEST(LongStaircase, LargeSkipsHaveALimit) {
 TEST(Staircase, RefusesLastLayersWhoseSymmetryItCannotIntegrate) {
   DeepAttention wide;
   wide.rank = {1, 3};
-  EXPECT_THROW((void)staircase(wide, {}, Context()), Refused);
+  EXPECT_THROW((void)staircase(*attention_model(wide), {}, Context()), Refused);
 }
 
 TEST(Staircase, NamesTheFieldThatIsWrong) {
@@ -186,7 +193,7 @@ TEST(Staircase, NamesTheFieldThatIsWrong) {
     StaircaseOptions options;
     change(options);
     try {
-      (void)staircase(one_layer(2), options, Context());
+      (void)staircase(*attention_model(one_layer(2)), options, Context());
     } catch (const InvalidArgument& error) {
       return error.field();
     }
@@ -201,8 +208,8 @@ TEST(Staircase, NamesTheFieldThatIsWrong) {
 TEST(Staircase, OneLayerGivesTheSameBitsForAnyNumberOfThreads) {
   StaircaseOptions options;
   options.trace_points = 512;
-  expect_same_bits(staircase(one_layer(3), options, with_threads(1)),
-                   staircase(one_layer(3), options, with_threads(3)));
+  expect_same_bits(staircase(*attention_model(one_layer(3)), options, with_threads(1)),
+                   staircase(*attention_model(one_layer(3)), options, with_threads(3)));
 }
 
 TEST(Staircase, StopsSoonAfterBeingAsked) {
@@ -219,7 +226,7 @@ TEST(Staircase, StopsSoonAfterBeingAsked) {
       asked = Clock::now();
       source.request_stop();
     });
-    EXPECT_THROW((void)staircase(two_layers(1.0), options, context), Interrupted);
+    EXPECT_THROW((void)staircase(*attention_model(two_layers(1.0)), options, context), Interrupted);
     const Clock::time_point ended = Clock::now();
     asker.join();
     EXPECT_LT(std::chrono::duration<double>(ended - asked).count(), 1.5);

@@ -49,8 +49,5 @@ struct BayesCurve {
 [[nodiscard]] BayesCurve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
                                      const CurveOptions& options, const Context& context,
                                      const std::function<void(const CurvePoint&)>& finished = {});
-[[nodiscard]] BayesCurve bayes_curve(const DeepAttention& model, std::span<const double> alphas,
-                                     const CurveOptions& options, const Context& context,
-                                     const std::function<void(const CurvePoint&)>& finished = {});
 
 }  // namespace onset::smi

@@ -8,7 +8,6 @@
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
 #include "onset/smi/limits/branch.hpp"
-#include "onset/smi/limits/uninformed.hpp"
 
 namespace onset::smi {
 
@@ -75,13 +74,9 @@ struct Staircase {
 using ThresholdFound =
     std::function<void(const std::vector<std::size_t>& blocks, const Estimate& alpha)>;
 
-/// Of any model; the first threshold by quasi-Monte Carlo.
+/// The first threshold by the model's own rule at overlap 0 where it has one, else by quasi-Monte
+/// Carlo as the others.
 [[nodiscard]] Staircase staircase(const SequenceModel& model, const StaircaseOptions& options,
-                                  const Context& context, const ThresholdFound& found = {});
-
-/// Of deep attention; the first threshold by the deterministic rule of uninformed_channel() where
-/// that serves.
-[[nodiscard]] Staircase staircase(const DeepAttention& model, const StaircaseOptions& options,
                                   const Context& context, const ThresholdFound& found = {});
 
 }  // namespace onset::smi

@@ -111,6 +111,12 @@ class LinkPosterior final : public Posterior {
   FieldShape shape_;
 };
 
+/// Optional: core seconds of one posterior, about, where it is no closed form.
+template <class L>
+concept LinkWithSeconds = Link<L> && requires(const L& link) {
+  { link.posterior_seconds() } -> std::convertible_to<double>;
+};
+
 /// A link behind the interface of all sequence models.
 template <Link L>
 class LinkModel final : public SequenceModel {
@@ -138,6 +144,10 @@ class LinkModel final : public SequenceModel {
   [[nodiscard]] std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& /*options*/) const override {
     return std::make_unique<LinkPosterior<L>>(link_, shape_);
+  }
+  [[nodiscard]] double posterior_seconds(double nodes) const override {
+    if constexpr (LinkWithSeconds<L>) return link_.posterior_seconds();
+    return SequenceModel::posterior_seconds(nodes);
   }
 
  private:

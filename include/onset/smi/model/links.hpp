@@ -12,9 +12,8 @@ namespace onset::smi {
 /// A named link, as listed to users.
 struct LinkInfo {
   std::string name;
-  std::string summary;    ///< one line, with the formula
-  std::string blocks;     ///< what the fields are, block by block
-  double seconds = 2e-6;  ///< of one posterior, about, for estimates of cost
+  std::string summary;  ///< one line, with the formula
+  std::string blocks;   ///< what the fields are, block by block
 };
 
 /// The named links, all noiseless (docs/links.md).

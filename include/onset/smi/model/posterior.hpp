@@ -61,6 +61,9 @@ class Posterior {
   virtual void moments(const PosteriorQuery& query, PosteriorMoments& out) const = 0;
   /// True when the moments carry no integration error.
   [[nodiscard]] virtual bool exact() const = 0;
+  /// False when it is right only while the directions of a block are known evenly: it then serves
+  /// state evolution, but not message passing on blocks of rank two and more.
+  [[nodiscard]] virtual bool within_blocks() const { return true; }
   /// True when it answers for moments between blocks.
   [[nodiscard]] virtual bool between_blocks() const { return false; }
 };

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "onset/core/context.hpp"
+#include "onset/smi/model/channel_at_zero.hpp"
 #include "onset/smi/model/field_shape.hpp"
+#include "onset/smi/model/label_form.hpp"
 #include "onset/smi/model/posterior.hpp"
 
 namespace onset::smi {
@@ -36,12 +40,28 @@ class SequenceModel {
   virtual void label(std::span<const double> fields, std::span<const double> noise,
                      std::span<double> label) const = 0;
 
+  /// The form in which labels are observed and filed; none: as the numbers that describe them.
+  [[nodiscard]] virtual const LabelForm* label_form() const { return nullptr; }
+  /// R, lower triangular, row by row, with R R^T the covariance of the tokens of an input; empty:
+  /// independent tokens. Fields are those of tokens made independent by its inverse.
+  [[nodiscard]] virtual std::vector<double> token_root() const { return {}; }
+
   /// What prediction errors compare, without noise: squared distances of these numbers.
   [[nodiscard]] virtual int prediction_size() const = 0;
   virtual void prediction(std::span<const double> fields, std::span<double> out) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& options) const = 0;
+  /// Core seconds of one posterior with this many nodes, about: for estimates of cost, and for how
+  /// many of them accuracy may be bought with. Unless said otherwise, that of a closed form.
+  [[nodiscard]] virtual double posterior_seconds(double /*nodes*/) const { return 2e-6; }
+
+  /// The channel at overlap 0 by a rule of the model's own, more accurate than quasi-Monte Carlo
+  /// over its posteriors; nothing where it has none.
+  [[nodiscard]] virtual std::optional<ChannelAtZero> channel_at_zero(
+      const RuleAtZero& /*rule*/, const Context& /*context*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace onset::smi

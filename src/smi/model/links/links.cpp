@@ -29,7 +29,7 @@ const std::vector<Entry>& entries() {
        [] { return make_model(Hermite4Link{}); }},
       {{"sign", "y = sign(z), the perceptron", "z"}, [] { return make_model(SignProductLink{1}); }},
       {{"relu", "y = max(z, 0)", "z"}, [] { return make_model(ReluLink{}); }},
-      {{"product", "y = z1 z2", "(z1, z2)", 8e-6},
+      {{"product", "y = z1 z2", "(z1, z2)"},
        [] {
          return make_model(ProductLink{{1, {2}}});
        }},
@@ -38,16 +38,15 @@ const std::vector<Entry>& entries() {
       {{"parity3", "y = sign(z1 z2 z3), hard at any number of samples per dimension",
         "(z1, z2, z3)"},
        [] { return make_model(SignProductLink{3}); }},
-      {{"norm", "y = z1^2 + z2^2", "(z1, z2)", 8e-6}, [] { return make_model(NormLink{}); }},
-      {{"committee", "y = sign(z1) + sign(z2)", "(z1 + z2) / sqrt(2); (z1 - z2) / sqrt(2)", 4e-5},
+      {{"norm", "y = z1^2 + z2^2", "(z1, z2)"}, [] { return make_model(NormLink{}); }},
+      {{"committee", "y = sign(z1) + sign(z2)", "(z1 + z2) / sqrt(2); (z1 - z2) / sqrt(2)"},
        [] { return make_model(CommitteeLink{}); }},
       {{"staircase", "y = z1^2 + sign(z1 z2 z3), the second block easy only given the first",
         "z1; (z2, z3)"},
        [] { return make_model(StaircaseLink{}); }},
       {{"attention", "y = softmax(z z^T), one layer of attention, two tokens", "z, two tokens"},
        [] { return make_model(AttentionLink{2}); }},
-      {{"token-product", "y = z(1) z(2), two tokens seen along one direction", "z, two tokens",
-        8e-6},
+      {{"token-product", "y = z(1) z(2), two tokens seen along one direction", "z, two tokens"},
        [] {
          return make_model(ProductLink{{2, {1}}});
        }},

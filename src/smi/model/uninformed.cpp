@@ -1,4 +1,4 @@
-#include "onset/smi/limits/uninformed.hpp"
+#include "smi/model/uninformed.hpp"
 
 #include <algorithm>
 #include <array>

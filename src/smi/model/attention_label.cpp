@@ -1,0 +1,82 @@
+#include "smi/model/attention_label.hpp"
+
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+/// h up to its sign from the logarithms of an attention matrix [smi 4], with the pair of tokens
+/// that are furthest apart as reference. False when digits were lost (an entry is 0).
+bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h) {
+  const std::size_t m = h.size();
+  const auto score = [&](std::size_t i, std::size_t j) {
+    return (std::log(y[i * m + i]) - std::log(y[i * m + j])) / beta;  // h_i (h_i - h_j)
+  };
+  std::size_t first = 0, second = 1;
+  double widest = -1.0;
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double square = score(i, j) + score(j, i);
+      if (!std::isfinite(square)) return false;
+      if (square > widest) {
+        widest = square;
+        first = i;
+        second = j;
+      }
+    }
+  }
+  const double distance = std::sqrt(widest);
+  if (!(distance > 0.0)) return false;
+  h[first] = score(first, second) / distance;
+  h[second] = -score(second, first) / distance;
+  const std::size_t base = std::abs(h[first]) > std::abs(h[second]) ? first : second;
+  for (std::size_t k = 0; k < m; ++k) {
+    if (k != first && k != second) h[k] = h[base] - score(base, k) / h[base];
+  }
+  return true;
+}
+
+/// Why no label follows from an attention matrix.
+std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
+  constexpr double rounding = 1e-6;
+  for (std::size_t r = 0; r < tokens; ++r) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < tokens; ++k) {
+      const double x = matrix[r * tokens + k];
+      if (x < 0.0 || x > 1.0) return "has an entry outside of 0 to 1";
+      if (x == 0.0 || x == 1.0) return "has entries rounded to 0 or 1, so that its label is lost";
+      sum += x;
+    }
+    if (std::abs(sum - 1.0) > rounding) return "has a row that does not sum to 1";
+  }
+  return {};
+}
+
+}  // namespace
+
+AttentionLabel::AttentionLabel(const DeepAttention& model)
+    : last_{.layers = 1,
+            .tokens = model.tokens,
+            .beta = model.beta,
+            .rank = {model.rank_of(model.layers - 1)}},
+      tokens_(static_cast<std::size_t>(model.tokens)) {}
+
+void AttentionLabel::write(std::span<const double> label, std::span<double> observed) const {
+  attention_matrix(last_, label, observed);
+}
+
+std::string AttentionLabel::read(std::span<const double> observed, std::span<double> label) const {
+  std::string fault = fault_of(observed, tokens_);
+  if (fault.empty() && !label_of_matrix(last_.beta, observed, label)) {
+    fault = "is none of this model: its scores are not those of one direction";
+  }
+  if (fault.empty()) return {};
+  return fault + "; allowed: positive rows that sum to 1, or the labels themselves in H.npy";
+}
+
+void AttentionLabel::choose_representative(std::span<double> label) const {
+  if (label[0] >= 0.0) return;
+  for (double& x : label) x = -x;
+}
+
+}  // namespace onset::smi

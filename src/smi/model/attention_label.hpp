@@ -1,0 +1,25 @@
+#pragma once
+
+#include "onset/smi/model/deep_attention.hpp"
+#include "onset/smi/model/label_form.hpp"
+
+namespace onset::smi {
+
+/// The attention matrix of the last layer: what is observed of a label u (rank x tokens). At rank
+/// one it fixes u up to its sign, though it has lost digits where entries are near 0 or 1 [smi 4].
+class AttentionLabel final : public LabelForm {
+ public:
+  explicit AttentionLabel(const DeepAttention& model);
+  [[nodiscard]] std::vector<std::size_t> shape() const override { return {tokens_, tokens_}; }
+  void write(std::span<const double> label, std::span<double> observed) const override;
+  [[nodiscard]] bool recoverable() const override { return last_.rank_of(0) == 1; }
+  [[nodiscard]] std::string read(std::span<const double> observed,
+                                 std::span<double> label) const override;
+  void choose_representative(std::span<double> label) const override;
+
+ private:
+  DeepAttention last_;  ///< the last layer alone
+  std::size_t tokens_;
+};
+
+}  // namespace onset::smi
