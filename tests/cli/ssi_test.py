@@ -132,6 +132,12 @@ class Limits(unittest.TestCase):
         self.assertAlmostEqual(result["summary"]["largest_rate"], 0.2257, delta=0.01)
         self.assertGreater(result["summary"]["escape_steps"], 0)
 
+    def test_a_rate_that_is_zero_is_said_to_be(self):
+        result = run("ssi", "flow", "--target", "He4(z1)", "--student", "tied", "--activation", "He2", "--time", "1",
+                     "--points", "2")
+        self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
+        self.assertTrue(any("grow at no learning rate" in note for note in result["notes"]))
+
     def test_kinks_that_couple_tokens_end_in_time(self):
         twins = ["ssi", "loss", "--target", "He3(z1)*relu(z2)", "--student", "He3(z1)*relu(z2)", "--points", "5"]
         rows = run(*twins)["rows"]

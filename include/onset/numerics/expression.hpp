@@ -64,6 +64,10 @@ class Expression {
   /// Whether sign or step make it jump, so that its derivatives miss what happens there.
   [[nodiscard]] bool jumps() const;
 
+  /// Roughly the floating-point operations of one value, for estimates of cost: an elementary
+  /// function counts as 25, or as 5 where it has vector code.
+  [[nodiscard]] double operations() const;
+
   struct Term;
   /// It is the sum of factor * part over these; sums are opened through constant factors.
   [[nodiscard]] std::vector<Term> terms() const;

@@ -86,6 +86,31 @@ bool Expression::jumps() const {
   });
 }
 
+double Expression::operations() const {
+  const auto of = [](const Node& node) {
+    switch (node.operation) {
+      case Operation::exp:
+      case Operation::log:
+      case Operation::sigmoid: return 5.0;  // these have vector code
+      case Operation::power:
+      case Operation::sin:
+      case Operation::cos:
+      case Operation::tan:
+      case Operation::sinh:
+      case Operation::cosh:
+      case Operation::tanh:
+      case Operation::atan:
+      case Operation::erf:
+      case Operation::softplus: return 25.0;
+      case Operation::hermite: return 2.0 * static_cast<double>(node.index);
+      default: return static_cast<double>(node.arguments.size());
+    }
+  };
+  double sum = 0.0;
+  for (const std::size_t n : order_) sum += of(tape_->nodes[n]);
+  return sum;
+}
+
 double* Expression::evaluate(std::size_t count, const double* inputs,
                              std::vector<std::size_t>& slot) const {
   slot.resize(root_ + 1);

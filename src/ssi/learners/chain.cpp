@@ -163,4 +163,16 @@ std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& opti
   return runs;
 }
 
+double chain_seconds(const SequenceModel& model, const SgdOptions& options) {
+  // Measured: a normal with what a step makes of it.
+  constexpr double ns_per_normal = 3.5;
+  const double rows = static_cast<double>(make_chain(model, options.dim, options.rate)->rows() + 1);
+  const Link& student = *model.student.link;
+  const double step =
+      ns_per_normal * rows + model.target->value_ns() + student.value_ns() + student.pullback_ns();
+  // A block advances all its lanes, with or without a run.
+  const double runs = static_cast<double>(lanes * ((options.runs + lanes - 1) / lanes));
+  return 1e-9 * step * runs * static_cast<double>(options.steps);
+}
+
 }  // namespace onset::ssi

@@ -186,4 +186,13 @@ DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
   return result;
 }
 
+double diffusion_seconds(const SequenceModel& model, const SgdOptions& options) {
+  // Measured: a cell of the table, and a step of one run.
+  constexpr double cell = 4e-6;
+  constexpr double step = 6e-8;
+  const double time = static_cast<double>(options.steps) * options.rate / options.dim;
+  const auto cells = static_cast<double>(model.positional ? side * side : side);
+  return cell * cells + step * static_cast<double>(options.runs) * time / DiffusionOptions{}.dt;
+}
+
 }  // namespace onset::ssi

@@ -10,10 +10,12 @@
 namespace onset::ssi {
 namespace {
 
-/// Rate at which the growth rate of m vanishes: 2 lambda/V. The same for both students. [ssi 36]
-double max_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
-  const FlowField field(tied, 1.0, seed, context);
-  return 2.0 * growth_rates(field).lambda_m.value / field.variance_at_start().value;
+/// Half of the rate at which the growth rate of m vanishes, the same for both students. [ssi 36]
+double best_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
+  const auto limit = max_rate(FlowField(tied, 1.0, seed, context));
+  if (!limit) throw Refused("whether the tied student learns this target is not resolved");
+  if (limit->value == 0.0) throw Refused("the tied student never learns this target, at any rate");
+  return 0.5 * limit->value;
 }
 
 /// Steps of the flow of the tied student from m = 1/sqrt(d) to the level; nothing if it never gets
@@ -71,9 +73,7 @@ MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& opti
   if (options.policy == RatePolicy::sqrt) gain.rate_tied *= std::sqrt(tokens);
   if (options.policy == RatePolicy::linear) gain.rate_tied *= tokens;
   if (options.policy == RatePolicy::optimal) {
-    const double max_tied = max_rate(tied, options.sgd.seed, context);
-    if (!(max_tied > 0.0)) throw Refused("the tied student never learns this target, at any rate");
-    gain.rate_untied = gain.rate_tied = 0.5 * max_tied;
+    gain.rate_untied = gain.rate_tied = best_rate(tied, options.sgd.seed, context);
   }
   // The untied flow of M is the tied one divided by L [ssi 35]: at equal rates the gain is L.
   const auto ode_tied = flow_steps(tied, options.sgd, gain.rate_tied, context);

@@ -16,6 +16,11 @@ constexpr double near_start = 1e-3;
 /// Relative tolerance of the solver.
 constexpr double solver_tolerance = 1e-8;
 
+/// Standard errors (or bounds) that lambda must exceed to have a sign, and the part of sqrt(V),
+/// which has its unit, that is rounding of differences near the start.
+constexpr double sure = 6.0;
+constexpr double rounding = 1e-12;
+
 /// A path with the error of the solver, which no rule shows.
 Estimate with_solver_error(const Estimate& overlap) {
   return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
@@ -43,6 +48,16 @@ GrowthRates growth_rates(const FlowField& field) {
   rates.lambda_m = rate_along(field, true, field.rate());
   if (field.positional()) rates.e = rate_along(field, false);
   return rates;
+}
+
+std::optional<Estimate> max_rate(const FlowField& field) {
+  const Estimate lambda = growth_rates(field).lambda_m;
+  const Estimate v = field.variance_at_start();
+  const double unseen = rounding * std::sqrt(v.value);
+  if (lambda.value < -sure * lambda.error || std::abs(lambda.value) <= unseen) return Estimate{};
+  if (lambda.value <= sure * lambda.error || !(v.value > 0.0)) return std::nullopt;
+  const double rate = 2.0 * lambda.value / v.value;
+  return Estimate{rate, rate * (lambda.error / lambda.value + v.error / v.value)};
 }
 
 FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
@@ -73,6 +88,10 @@ FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
   std::vector<double> e(count);
   std::vector<double> m(count);
   for (std::size_t i = 0; i < reached; ++i) {
+    if (options.times[i] == 0.0) {
+      path.rows.push_back({0.0, Estimate{options.start_e}, Estimate{options.start_m}});
+      continue;
+    }
     for (std::size_t r = 0; r < count; ++r) {
       // The disk is invariant; a path of the coarser rule may have left it.
       const double radius = std::hypot(solutions[r].states[i][0], solutions[r].states[i][1]);

@@ -185,6 +185,12 @@ FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed
 
 FlowField::~FlowField() = default;
 
+double FlowField::seconds(const SequenceModel& model) {
+  constexpr double of_series = 0.5;
+  return gradient_moments_seconds(model, OverlapNodes(model.positional)) +
+         (has_series(model) && !model.student.activation ? of_series : 0.0);
+}
+
 Motion FlowField::at(double e, double m, std::size_t rule) const {
   return moments_->at(e, m, rule);
 }

@@ -41,4 +41,8 @@ struct MomentTables {
                                             const OverlapNodes& nodes, std::uint64_t seed,
                                             const Context& context);
 
+/// Roughly the seconds of a core that gradient_moments() takes: for estimates only.
+[[nodiscard]] double gradient_moments_seconds(const SequenceModel& model,
+                                              const OverlapNodes& nodes);
+
 }  // namespace onset::ssi

@@ -10,6 +10,7 @@ class ExpressionLink final : public Link {
   ExpressionLink(Expression expression, std::size_t tokens)
       : expression_(std::move(expression)), tokens_(tokens) {}
   [[nodiscard]] std::size_t tokens() const override { return tokens_; }
+  [[nodiscard]] double value_ns() const override { return expression_.operations(); }
   [[nodiscard]] const Expression* expression() const override { return &expression_; }
   void values(std::size_t count, const double* z, double* out) const override {
     expression_.values(count, z, out);

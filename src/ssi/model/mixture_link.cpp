@@ -12,6 +12,7 @@ class MixtureLink final : public Link {
       : omega_(omega), alpha_(1.0 / (1.0 + std::exp(-2.0 * a * a))) {}
   [[nodiscard]] std::size_t tokens() const override { return 2; }
   [[nodiscard]] std::size_t outputs() const override { return 4; }
+  [[nodiscard]] double value_ns() const override { return attention_ns(2); }
   void values(std::size_t count, const double* z, double* out) const override {
     two_token_attention(count, z, 1.0 - omega_, omega_ * alpha_, omega_ * (1.0 - alpha_), out);
   }

@@ -120,12 +120,10 @@ void add_rates(const FlowField& field, double stretch, Result& result) {
   result.summary.emplace_back("growth_m", scaled(1.0 / stretch, rates.m));
   if (field.positional()) result.summary.emplace_back("growth_e", rates.e);
   result.summary.emplace_back("gradient_variance", scaled(1.0 / stretch, v));
-  // The rate at which the learning-rate term stops the growth of m: 2 lambda/V. [ssi 20]
-  const Estimate lambda = rates.lambda_m;
-  if (lambda.value > 6.0 * lambda.error && v.value > 0.0) {
-    const double max_rate = 2.0 * lambda.value / v.value;
-    const double relative = lambda.error / lambda.value + v.error / v.value;
-    result.summary.emplace_back("largest_rate", Estimate{max_rate, max_rate * relative});
+  const auto rate = max_rate(field);
+  if (rate) result.summary.emplace_back("largest_rate", *rate);
+  if (rate && rate->value == 0.0) {
+    result.notes.push_back("Small overlaps m grow at no learning rate: largest_rate is 0.");
   }
 }
 
@@ -189,16 +187,14 @@ void run_flow(const Flow& request, const Settled& settled, const Context& contex
 }
 
 Cost flow_cost(const Flow& request, const Settled& settled) {
-  const SequenceModel& model = settled.model;
   Cost cost;
   cost.method =
       "Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses "
       "the slope of the risk from Hermite series. The ODE by Dormand and Prince, errors from two "
       "rules or replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
-  const double nodes = model.positional ? 128.0 : 24.0;
-  cost.core_seconds = 1.0 + nodes * 0.02 * static_cast<double>(model.tokens());
+  cost.core_seconds = 0.1 + FlowField::seconds(settled.model);
   if (request.method == FlowMethod::sde) {
-    cost.core_seconds += request.runs * request.time * 50.0 * 6e-8;
+    cost.core_seconds += diffusion_seconds(settled.model, settled.sgd);
   }
   cost.memory_bytes = 300e6;
   return cost;

@@ -5,6 +5,7 @@
 #include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/learners/gain.hpp"
+#include "onset/ssi/limits/flow.hpp"
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
@@ -101,15 +102,24 @@ void run_gain(const Gain& request, const Settled& settled, const Context& contex
   result.summary.emplace_back("policy", std::string(to_string(request.policy)));
 }
 
-Cost gain_cost(const Gain& request, const Settled&) {
+Cost gain_cost(const Gain& request, const Settled& settled) {
   Cost cost;
   cost.method =
       "First passages of the exact chains of both students, and of the flow at large d. The "
       "exponent is the slope of log(gain) against log(tokens), weighted by the errors.";
-  for (const double tokens : request.tokens) {
-    const double steps =
-        request.steps > 0.0 ? request.steps : 3.0 * request.dim / request.rate * tokens;
-    cost.core_seconds += 0.05 * tokens + steps * request.runs * (tokens + 4.0) * 1.2e-8;
+  for (SequenceModel model : settled.models) {
+    // Without --steps runs end at the level, after about three times d/eta steps for each token
+    // where the weights are not tied; rates other than --rate make that a bound.
+    const auto tokens = static_cast<double>(model.tokens());
+    SgdOptions sgd = settled.options.sgd;
+    const auto steps = [&](double typical) {
+      return static_cast<std::uint64_t>(request.steps > 0.0 ? request.steps : typical);
+    };
+    sgd.steps = steps(3.0 * request.dim / request.rate);
+    cost.core_seconds += 2.0 * FlowField::seconds(model) + chain_seconds(model, sgd);
+    model.student.vector_per_token = true;
+    sgd.steps = steps(3.0 * request.dim / request.rate * tokens);
+    cost.core_seconds += chain_seconds(model, sgd);
   }
   cost.memory_bytes = 100e6;
   return cost;

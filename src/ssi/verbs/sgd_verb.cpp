@@ -22,9 +22,7 @@ double default_time(double dim) {
   return 40.0 + 8.0 * std::log(dim);
 }
 
-/// Measured, for estimates only: nanoseconds per step and run of the chain, per normal of the full
-/// engine, per step of the diffusion.
-constexpr double chain_ns_per_normal = 4.5;
+/// Measured, for estimates only: nanoseconds per normal of the full engine.
 constexpr double full_ns_per_normal = 1.0;
 
 constexpr const char* passage_meaning =
@@ -179,7 +177,7 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
     cost.method =
         "The exact Markov chain of the overlaps: 2L fields and one chi-square a step, whatever the "
         "dimension; 64 runs advance together.";
-    cost.core_seconds = work * (2.0 * tokens + 2.0) * chain_ns_per_normal * 1e-9;
+    cost.core_seconds = rows * chain_seconds(model, settled.options);
   } else if (request.engine == SgdEngine::full) {
     cost.method = "SGD with all dimensions in single precision: L d normals a step.";
     cost.core_seconds = work * tokens * request.dim * full_ns_per_normal * 1e-9;
@@ -188,7 +186,8 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
     cost.method =
         "The diffusion of the overlaps at large d, with tabulated drift and noise; approximate: "
         "errors of order eta/d.";
-    cost.core_seconds = rows * 3.0 + work * request.rate / request.dim * 50.0 * 6e-8;
+    cost.core_seconds =
+        rows * (FlowField::seconds(model) + diffusion_seconds(model, settled.options));
   }
   return cost;
 }

@@ -235,6 +235,40 @@ TEST(SsiFlow, APoleOfTheTargetIsRefused) {
   EXPECT_THROW(FlowField(model, 0.1, 1, {}), Refused);
 }
 
+TEST(SsiChain, AnEstimateOfItsTimeGrowsLikeTheAttentionMatrix) {
+  SgdOptions options;
+  const auto seconds = [&](std::size_t tokens) {
+    SequenceModel model;
+    model.target = read_target("H2sum", tokens);
+    model.student = make_student("attention", {.tokens = tokens});
+    return chain_seconds(model, options);
+  };
+  EXPECT_GT(seconds(16), 10 * seconds(4));
+  EXPECT_LT(seconds(16), 16 * seconds(4));
+  options.runs = 65;
+  const double two_blocks = seconds(4);
+  options.runs = 128;
+  EXPECT_EQ(seconds(4), two_blocks) << "a block advances all its lanes";
+}
+
+TEST(SsiFlow, WhereMGrowsAtNoRateTheLargestIsZero) {
+  // relu has a part of degree 2, but the target starts at degree 4.
+  const FlowField none(activation("He4sum", 2, "tied"), 0.1, 1, {});
+  ASSERT_TRUE(max_rate(none));
+  EXPECT_EQ(max_rate(none)->value, 0.0);
+  EXPECT_EQ(max_rate(none)->error, 0.0);
+  const FlowField some(activation("H2sum", 2, "tied"), 0.1, 1, {});
+  EXPECT_GT(max_rate(some)->value, 0.1);
+}
+
+TEST(SsiFlow, TheStartOfAPathIsExact) {
+  const FlowField field(activation("H2sum", 2, "tied"), 0.1, 1, {});
+  const FlowPath path = integrate_flow(field, {.start_m = 0.1, .times = {0.0, 1.0}}, {});
+  EXPECT_EQ(path.rows[0].m.value, 0.1);
+  EXPECT_EQ(path.rows[0].m.error, 0.0);
+  EXPECT_GT(path.rows[1].m.error, 0.0);
+}
+
 TEST(SsiEnsemble, FirstPassagesAreAveragedOverTheRunsThatHaveOne) {
   const std::vector<SgdRun> runs{
       {.first_passage = 10}, {.first_passage = 0}, {.first_passage = 30}};

@@ -25,4 +25,7 @@ struct DiffusionResult {
                                             const DiffusionOptions& diffusion,
                                             const Context& context);
 
+/// Roughly the seconds of a core that it takes with the usual dt: for estimates only.
+[[nodiscard]] double diffusion_seconds(const SequenceModel& model, const SgdOptions& options);
+
 }  // namespace onset::ssi

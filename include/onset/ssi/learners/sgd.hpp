@@ -36,6 +36,9 @@ struct SgdRun {
 [[nodiscard]] std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
                                             const Context& context);
 
+/// Roughly the seconds that it takes one core: for estimates only. Without a level to stop at.
+[[nodiscard]] double chain_seconds(const SequenceModel& model, const SgdOptions& options);
+
 /// The same process with all d dimensions, in single precision: for cross-checks.
 inline constexpr double max_full_dim = 1e8;
 [[nodiscard]] std::vector<SgdRun> run_full(const SequenceModel& model, const SgdOptions& options,

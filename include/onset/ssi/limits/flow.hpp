@@ -35,6 +35,8 @@ class FlowField {
  public:
   FlowField(const SequenceModel& model, double rate, std::uint64_t seed, const Context& context);
   ~FlowField();
+  /// Roughly the seconds of a core that the constructor takes: for estimates only.
+  [[nodiscard]] static double seconds(const SequenceModel& model);
 
   static constexpr std::size_t best = static_cast<std::size_t>(-1);
   /// By the best rule there is, or by one of them: two product rules, or replicates.
@@ -86,5 +88,9 @@ struct GrowthRates {
   Estimate lambda_m;  ///< -R_mm alone
 };
 [[nodiscard]] GrowthRates growth_rates(const FlowField& field);
+
+/// The learning rate above which small m no longer grow, 2 lambda_m/V; 0 where they grow at no
+/// rate, nothing where the errors do not tell. [ssi 20]
+[[nodiscard]] std::optional<Estimate> max_rate(const FlowField& field);
 
 }  // namespace onset::ssi

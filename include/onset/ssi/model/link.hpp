@@ -24,6 +24,12 @@ class Link {
                         const double* weight, double* delta) const = 0;
   /// Whether it is softmax_rows(z z^T) itself: such a student has a chain of its own.
   [[nodiscard]] virtual bool is_attention_matrix() const { return false; }
+  /// Roughly the nanoseconds of its values, and of a pullback, at one point of many: for estimates
+  /// of cost only.
+  [[nodiscard]] virtual double value_ns() const {
+    return 5.0 * static_cast<double>(tokens() * outputs());
+  }
+  [[nodiscard]] virtual double pullback_ns() const { return 2.0 * value_ns(); }
   /// The expression behind it, if it is one: its structure allows exact statements.
   [[nodiscard]] virtual const numerics::Expression* expression() const { return nullptr; }
 };

@@ -16,6 +16,9 @@ class TiedLink final : public Link {
   TiedLink(std::shared_ptr<const Expression> activation, std::size_t tokens)
       : activation_(std::move(activation)), tokens_(tokens) {}
   [[nodiscard]] std::size_t tokens() const override { return tokens_; }
+  [[nodiscard]] double value_ns() const override {
+    return activation_->operations() + static_cast<double>(tokens_);
+  }
   void values(std::size_t count, const double* z, double* out) const override {
     activation_->values(count, field(count, z), out);
   }

@@ -18,6 +18,11 @@ class AttentionLink final : public Link {
     return reduce_.empty() ? tokens_ * tokens_ : 1;
   }
   [[nodiscard]] bool is_attention_matrix() const override { return reduce_.empty(); }
+  [[nodiscard]] double value_ns() const override { return attention_ns(tokens_); }
+  /// A reduced output does not have the matrix, which is computed again.
+  [[nodiscard]] double pullback_ns() const override {
+    return (reduce_.empty() ? 1.0 : 2.0) * attention_ns(tokens_);
+  }
 
   void values(std::size_t count, const double* z, double* out) const override {
     if (reduce_.empty()) return attention_matrix(tokens_, count, z, out);
