@@ -199,6 +199,44 @@ class Learners(unittest.TestCase):
             self.assertEqual(result["rows"][4]["time"], float(time))
             self.assertNotEqual(result["rows"][0]["cos1"], result["rows"][5]["cos1"])
 
+    def test_labels_of_links_are_filed_as_the_documentation_says(self):
+        formulas = {
+            "linear": lambda z: z[0],
+            "square": lambda z: z[0] ** 2,
+            "he4": lambda z: z[0] ** 4 - 6 * z[0] ** 2 + 3,
+            "sign": lambda z: numpy.sign(z[0]),
+            "relu": lambda z: numpy.maximum(z[0], 0),
+            "product": lambda z: z[0] * z[1],
+            "parity3": lambda z: numpy.sign(z[0] * z[1] * z[2]),
+            "norm": lambda z: z[0] ** 2 + z[1] ** 2,
+            "committee": lambda z: numpy.sign(z[0] + z[1]) + numpy.sign(z[0] - z[1]),
+            "staircase": lambda z: z[0] ** 2 + numpy.sign(z[0] * z[1] * z[2]),
+        }
+        for link, formula in formulas.items():
+            self.generate("--link", link, "--dim", "50", "--samples", "20")
+            x, y, w = (numpy.load(self.path("data", name)) for name in
+                       ("X.npy", "Y.npy", "truth/w.npy"))
+            fields = w @ x[:, 0, :].T / numpy.sqrt(50)
+            # Sums of 50 products of size 1, and powers of them up to the fourth.
+            rounding = 1e-12 * (1 + numpy.abs(fields).max() ** 4)
+            numpy.testing.assert_allclose(y[:, 0], formula(fields), atol=rounding, err_msg=link)
+
+    def test_labels_of_ones_own_are_those_of_the_documentation(self):
+        random = numpy.random.default_rng(3)
+        w, x = random.standard_normal(200), random.standard_normal((400, 1, 200))
+        os.makedirs(self.path("own"))
+        numpy.save(self.path("own", "X.npy"), x)
+        numpy.save(self.path("own", "Y.npy"), (x[:, 0] @ w / numpy.sqrt(200))[:, None] ** 2)
+        folder = self.path("out")
+        self.json("smi", "amp", "--link", "square", "--data", self.path("own"), "--out", folder)
+        found = numpy.load(os.path.join(folder, "weights.npy"))[0]
+        cosine = abs(found @ w) / numpy.linalg.norm(found) / numpy.linalg.norm(w)
+        self.assertGreater(cosine, 0.999)  # exact recovery: alpha = 2 is well above 1.13
+        numpy.save(self.path("own", "Y.npy"), -numpy.ones((400, 1)))
+        result = onset("smi", "amp", "--link", "square", "--data", self.path("own"))
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("none of this link", result.stderr)
+
     def test_a_learning_rate_that_diverges_is_exit_3(self):
         result = self.json("smi", "sgd", "--engine", "chain", "--dim", "50", "--rate", "10000",
                            "--time", "10", code=3)

@@ -12,10 +12,10 @@ struct Context {
   /// Worker threads; results are the same bit for bit for any value.
   int threads = 1;
   /// Asks a run to stop; long loops poll it several times a second.
-  std::stop_token stop;
+  std::stop_token stop = {};
   /// Called now and then with the fraction done and what is being done; may be empty. Calls come
   /// from the thread that called the run, never concurrently.
-  std::function<void(double fraction, std::string_view what)> progress;
+  std::function<void(double fraction, std::string_view what)> progress = {};
   /// Bytes that a run may allocate.
   std::size_t memory_limit = std::size_t{4} << 30;
 

@@ -18,8 +18,8 @@ namespace onset::study {
 struct Axis {
   std::string parameter;
   std::vector<Value> values;
-  io::Place place;
-  std::vector<io::Place> value_places;  ///< one per value, or none
+  io::Place place = {};
+  std::vector<io::Place> value_places = {};  ///< one per value, or none
 };
 
 /// What is to be computed, as a study file or a run of a figure says it; nothing of how.

@@ -100,6 +100,7 @@ Definition<Generate, Settled> definition() {
            "Samples over dimension, N/D, instead of --samples.");
   d.rows = {{"", generate_columns().list()}};
   d.needs_folder = true;
+  d.method = 2;
   d.examples = {"smi generate --dim 500 --alpha 1.2 --out data",
                 "smi generate --link square --dim 200 --samples 400 --out retrieval"};
   d.settle = settle_generate;

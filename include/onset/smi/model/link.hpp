@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -117,11 +119,61 @@ concept LinkWithSeconds = Link<L> && requires(const L& link) {
   { link.posterior_seconds() } -> std::convertible_to<double>;
 };
 
+/// Optional, for links whose labels are described by other numbers than those that are observed,
+/// because that keeps digits or is simpler: the observed number of a description, and back (not
+/// finite where no label is observed as that).
+template <class L>
+concept LinkWithForm = Link<L> && requires(double x) {
+  { L::observed(x) } -> std::convertible_to<double>;
+  { L::described(x) } -> std::convertible_to<double>;
+};
+
+/// Files the labels of such a link as they are observed.
+template <LinkWithForm L>
+class LinkForm final : public LabelForm {
+ public:
+  explicit LinkForm(int label_size) : size_(static_cast<std::size_t>(label_size)) {}
+
+  [[nodiscard]] std::vector<std::size_t> shape() const override { return {size_}; }
+  void write(std::span<const double> label, std::span<double> observed) const override {
+    for (std::size_t k = 0; k < size_; ++k) observed[k] = L::observed(label[k]);
+  }
+  [[nodiscard]] bool recoverable() const override { return true; }
+  [[nodiscard]] std::string read(std::span<const double> observed,
+                                 std::span<double> label) const override {
+    for (std::size_t k = 0; k < size_; ++k) {
+      label[k] = L::described(observed[k]);
+      if (!std::isfinite(label[k])) {
+        return "is " + std::to_string(observed[k]) + ", which is none of this link";
+      }
+    }
+    return {};
+  }
+  void choose_representative(std::span<double> /*label*/) const override {}
+
+ private:
+  std::size_t size_;
+};
+
+/// Nothing, for a link without a form of its own.
+template <class L>
+struct FormOf {
+  explicit FormOf(int /*label_size*/) {}
+  [[nodiscard]] const LabelForm* get() const { return nullptr; }
+};
+template <LinkWithForm L>
+struct FormOf<L> {
+  explicit FormOf(int label_size) : form(label_size) {}
+  [[nodiscard]] const LabelForm* get() const { return &form; }
+  LinkForm<L> form;
+};
+
 /// A link behind the interface of all sequence models.
 template <Link L>
 class LinkModel final : public SequenceModel {
  public:
-  explicit LinkModel(L link) : link_(std::move(link)), shape_(link_.shape()) {}
+  explicit LinkModel(L link)
+      : link_(std::move(link)), shape_(link_.shape()), form_(link_.label_size()) {}
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override { return link_.label_size(); }
@@ -130,6 +182,7 @@ class LinkModel final : public SequenceModel {
              std::span<double> label) const override {
     link_.label(fields, label);
   }
+  [[nodiscard]] const LabelForm* label_form() const override { return form_.get(); }
   [[nodiscard]] int prediction_size() const override {
     if constexpr (LinkWithPrediction<L>) return link_.prediction_size();
     return link_.label_size();
@@ -153,6 +206,7 @@ class LinkModel final : public SequenceModel {
  private:
   L link_;
   FieldShape shape_;
+  FormOf<L> form_;
 };
 
 /// A link of one's own as a sequence model, usable wherever the shipped ones are.

@@ -16,6 +16,8 @@ struct NormLink {
   static void label(std::span<const double> z, std::span<double> y) {
     y[0] = std::hypot(z[0], z[1]);
   }
+  [[nodiscard]] static double observed(double root) { return root * root; }
+  [[nodiscard]] static double described(double y) { return std::sqrt(y); }
   [[nodiscard]] static int prediction_size() { return 1; }
   static void prediction(std::span<const double> z, std::span<double> y) {
     y[0] = z[0] * z[0] + z[1] * z[1];

@@ -27,6 +27,8 @@ struct LinearLink : OneField {
 struct SquareLink : OneField {
   [[nodiscard]] static double constraints() { return 1.0; }
   static void label(std::span<const double> z, std::span<double> y) { y[0] = std::fabs(z[0]); }
+  [[nodiscard]] static double observed(double size) { return size * size; }
+  [[nodiscard]] static double described(double y) { return std::sqrt(y); }
   [[nodiscard]] static int prediction_size() { return 1; }
   static void prediction(std::span<const double> z, std::span<double> y) { y[0] = z[0] * z[0]; }
   [[nodiscard]] static double posterior(std::span<const double> label,
@@ -41,6 +43,8 @@ struct Hermite4Link : OneField {
   static void label(std::span<const double> z, std::span<double> y) {
     y[0] = std::fabs(z[0] * z[0] - 3.0);
   }
+  [[nodiscard]] static double observed(double distance) { return distance * distance - 6.0; }
+  [[nodiscard]] static double described(double y) { return std::sqrt(y + 6.0); }
   [[nodiscard]] static int prediction_size() { return 1; }
   static void prediction(std::span<const double> z, std::span<double> y) {
     const double square = z[0] * z[0];
