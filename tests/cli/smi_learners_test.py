@@ -94,6 +94,7 @@ class Learners(unittest.TestCase):
             (["sgd", "--engine", "chain", "--alpha", "2"], ["--alpha", "batch only"]),
             (["sgd", "--engine", "online", "--reuse", "2"], ["--reuse", "batch only"]),
             (["sgd", "--engine", "flow", "--runs", "2"], ["--runs", "allowed: 1"]),
+            (["sgd", "--engine", "flow", "--layers", "7"], ["--layers", "up to 6"]),
             (["sgd", "--dim", "40", "--alpha", "0.001"], ["--alpha", "no sample"]),
         ]:
             result = onset("smi", *arguments)

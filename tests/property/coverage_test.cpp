@@ -153,7 +153,7 @@ Estimate overlap_at(double alpha, const StaircaseStep& stage, std::size_t layer)
   for (std::size_t r = 0; r < stage.start.log_alpha.size(); ++r) {
     const auto points = stage.branch.stable_points(r, std::log(alpha));
     EXPECT_FALSE(points.empty()) << "replicate " << r << " at alpha " << alpha;
-    if (!points.empty()) overlap.push_back(-std::expm1(-points.front().depth[layer]));
+    if (!points.empty()) overlap.push_back(-std::expm1(-points.front().log_precision[layer]));
   }
   return numerics::reduce(overlap);
 }

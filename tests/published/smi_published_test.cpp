@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "onset/smi/limits/channel.hpp"
-#include "onset/smi/limits/prediction_error.hpp"
 #include "onset/smi/limits/staircase.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/prediction_error.hpp"
 #include "smi/model/uninformed.hpp"
 #include "support/contexts.hpp"
 

@@ -1,4 +1,4 @@
-#include "onset/smi/learners/attention_loss.hpp"
+#include "smi/learners/attention_loss.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "onset/smi/learners/learning_order.hpp"
+#include "smi/learners/learning_order.hpp"
 
 #include <algorithm>
 #include <cmath>

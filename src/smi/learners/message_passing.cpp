@@ -7,8 +7,8 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/random.hpp"
-#include "onset/smi/learners/test_error.hpp"
 #include "smi/learners/message_sweep.hpp"
+#include "smi/learners/test_error.hpp"
 
 namespace onset::smi {
 namespace {
@@ -19,8 +19,8 @@ constexpr double exact_residual = 1e-3;
 /// A block below this V is known nearly to rounding, and keeps its weights and V. Its fields must
 /// explain the labels: |<z> - omega|^2 is V or less on the Nishimori line, and never so many times
 /// it.
-constexpr double least_variance = 1e-20;
-constexpr double largest_residual = 25.0;
+constexpr double min_variance = 1e-20;
+constexpr double max_residual = 25.0;
 /// Of V, in attempts that follow a failure [smi 84].
 constexpr double restart_damping = 0.5;
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
@@ -32,7 +32,7 @@ constexpr int gap_patience = 5;
 /// Iterations over which norms are compared where they go on fluctuating.
 constexpr std::size_t window = 20;
 /// Most samples that may be left out of an iteration.
-constexpr double most_lost = 0.01;
+constexpr double max_lost = 0.01;
 /// Streams of starts: attempts of one run follow one another.
 constexpr std::uint64_t attempts_per_run = 1024;
 
@@ -117,7 +117,7 @@ bool Attempt::update(SweepSums& sums) {
   if (!std::all_of(a.begin(), a.end(), finite)) return false;
   cut_negative(a, covariance_, size);
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    if (known_[b]) set_alone(b, 1.0 / least_variance, a);
+    if (known_[b]) set_alone(b, 1.0 / min_variance, a);
   }
   response_ = a;
   for (std::size_t p = 0; p < size; ++p) response_[p * size + p] += 1.0;
@@ -128,7 +128,7 @@ bool Attempt::update(SweepSums& sums) {
   // A block that is held stays as it is: it does not respond, and others do not depend on its V.
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     if (!known_[b]) continue;
-    set_alone(b, least_variance, covariance_);
+    set_alone(b, min_variance, covariance_);
     set_alone(b, 0.0, response_);
   }
 
@@ -162,7 +162,7 @@ bool Attempt::update(SweepSums& sums) {
     change_[b] = std::max(std::sqrt(step / norm), std::abs(v - variance_[b]) / v);
     variance_[b] = v;
     if (!std::isfinite(change_[b])) return false;
-    known_[b] = known_[b] || v < least_variance;
+    known_[b] = known_[b] || v < min_variance;
   }
   return true;
 }
@@ -183,7 +183,7 @@ bool Attempt::falsely_known(const SweepSums& sums) const {
   const FieldShape& shape = model_.shape();
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
     const auto numbers = static_cast<double>(data_.samples * shape.size(b));
-    if (known_[b] && sums.squared_message[b] > largest_residual * numbers) return true;
+    if (known_[b] && sums.squared_message[b] > max_residual * numbers) return true;
   }
   return false;
 }
@@ -313,8 +313,7 @@ bool Attempt::advance(MessageSweep& sweep, SweepSums& sums, const Context& conte
 
 bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
   SweepSums sums;
-  if (!advance(sweep, sums, context) ||
-      sums.lost > most_lost * static_cast<double>(data_.samples)) {
+  if (!advance(sweep, sums, context) || sums.lost > max_lost * static_cast<double>(data_.samples)) {
     return stop(MessagePassingEnd::diverged);
   }
   record(sums);

@@ -14,7 +14,7 @@ namespace {
 /// Samples of a block (their inputs stay in the second-level cache), and most blocks' chains that
 /// run side by side, each with sums of its own.
 constexpr std::size_t block_samples = 64;
-constexpr std::size_t most_chains = 32;
+constexpr std::size_t max_chains = 32;
 
 /// Processor time of this thread, in seconds: work, however many share the machine.
 double thread_seconds() {
@@ -219,7 +219,7 @@ SweepSums MessageSweep::pass(std::span<const double> weights, const DirectionMat
   const Pass pass{weights, covariance, precision, response,
                   smoothed_prior(shape, covariance, between_)};
   const std::size_t blocks = (data_.samples + block_samples - 1) / block_samples;
-  const std::size_t chains = std::min(most_chains, blocks);
+  const std::size_t chains = std::min(max_chains, blocks);
   std::vector<SweepSums> parts(chains);
   numerics::parallel_for(context, chains, [&](std::size_t chain) {
     parts[chain] = empty_sums(shape, directions_ * data_.dimension);

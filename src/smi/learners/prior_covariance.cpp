@@ -22,18 +22,18 @@ constexpr double narrow_error = 1e-7;
 constexpr double reach = 6.0;
 constexpr double widest_step = 0.5;
 constexpr double step_per_width = 0.8;
-constexpr double most_nodes = 4096;
+constexpr double max_nodes = 4096;
 /// Least eigenvalue of a prior's correlations between blocks: nodes of a prior without them must
 /// still be able to stand for it.
-constexpr double least_correlation = 0.1;
+constexpr double min_correlation = 0.1;
 /// Matrices of correlations with eigenvalues below this are singular to rounding.
-constexpr double least_eigenvalue = 1e-13;
+constexpr double min_eigenvalue = 1e-13;
 
 [[noreturn]] void too_many_nodes() {
   throw Refused(
       "directions are learned so unevenly that the integral over their covariance takes more "
       "than " +
-      std::to_string(static_cast<int>(most_nodes)) + " posteriors per sample");
+      std::to_string(static_cast<int>(max_nodes)) + " posteriors per sample");
 }
 
 numerics::Rule spread_rule(double ratio) {
@@ -42,14 +42,14 @@ numerics::Rule spread_rule(double ratio) {
     return numerics::gauss_hermite(static_cast<int>(std::ceil(order)));
   }
   const double step = std::min(widest_step, step_per_width / ratio);
-  if (!(2.0 * reach / step <= most_nodes)) too_many_nodes();
+  if (!(2.0 * reach / step <= max_nodes)) too_many_nodes();
   return numerics::normal_trapezoid(step, reach);
 }
 
 /// Every node so far times every node of the rule along a direction of the fields.
 void multiply_nodes(const numerics::Rule& rule, const std::vector<double>& direction,
                     SmoothedPrior& prior) {
-  if (static_cast<double>(prior.nodes() * rule.nodes.size()) > most_nodes) too_many_nodes();
+  if (static_cast<double>(prior.nodes() * rule.nodes.size()) > max_nodes) too_many_nodes();
   SmoothedPrior next{prior.variance, prior.coupling, {}, {}};
   const std::size_t fields = direction.size();
   for (std::size_t k = 0; k < prior.nodes(); ++k) {
@@ -105,7 +105,7 @@ std::vector<std::size_t> block_of(const FieldShape& shape) {
 }
 
 /// Least eigenvalue of every block.
-std::vector<double> least_eigenvalues(const FieldShape& shape, const DirectionMatrix& matrix) {
+std::vector<double> min_eigenvalues(const FieldShape& shape, const DirectionMatrix& matrix) {
   const std::size_t size = shape.directions();
   std::vector<double> out;
   std::size_t first = 0;
@@ -145,7 +145,7 @@ struct ScaledCovariance {
 ScaledCovariance scaled(const FieldShape& shape, const DirectionMatrix& covariance) {
   const std::size_t size = shape.directions();
   const std::vector<std::size_t> block = block_of(shape);
-  ScaledCovariance out{least_eigenvalues(shape, covariance), {}, {}, {}};
+  ScaledCovariance out{min_eigenvalues(shape, covariance), {}, {}, {}};
   // An eigenvalue lost to rounding among much larger ones.
   if (!(*std::min_element(out.least.begin(), out.least.end()) > 0.0)) too_many_nodes();
   for (const std::size_t b : block) out.scale.push_back(std::sqrt(out.least[b]));
@@ -172,7 +172,7 @@ bool invert(DirectionMatrix& matrix, std::size_t size) {
   const std::vector<double> units = roots_of_diagonal(matrix, size);
   DirectionMatrix inverse = matrix;
   multiply_rows_and_columns(units, -1.0, inverse);
-  if (!all_finite(inverse) || !(eigenvalues(inverse, size)[0] > least_eigenvalue)) return false;
+  if (!all_finite(inverse) || !(eigenvalues(inverse, size)[0] > min_eigenvalue)) return false;
   map_eigenvalues(inverse, size, [](double x) { return 1.0 / x; });
   multiply_rows_and_columns(units, -1.0, inverse);
   matrix = std::move(inverse);
@@ -204,8 +204,8 @@ void limit_between(const FieldShape& shape, DirectionMatrix& covariance) {
   const std::vector<std::size_t> block = block_of(shape);
   const std::size_t size = block.size();
   const double least = eigenvalues(scaled(shape, covariance).between, size)[0];
-  if (least >= least_correlation - 1.0) return;
-  const double share = (1.0 - least_correlation) / -least;
+  if (least >= min_correlation - 1.0) return;
+  const double share = (1.0 - min_correlation) / -least;
   for (std::size_t k = 0; k < size * size; ++k) {
     if (block[k / size] != block[k % size]) covariance[k] *= share;
   }

@@ -1,4 +1,4 @@
-#include "onset/smi/learners/sgd.hpp"
+#include "smi/learners/sgd.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/random.hpp"
-#include "onset/smi/learners/attention_loss.hpp"
 #include "onset/smi/model/attention_model.hpp"
 #include "onset/smi/model/dataset.hpp"
+#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/sgd_start.hpp"
 #include "smi/learners/token_rows.hpp"
 

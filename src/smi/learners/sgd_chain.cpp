@@ -5,9 +5,9 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/draws.hpp"
-#include "onset/smi/learners/attention_loss.hpp"
-#include "onset/smi/learners/sgd.hpp"
+#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
+#include "smi/learners/sgd.hpp"
 #include "smi/learners/sgd_start.hpp"
 
 namespace onset::smi {

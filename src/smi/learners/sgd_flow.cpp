@@ -9,24 +9,22 @@
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
-#include "onset/smi/learners/attention_loss.hpp"
-#include "onset/smi/learners/sgd.hpp"
+#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
+#include "smi/learners/sgd.hpp"
 
 namespace onset::smi {
 namespace {
 
-/// Most layers: every point is used with all signs of the teacher's fields.
-constexpr std::size_t most_layers = 6;
 /// Of the solver's steps, and of a solution whose distance is their error.
 constexpr double step_tolerance = 1e-4;
 constexpr double coarse_tolerance = 1e-3;
 /// Squared norm over dimension beyond which the weights are of no use: scores near 100 make every
 /// softmax a hard maximum, and the right-hand side jumps.
-constexpr double largest_norm = 100.0;
+constexpr double max_norm = 100.0;
 /// Records that are solved for at once, as a share of all, and most steps until then.
 constexpr std::size_t stretches = 10;
-constexpr int most_steps = 2000;
+constexpr int max_steps = 2000;
 
 using State = numerics::OdeState;  // cross (P x P), then student (P x P)
 
@@ -135,7 +133,7 @@ class Path {
       : drift_(model, options, points, replicate), p_(model.shape().directions()) {
     ode_.relative_tolerance = tolerance;
     ode_.absolute_tolerance = 0.1 * tolerance;
-    ode_.max_steps = most_steps;
+    ode_.max_steps = max_steps;
     const double start = options.start_cosine > 0.0
                              ? options.start_cosine
                              : 1.0 / std::sqrt(static_cast<double>(options.dimension));
@@ -173,7 +171,7 @@ class Path {
  private:
   [[nodiscard]] bool is_useless(const State& x) const {
     for (std::size_t l = 0; l < p_; ++l) {
-      if (!(x[p_ * p_ + l * p_ + l] < largest_norm)) return true;
+      if (!(x[p_ * p_ + l * p_ + l] < max_norm)) return true;
     }
     return false;
   }
@@ -226,9 +224,9 @@ SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options, std::siz
                  const Context& context) {
   options.validate();
   const std::size_t p = model.shape().directions();
-  if (p > most_layers) {
+  if (p > static_cast<std::size_t>(max_flow_layers)) {
     throw InvalidArgument("layers", std::to_string(p) + " are too many; allowed: up to " +
-                                        std::to_string(most_layers));
+                                        std::to_string(max_flow_layers));
   }
   constexpr std::size_t replicates = numerics::default_replicates;
   std::vector<Path> paths;

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "onset/smi/learners/sgd.hpp"
-#include "onset/smi/learners/test_error.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/learners/sgd.hpp"
+#include "smi/learners/test_error.hpp"
 
 namespace onset::smi {
 

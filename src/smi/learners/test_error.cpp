@@ -1,4 +1,4 @@
-#include "onset/smi/learners/test_error.hpp"
+#include "smi/learners/test_error.hpp"
 
 #include <cmath>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "onset/smi/learners/text_training.hpp"
+#include "smi/learners/text_training.hpp"
 
 /// What `onset` and the program that trains say to each other: a job on its standard input, records
 /// on its standard output, both as lines of words and numbers.

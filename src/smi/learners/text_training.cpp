@@ -1,4 +1,4 @@
-#include "onset/smi/learners/text_training.hpp"
+#include "smi/learners/text_training.hpp"
 
 namespace onset::smi {
 

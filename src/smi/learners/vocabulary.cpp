@@ -1,6 +1,6 @@
-#include "onset/smi/learners/vocabulary.hpp"
+#include "smi/learners/vocabulary.hpp"
 
-#include "onset/smi/learners/text_training.hpp"
+#include "smi/learners/text_training.hpp"
 
 namespace onset::smi {
 namespace {
@@ -45,7 +45,7 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-Vocabulary::Vocabulary(const std::vector<std::string>& texts, std::int64_t least_count) {
+Vocabulary::Vocabulary(const std::vector<std::string>& texts, std::int64_t min_count) {
   std::unordered_map<std::string, std::int64_t> counts;
   std::vector<std::string> in_order;
   for (const std::string& text : texts) {
@@ -54,7 +54,7 @@ Vocabulary::Vocabulary(const std::vector<std::string>& texts, std::int64_t least
     }
   }
   for (const std::string& word : in_order) {
-    if (counts[word] >= least_count) numbers_.emplace(word, size());
+    if (counts[word] >= min_count) numbers_.emplace(word, size());
   }
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 using numerics::Interpolant;
 
-/// Depth below which a branch that starts from nothing is not looked at.
-constexpr double least_depth = 1e-12;
+/// Log precision below which a branch that starts from nothing is not looked at.
+constexpr double min_log_precision = 1e-12;
 
 /// Steps of the midpoint rule for the evidence along a branch.
 constexpr int evidence_steps = 128;
@@ -21,7 +21,7 @@ constexpr int evidence_steps = 128;
 constexpr double order_factor = 16.0;
 
 /// A replicate whose own start lies this close to a node skips that node.
-constexpr double least_distance = 0.02;
+constexpr double min_distance = 0.02;
 
 double coordinate(double distance, double scale) {
   return std::log1p(std::max(0.0, distance) / scale);
@@ -51,12 +51,13 @@ double interpolation_error(const std::vector<double>& x, const std::vector<doubl
 }
 
 /// The polynomial through the last points (three at most) of layer l, at a new x.
-double extrapolate(const std::vector<double>& x, const std::vector<std::vector<double>>& depth,
-                   std::size_t l, double at) {
+double extrapolate(const std::vector<double>& x,
+                   const std::vector<std::vector<double>>& log_precision, std::size_t l,
+                   double at) {
   const std::size_t first = x.size() > 3 ? x.size() - 3 : 0;
   double sum = 0.0;
   for (std::size_t i = first; i < x.size(); ++i) {
-    double term = depth[i][l];
+    double term = log_precision[i][l];
     for (std::size_t j = first; j < x.size(); ++j) {
       if (j != i) term *= (at - x[j]) / (x[i] - x[j]);
     }
@@ -68,20 +69,20 @@ double extrapolate(const std::vector<double>& x, const std::vector<std::vector<d
 }  // namespace
 
 double StageStart::position(std::size_t replicate) const {
-  return sum_at(depth, replicate);
+  return sum_at(log_precision, replicate);
 }
 
 namespace {
 
-/// What log alpha has on top of a smooth function of the depth since the stage's start.
-double singular_part(bool from_nothing, double depth) {
-  return from_nothing ? std::log(-std::expm1(-std::max(depth, least_depth))) : 0.0;
+/// What log alpha has on top of a smooth function of the log precision since the stage's start.
+double singular_part(bool from_nothing, double log_precision) {
+  return from_nothing ? std::log(-std::expm1(-std::max(log_precision, min_log_precision))) : 0.0;
 }
 
 }  // namespace
 
 double Branch::Curve::log_alpha(double at) const {
-  return smooth_log_alpha(at) + singular_part(from_nothing, depth_scale * std::expm1(at));
+  return smooth_log_alpha(at) + singular_part(from_nothing, log_precision_scale * std::expm1(at));
 }
 
 Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<FixedPointNode>& nodes,
@@ -89,13 +90,15 @@ Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<Fixe
   const double origin = start.position(r);
   std::vector<double> x{0.0};
   std::vector<double> smooth{start.log_alpha[r]};
-  std::vector<std::vector<double>> depth(start.depth.size());
-  for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(start.depth[l][r]);
+  std::vector<std::vector<double>> log_precision(start.log_precision.size());
+  for (std::size_t l = 0; l < log_precision.size(); ++l)
+    log_precision[l].push_back(start.log_precision[l][r]);
   for (const FixedPointNode& node : nodes) {
-    if (node.position < origin + least_distance) continue;
-    x.push_back(coordinate(node.position - origin, start.depth_scale));
+    if (node.position < origin + min_distance) continue;
+    x.push_back(coordinate(node.position - origin, start.log_precision_scale));
     smooth.push_back(node.log_alpha[r] - singular_part(start.from_nothing, node.position - origin));
-    for (std::size_t l = 0; l < depth.size(); ++l) depth[l].push_back(node.depth[l][r]);
+    for (std::size_t l = 0; l < log_precision.size(); ++l)
+      log_precision[l].push_back(node.log_precision[l][r]);
   }
   Curve curve{origin,
               x,
@@ -103,13 +106,14 @@ Branch::Curve Branch::make_curve(const StageStart& start, const std::vector<Fixe
               Interpolant(x, smooth),
               {},
               start.log_evidence[r],
-              start.depth_scale,
+              start.log_precision_scale,
               start.from_nothing};
   for (std::size_t i = 0; i < x.size(); ++i) {
     curve.log_alpha_nodes.push_back(
-        smooth[i] + singular_part(start.from_nothing, start.depth_scale * std::expm1(x[i])));
+        smooth[i] +
+        singular_part(start.from_nothing, start.log_precision_scale * std::expm1(x[i])));
   }
-  for (auto& values : depth) curve.depth.emplace_back(x, std::move(values));
+  for (auto& values : log_precision) curve.log_precision.emplace_back(x, std::move(values));
   return curve;
 }
 
@@ -118,12 +122,12 @@ Branch::Branch(const std::vector<int>& rank, const StageStart& start,
     : rank_(rank) {
   // The mean over replicates tells interpolation from noise.
   double origin = 0.0;
-  for (const auto& depth : start.depth) origin += numerics::mean(depth);
+  for (const auto& log_precision : start.log_precision) origin += numerics::mean(log_precision);
   std::vector<double> x{0.0};
   std::vector<double> log_alpha{numerics::mean(start.log_alpha)};
   relative_bias_ = start.relative_bias;
   for (const auto& node : nodes) {
-    x.push_back(coordinate(node.position - origin, start.depth_scale));
+    x.push_back(coordinate(node.position - origin, start.log_precision_scale));
     log_alpha.push_back(numerics::mean(node.log_alpha) -
                         singular_part(start.from_nothing, node.position - origin));
     relative_bias_ = std::max(relative_bias_, node.relative_bias);
@@ -150,23 +154,23 @@ double Branch::overlap_bias(double position) const {
 Branch::Point Branch::point(const Curve& curve, double x) const {
   Point result;
   // The total is known exactly: what interpolation adds to it is shared out again.
-  const double total = curve.depth_scale * std::expm1(x);
+  const double total = curve.log_precision_scale * std::expm1(x);
   double interpolated = 0.0;
-  for (const auto& d : curve.depth) interpolated += d(x) - d(0.0);
+  for (const auto& d : curve.log_precision) interpolated += d(x) - d(0.0);
   const double correction = interpolated > 0.0 ? total / interpolated : 1.0;
-  for (const auto& d : curve.depth) {
-    result.depth.push_back(std::max(0.0, d(0.0) + correction * (d(x) - d(0.0))));
+  for (const auto& d : curve.log_precision) {
+    result.log_precision.push_back(std::max(0.0, d(0.0) + correction * (d(x) - d(0.0))));
   }
   double evidence = 0.0;
   std::vector<double> before;
-  for (const auto& d : curve.depth) before.push_back(d(0.0));
+  for (const auto& d : curve.log_precision) before.push_back(d(0.0));
   for (int k = 0; k < evidence_steps && x > 0.0; ++k) {
     const double right = x * (k + 1) / evidence_steps;
     const double middle = x * (k + 0.5) / evidence_steps;
     const double alpha = std::exp(curve.log_alpha(middle));
     for (std::size_t l = 0; l < before.size(); ++l) {
-      const double after = curve.depth[l](right);
-      const double overlap = -std::expm1(-curve.depth[l](middle));
+      const double after = curve.log_precision[l](right);
+      const double overlap = -std::expm1(-curve.log_precision[l](middle));
       evidence += 0.5 * rank_[l] * overlap / alpha * (after - before[l]);
       before[l] = after;
     }
@@ -193,7 +197,7 @@ std::vector<Branch::Point> Branch::stable_points(std::size_t replicate, double l
 
 Branch::Point Branch::at_position(std::size_t replicate, double position) const {
   const Curve& curve = curves_.at(replicate);
-  return point(curve, coordinate(position - curve.start, curve.depth_scale));
+  return point(curve, coordinate(position - curve.start, curve.log_precision_scale));
 }
 
 Branch::Point Branch::deepest(std::size_t replicate) const {
@@ -210,7 +214,7 @@ namespace {
 /// The second node and every so many after it are computed again with other inner nodes.
 constexpr std::size_t check_spacing = 6;
 /// Change of log alpha by four times the inner nodes beyond which the branch goes on with those.
-constexpr double largest_change = 0.03;
+constexpr double max_change = 0.03;
 /// Where a bias falls like 1/n or faster, n and 4n nodes differ by at least this share of it.
 constexpr double change_share = 0.75;
 
@@ -256,10 +260,11 @@ std::vector<FixedPointNode> trace_branch(
     const StageStart& start, double spacing, int most,
     const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context) {
   const std::size_t blocks = learned.size();
-  std::vector<double> depth(blocks);
-  for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(start.depth[b]);
+  std::vector<double> log_precision(blocks);
+  for (std::size_t b = 0; b < blocks; ++b)
+    log_precision[b] = numerics::mean(start.log_precision[b]);
   double origin = 0.0;
-  for (const double a : depth) origin += a;
+  for (const double a : log_precision) origin += a;
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
 
   std::vector<FixedPointNode> nodes;
@@ -267,15 +272,15 @@ std::vector<FixedPointNode> trace_branch(
   BiasCheck check;
   // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
-  std::vector<std::vector<double>> known{depth};
+  std::vector<std::vector<double>> known{log_precision};
   for (int k = 1; k <= most; ++k) {
     const double next_x = spacing * k;
-    const double position = origin + start.depth_scale * std::expm1(next_x);
+    const double position = origin + start.log_precision_scale * std::expm1(next_x);
     std::vector<double> guess(blocks);
     for (std::size_t b = 0; b < blocks; ++b) {
       guess[b] =
           x.size() == 1
-              ? depth[b] +
+              ? log_precision[b] +
                     (learned[b] ? (position - origin) / static_cast<double>(learned_count) : 0.0)
               : extrapolate(x, known, b, next_x);
     }
@@ -290,20 +295,21 @@ std::vector<FixedPointNode> trace_branch(
     if (nodes.size() % check_spacing == 1 && node.status.converged() &&
         node.relative_bias > exact_bias) {
       const bool finer = level + 1 < channels.size();
-      for (std::size_t b = 0; b < blocks; ++b) guess[b] = numerics::mean(node.depth[b]);
+      for (std::size_t b = 0; b < blocks; ++b) guess[b] = numerics::mean(node.log_precision[b]);
       FixedPointNode other = solve(finer ? level + 1 : level - 1);
       if (other.status.converged()) {
         const double change = check.compare(nodes.size(), node, other);
-        if (finer && change > largest_change) {
+        if (finer && change > max_change) {
           ++level;
           node = std::move(other);
         }
       }
     }
     if (node.status.converged()) {
-      for (std::size_t b = 0; b < blocks; ++b) depth[b] = numerics::mean(node.depth[b]);
+      for (std::size_t b = 0; b < blocks; ++b)
+        log_precision[b] = numerics::mean(node.log_precision[b]);
       x.push_back(next_x);
-      known.push_back(depth);
+      known.push_back(log_precision);
     }
     nodes.push_back(std::move(node));
     if (enough(nodes)) break;

@@ -10,8 +10,8 @@ namespace {
 
 using numerics::Replicates;
 
-/// Depth over which what is left of V, or of its square root, falls by more than half.
-constexpr double settling_depth = 3.0;
+/// Log precision over which what is left of V, or of its square root, falls by more than half.
+constexpr double settling_log_precision = 3.0;
 
 /// What is left of an exact number after sums over many points.
 constexpr double rounding = 1e-14;
@@ -20,7 +20,7 @@ constexpr double rounding = 1e-14;
 constexpr double significance = 3.0;
 
 /// An interpolant needs four points.
-constexpr std::size_t least_for_halving = 8;
+constexpr std::size_t min_for_halving = 8;
 
 /// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
 /// grid.
@@ -46,7 +46,7 @@ double interpolation_error(const std::vector<double>& x, const std::vector<Fixed
   const double at = top_of(x, all);
   const double top = numerics::Interpolant(x, all)(at);
   // Too few samples to leave any out.
-  if (nodes.size() < least_for_halving) return top - *std::max_element(all.begin(), all.end());
+  if (nodes.size() < min_for_halving) return top - *std::max_element(all.begin(), all.end());
   std::vector<double> some_x;
   std::vector<double> some;
   for (std::size_t i = nodes.size() % 2 == 0 ? 1 : 0; i < nodes.size(); i += 2) {
@@ -62,7 +62,7 @@ Replicates overlap_above(const StageStart& start, std::size_t block, const Branc
   Replicates overlap;
   for (std::size_t r = 0; r < start.log_alpha.size(); ++r) {
     const auto points = branch.stable_points(r, start.log_alpha[r] + more);
-    overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().depth[block]));
+    overlap.push_back(points.empty() ? 1.0 : -std::expm1(-points.back().log_precision[block]));
   }
   return overlap;
 }
@@ -93,12 +93,12 @@ Estimate exponential(const Replicates& logs, double relative_bias) {
 
 const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
   const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [&](const FixedPointNode& node) {
-    return node.position <= nodes.back().position - settling_depth;
+    return node.position <= nodes.back().position - settling_log_precision;
   });
   return far == nodes.rend() ? nodes.front() : *far;
 }
 
-Estimate largest_alpha(const std::vector<FixedPointNode>& nodes) {
+Estimate max_alpha(const std::vector<FixedPointNode>& nodes) {
   const std::size_t replicates = nodes.front().log_alpha.size();
   std::vector<double> x;
   for (const FixedPointNode& node : nodes) x.push_back(std::log(node.position));

@@ -20,12 +20,12 @@ namespace onset::smi {
 /// includes what a bias of alpha along the branch moves it by.
 [[nodiscard]] Estimate jump(const StageStart& start, std::size_t block, const Branch& branch);
 
-/// The last node before the deep end of a branch, by enough depth that what is left from there on
-/// is less than the change between the two.
+/// The last node before the deep end of a branch, by enough log precision that what is left from
+/// there on is less than the change between the two.
 [[nodiscard]] const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes);
 
 /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
 /// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
-[[nodiscard]] Estimate largest_alpha(const std::vector<FixedPointNode>& nodes);
+[[nodiscard]] Estimate max_alpha(const std::vector<FixedPointNode>& nodes);
 
 }  // namespace onset::smi

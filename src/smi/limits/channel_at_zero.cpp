@@ -15,7 +15,7 @@ ChannelAtZero sampled_channel_at_zero(const SequenceModel& model, const ChannelO
   out.log_evidence_bias = info.log_evidence_bias;
   for (std::size_t b = 0; b < variance.size(); ++b) {
     const double rate = out.growth[b].empty() ? 1.0 : std::abs(numerics::mean(out.growth[b]));
-    out.relative_bias.push_back(info.growth_bias[b] / std::max(rate, least_rate));
+    out.relative_bias.push_back(info.growth_bias[b] / std::max(rate, min_rate));
   }
   return out;
 }

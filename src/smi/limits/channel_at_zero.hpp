@@ -10,7 +10,7 @@ namespace onset::smi {
 
 /// A pull or a growth rate below this is rounding error: both are squares of moments, which are
 /// known to 1e-8 or better. The loudest noise that is allowed leaves 1e-11.
-inline constexpr double least_rate = 1e-15;
+inline constexpr double min_rate = 1e-15;
 
 /// By quasi-Monte Carlo; `variance` is below 1 for blocks that are held.
 [[nodiscard]] ChannelAtZero sampled_channel_at_zero(const SequenceModel& model,

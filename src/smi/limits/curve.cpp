@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/limits/prediction_error.hpp"
 #include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/prediction_error.hpp"
 
 namespace onset::smi {
 namespace {
@@ -16,7 +16,7 @@ using numerics::Replicates;
 
 /// Outer points per replicate: at least these; to begin with, as many as a typical model (scatter
 /// 0.015 of Q11 at 1024 points) needs for its tolerance.
-constexpr std::size_t least_points = 512;
+constexpr std::size_t min_points = 512;
 constexpr double typical_points = 1024.0;
 constexpr double typical_error = 0.015;
 constexpr double trace_spacing = 0.105;
@@ -29,17 +29,17 @@ constexpr double last_layer_share = 0.3;
 constexpr double error_rate = 0.6;
 
 /// Scatter below this share of the tolerance is not what misses it.
-constexpr double least_scatter = 0.3;
+constexpr double min_scatter = 0.3;
 
 /// One step of plain state evolution must move every V by less than this many standard errors of
 /// its own (or by next to nothing, relative to it).
 constexpr double significance = 4.0;
-constexpr double least_residual = 1e-5;
+constexpr double min_residual = 1e-5;
 constexpr int verification_nodes = 128;
 constexpr std::uint64_t verification_seed = 0x5eed;
 
 /// A larger bias of the gains is taken for this: the overlaps are not known then.
-constexpr double largest_bias = 0.5;
+constexpr double max_bias = 0.5;
 
 /// Next to exact recovery, V below this is 0 for every purpose.
 constexpr double negligible_variance = 1e-5;
@@ -58,7 +58,7 @@ struct Solution {
 Solution solution(const FieldShape& shape, const Branch::Point& point, double alpha) {
   Solution s{{}, alpha * point.log_evidence};
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
-    const double a = point.depth[b];
+    const double a = point.log_precision[b];
     s.variance.push_back(std::exp(-a));
     s.free_entropy += 0.5 * shape.rank[b] * (-std::expm1(-a) - a);
   }
@@ -89,7 +89,7 @@ std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase&
   if (first == nullptr || (!first->from_nothing && log_alpha < first->log_alpha[r])) {
     Branch::Point start{std::vector<double>(blocks, 0.0), stairs.log_evidence[r]};
     for (std::size_t b = 0; b < held.size(); ++b) {
-      if (held[b] > 0.0) start.depth[b] = -std::log1p(-held[b]);
+      if (held[b] > 0.0) start.log_precision[b] = -std::log1p(-held[b]);
     }
     found.push_back(solution(shape, start, alpha));
   }
@@ -201,7 +201,7 @@ void CurveOptions::validate() const {
   for (const double q : held) {
     if (!(q < 1.0)) throw InvalidArgument("held", "allowed: overlaps below 1");
   }
-  if (max_points < least_points) throw InvalidArgument("max_points", "allowed: 512 or more");
+  if (max_points < min_points) throw InvalidArgument("max_points", "allowed: 512 or more");
 }
 
 namespace {
@@ -238,7 +238,7 @@ class CurveSolver {
       }
       if (total <= 1.0) return stairs_.sound;
       // More points lower the scatter only, not the bounds on bias.
-      if (points_ >= options_.max_points || scatter < least_scatter) return false;
+      if (points_ >= options_.max_points || scatter < min_scatter) return false;
       const double factor = std::max(2.0, std::pow(total, 1.0 / error_rate));
       const double wanted = static_cast<double>(points_) * factor;
       while (static_cast<double>(points_) < wanted && points_ < options_.max_points) points_ *= 2;
@@ -301,7 +301,7 @@ class CurveSolver {
   [[nodiscard]] std::size_t first_points() const {
     const double wanted =
         typical_points * std::pow(typical_error / options_.tolerance, 1.0 / error_rate);
-    std::size_t points = least_points;
+    std::size_t points = min_points;
     while (static_cast<double>(points) < wanted && points < options_.max_points) points *= 2;
     return points;
   }
@@ -309,7 +309,7 @@ class CurveSolver {
   /// The ensemble as the bias of the gains would have it, on the same side of exact recovery.
   [[nodiscard]] Ensemble biased(const Ensemble& e, double alpha) const {
     if (only_perfect(stairs_, alpha)) return e;
-    const double bias = std::min(overlap_bias(stairs_, alpha, e), largest_bias);
+    const double bias = std::min(overlap_bias(stairs_, alpha, e), max_bias);
     const double more = alpha * (1.0 + bias);
     const bool crosses = stairs_.perfect && alpha <= *stairs_.perfect && more >= *stairs_.perfect;
     return solved(crosses ? alpha * (1.0 - bias) : more);
@@ -355,7 +355,7 @@ class CurveSolver {
       const double noise = p.alpha * next * next / start[l] * value.error;
       const double allowed = significance * std::hypot(p.overlap[l].error, noise);
       status.residual = std::max(status.residual, moved);
-      if (!(moved <= std::max(least_residual * start[l], allowed))) {
+      if (!(moved <= std::max(min_residual * start[l], allowed))) {
         status.reason = StopReason::stagnated;
       }
     }

@@ -15,43 +15,43 @@ using numerics::Replicates;
 
 /// A Newton step (in log V) below which the second-order remainder is far below the scatter.
 constexpr double accepted_step = 0.02;
-constexpr double relative_step = 0.25;  // the same in units of a small depth
+constexpr double relative_step = 0.25;  // the same in units of a small log precision
 constexpr int max_newton_steps = 12;
-constexpr double relative_difference = 0.25;  // of the depth, for slopes
-constexpr double largest_difference = 0.2;
-constexpr double smallest_depth = 1e-6;
+constexpr double relative_difference = 0.25;  // of the log precision, for slopes
+constexpr double max_difference = 0.2;
+constexpr double min_log_precision = 1e-6;
 constexpr int settling_steps = 8;         // of state evolution, where Newton's steps fail
 constexpr double shortest_lesson = 1e-4;  // a step that teaches slopes
-constexpr double longest_step = 0.5;      // of a free depth
+constexpr double longest_step = 0.5;      // of a free log precision
 
 /// Relative bias of the inner integrals beyond which a point is not to be trusted.
-constexpr double largest_bias = 0.02;
+constexpr double max_bias = 0.02;
 
 /// The same for the gain of one block: the gain of one that has just begun to be learned is a small
 /// part of the whole, but what it is decides where that block stands.
-constexpr double largest_block_bias = 0.1;
+constexpr double max_block_bias = 0.1;
 
 /// Gains and their agreement with the truth may differ by this share of the gains, and by so many
 /// standard errors, before the inner integrals are said to miss a part of the posterior.
-constexpr double largest_disagreement = 0.02;
+constexpr double max_disagreement = 0.02;
 constexpr double significance = 5.0;
 
 /// A replicate's gain per overlap can fall below 0 where its noise is large; its logarithm is taken
 /// of this instead. At fixed points it is 1 / alpha.
-constexpr double least_gain_per_overlap = 1e-15;
+constexpr double min_gain_per_overlap = 1e-15;
 
 /// Likewise for a growth rate.
-constexpr double least_growth = 1e-15;
+constexpr double min_growth = 1e-15;
 
 /// The channel at one point, as the solver sees it: every row a quantity, one value per replicate.
 struct Evaluation {
-  std::vector<Replicates> residual;  // one per free depth
+  std::vector<Replicates> residual;  // one per free log precision
   std::vector<Replicates> carried;   // log alpha, Psi, then growth and pull of blocks not learned
   ChannelInformation info;
 };
 
-/// What closes the system: alpha_b of all learned blocks agree, and either the total depth is given
-/// or a block starts to grow.
+/// What closes the system: alpha_b of all learned blocks agree, and either the total log precision
+/// is given or a block starts to grow.
 struct Closing {
   double position = 0.0;
   std::optional<std::size_t> growing;
@@ -73,7 +73,7 @@ class Solver {
     }
     if (free_.empty()) throw InvalidArgument("learned", "allowed: at least one learned block");
     last_ = free_.back();
-    // With the position given, the last one's depth is the rest.
+    // With the position given, the last one's log precision is the rest.
     if (!closing_.growing) free_.pop_back();
   }
 
@@ -128,7 +128,7 @@ class Solver {
       limit(x);
       Evaluation there = evaluate(channel_, x);
       // A long step has left the slopes behind.
-      if ((x - before).cwiseAbs().maxCoeff() > largest_difference) {
+      if ((x - before).cwiseAbs().maxCoeff() > max_difference) {
         measure_slopes(x, there);
       } else {
         learn_slopes(x - before, here, there);
@@ -138,10 +138,10 @@ class Solver {
     return status;
   }
 
-  /// One step of state evolution [smi 13], with the alpha that keeps the total depth.
+  /// One step of state evolution [smi 13], with the alpha that keeps the total log precision.
   [[nodiscard]] Eigen::VectorXd state_evolution(const Eigen::VectorXd& x,
                                                 const Evaluation& here) const {
-    const std::vector<double> a = depths(x);
+    const std::vector<double> a = log_precisions(x);
     const auto next = [&](std::size_t b, double alpha) {
       const double gain = std::max(numerics::mean(here.info.gain[b]), 0.0);
       return std::log1p(alpha * gain * std::exp(a[b]));
@@ -180,19 +180,19 @@ class Solver {
   /// A block at overlap 0 whose step is still downwards: the branch begins only further on.
   static bool leaves_domain(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
     for (Eigen::Index j = 0; j < x.size(); ++j) {
-      if (x[j] <= smallest_depth && move[j] < 0.0) return true;
+      if (x[j] <= min_log_precision && move[j] < 0.0) return true;
     }
     return false;
   }
 
-  /// Depths stay positive, the last block's included.
+  /// Log precisions stay positive, the last block's included.
   void limit(Eigen::VectorXd& x) const {
-    for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], smallest_depth);
-    const double room = closing_.position - held_sum_ - smallest_depth;
+    for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], min_log_precision);
+    const double room = closing_.position - held_sum_ - min_log_precision;
     if (!closing_.growing && x.sum() > room) x *= room / x.sum();
   }
 
-  [[nodiscard]] std::vector<double> depths(const Eigen::VectorXd& x) const {
+  [[nodiscard]] std::vector<double> log_precisions(const Eigen::VectorXd& x) const {
     std::vector<double> a = held_;
     for (std::size_t j = 0; j < free_.size(); ++j) a[free_[j]] = x[index(j)];
     if (!closing_.growing) a[last_] = closing_.position - held_sum_ - x.sum();
@@ -200,7 +200,7 @@ class Solver {
   }
 
   Evaluation evaluate(const Channel& channel, const Eigen::VectorXd& x) {
-    const std::vector<double> a = depths(x);
+    const std::vector<double> a = log_precisions(x);
     std::vector<double> variance(a.size());
     double total = 0.0;
     for (std::size_t b = 0; b < a.size(); ++b) {
@@ -212,7 +212,7 @@ class Solver {
     const std::size_t replicates = e.info.log_evidence.size();
     const auto log_ratio = [&](std::size_t b, std::size_t r) {
       const double overlap = -std::expm1(-a[b]);
-      return -std::log(std::max(e.info.gain[b][r] / overlap, least_gain_per_overlap));
+      return -std::log(std::max(e.info.gain[b][r] / overlap, min_gain_per_overlap));
     };
     e.residual.assign(free_.size(), Replicates(replicates));
     Replicates log_alpha(replicates);
@@ -221,12 +221,11 @@ class Solver {
       for (std::size_t b = 0; b < a.size(); ++b) {
         if (learned_[b]) gain += shape_.rank[b] * e.info.gain[b][r];
       }
-      log_alpha[r] = -std::log(std::max(gain / total, least_gain_per_overlap));
+      log_alpha[r] = -std::log(std::max(gain / total, min_gain_per_overlap));
       for (std::size_t j = 0; j < free_.size(); ++j) {
         e.residual[j][r] =
             free_[j] == last_
-                ? log_alpha[r] +
-                      std::log(std::max(e.info.growth[*closing_.growing][r], least_growth))
+                ? log_alpha[r] + std::log(std::max(e.info.growth[*closing_.growing][r], min_growth))
                 : log_ratio(free_[j], r) - log_ratio(last_, r);
       }
     }
@@ -240,15 +239,15 @@ class Solver {
   }
 
   /// Derivatives of the mean residuals and of the mean carried rows with respect to the free
-  /// depths. Means are enough for the replicates too: what they neglect is of second order in the
-  /// scatter.
+  /// log precisions. Means are enough for the replicates too: what they neglect is of second order
+  /// in the scatter.
   void measure_slopes(const Eigen::VectorXd& x, const Evaluation& known) {
     const bool other = &slopes_ != &channel_ && x.size() > 0;
     const Evaluation here = other ? evaluate(slopes_, x) : known;
     jacobian_.resize(x.size(), x.size());
     carried_slope_.resize(index(here.carried.size()), x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
-      double d = std::min(relative_difference * x[j], largest_difference);
+      double d = std::min(relative_difference * x[j], max_difference);
       if (!closing_.growing) {
         d = std::min(d, 0.5 * (closing_.position - held_sum_ - x.sum()));
       }
@@ -269,7 +268,7 @@ class Solver {
   }
 
   /// Makes the slopes reproduce what a step has changed (Broyden's update): measured ones are noisy
-  /// where the depth of a block is small.
+  /// where the log precision of a block is small.
   void learn_slopes(const Eigen::VectorXd& step, const Evaluation& from, const Evaluation& to) {
     const double square = step.squaredNorm();
     if (square < shortest_lesson * shortest_lesson) return;
@@ -303,7 +302,7 @@ class Solver {
     const std::size_t replicates = here.info.log_evidence.size();
     FixedPointNode node;
     node.status = status;
-    node.depth.assign(learned_.size(), Replicates(replicates, 0.0));
+    node.log_precision.assign(learned_.size(), Replicates(replicates, 0.0));
     node.growth.resize(learned_.size());
     node.pull.resize(learned_.size());
     node.gain_bias.assign(learned_.size(), 0.0);
@@ -314,10 +313,10 @@ class Solver {
       for (std::size_t row = 0; row < carried.size(); ++row) {
         carried[row][r] += carried_slope_.row(index(row)).dot(step);
       }
-      const std::vector<double> a = depths(x + step);
-      for (std::size_t b = 0; b < a.size(); ++b) node.depth[b][r] = a[b];
+      const std::vector<double> a = log_precisions(x + step);
+      for (std::size_t b = 0; b < a.size(); ++b) node.log_precision[b][r] = a[b];
     }
-    for (const double a : depths(x)) node.position += a;
+    for (const double a : log_precisions(x)) node.position += a;
     node.log_alpha = std::move(carried[0]);
     node.log_evidence = std::move(carried[1]);
     std::size_t row = 2;
@@ -327,12 +326,12 @@ class Solver {
       node.growth[b] = std::move(carried[row++]);
       node.pull[b] = std::move(carried[row++]);
     }
-    node.cross_growth = largest_cross(here.info, node.log_alpha);
+    node.cross_growth = max_cross(here.info, node.log_alpha);
     judge(here, node);
     return node;
   }
 
-  static Replicates largest_cross(const ChannelInformation& info, const Replicates& log_alpha) {
+  static Replicates max_cross(const ChannelInformation& info, const Replicates& log_alpha) {
     Replicates largest;
     for (const Replicates& cross : info.cross) {
       if (cross.empty()) continue;
@@ -359,16 +358,16 @@ class Solver {
       node.gain_bias[b] = here.info.gain_bias[b] / std::abs(own);
       // At most the number of tokens [smi 14]. The sum over blocks has no such bound: it may exceed
       // what a label fixes before it comes back to it at V -> 0.
-      accurate = accurate && own <= shape_.tokens * (1.0 + largest_bias) &&
-                 node.gain_bias[b] <= largest_block_bias;
+      accurate = accurate && own <= shape_.tokens * (1.0 + max_bias) &&
+                 node.gain_bias[b] <= max_block_bias;
       for (std::size_t r = 0; r < disagreement.size(); ++r) {
         disagreement[r] += shape_.rank[b] * (here.info.agreement[b][r] - here.info.gain[b][r]);
       }
     }
     node.relative_bias = bias / gain;
-    accurate = accurate && node.relative_bias <= largest_bias;
+    accurate = accurate && node.relative_bias <= max_bias;
     const Estimate missed = numerics::reduce(disagreement);
-    if (std::abs(missed.value) > largest_disagreement * gain + significance * missed.error) {
+    if (std::abs(missed.value) > max_disagreement * gain + significance * missed.error) {
       accurate = false;
     }
     if (closing_.growing) node.relative_bias = threshold_bias(node, node.relative_bias);
@@ -396,9 +395,9 @@ class Solver {
   const std::vector<bool>& learned_;
   Closing closing_;
   const Context& context_;
-  std::vector<double> held_;  // depths of the blocks that are not solved for
+  std::vector<double> held_;  // log precisions of the blocks that are not solved for
   double held_sum_ = 0.0;
-  std::vector<std::size_t> free_;  // learned blocks whose depth is free
+  std::vector<std::size_t> free_;  // learned blocks whose log precision is free
   std::size_t last_ = 0;           // the one whose equation closes the system
   Eigen::MatrixXd jacobian_;
   Eigen::FullPivLU<Eigen::MatrixXd> inverse_;
@@ -411,7 +410,7 @@ class Solver {
 Replicates FixedPointNode::log_growth(std::size_t block) const {
   Replicates values = log_alpha;
   for (std::size_t r = 0; r < values.size(); ++r) {
-    values[r] += std::log(std::max(growth[block][r], least_growth));
+    values[r] += std::log(std::max(growth[block][r], min_growth));
   }
   return values;
 }

@@ -1,4 +1,4 @@
-#include "onset/smi/limits/prediction_error.hpp"
+#include "smi/limits/prediction_error.hpp"
 
 #include <cmath>
 

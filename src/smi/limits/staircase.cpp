@@ -21,7 +21,7 @@ using numerics::Replicates;
 using Blocks = std::vector<std::size_t>;
 
 /// Inner nodes are raised up to this along a branch where its integrals are not accurate enough.
-constexpr int most_gain_nodes = 2048;
+constexpr int max_gain_nodes = 2048;
 
 /// Lattice points of the first threshold's inner fields, to begin with.
 constexpr std::size_t first_lattice = 2048;
@@ -29,23 +29,24 @@ constexpr std::size_t first_lattice = 2048;
 /// Outer points per replicate of the channel at overlap 0, to begin with.
 constexpr std::size_t first_points = 1024;
 
-/// Depth of every block at the deep end of the last branch: V ~ 1e-6. A branch along which another
-/// block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has to be
-/// known that well before the others can be seen. So is one without exact recovery, as far as it is
-/// asked for.
+/// Log precision of every block at the deep end of the last branch: V ~ 1e-6. A branch along which
+/// another block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has
+/// to be known that well before the others can be seen. So is one without exact recovery, as far as
+/// it is asked for.
 constexpr double deep = 14.0;
 constexpr double deepest_search = 28.0;
 
-/// Depths over which the beginning of a stage is resolved: the first one's overlap rises faster.
-constexpr double first_depth_scale = 0.5;
-constexpr double later_depth_scale = 2.5;
+/// Log precisions over which the beginning of a stage is resolved: the first one's overlap rises
+/// faster.
+constexpr double first_log_precision_scale = 0.5;
+constexpr double later_log_precision_scale = 2.5;
 
 /// Change of log alpha between the two deepest fixed points that says that a branch has ended.
 constexpr double settled = 0.05;
 
 /// Fixed points that a branch must have to be interpolated, and may have.
-constexpr std::size_t least_nodes = 5;
-constexpr int most_nodes = 160;
+constexpr std::size_t min_nodes = 5;
+constexpr int max_nodes = 160;
 
 /// Standard errors beyond which a difference is called one; more where many are looked at.
 constexpr double significance = 3.0;
@@ -60,14 +61,14 @@ constexpr double tie_resolution = 0.02;
 constexpr double recovery_significance = 4.0;
 
 /// A fold of log alpha below this cannot be told from the slope's own noise near its end.
-constexpr double least_fold = 0.01;
+constexpr double min_fold = 0.01;
 
 /// Most outer points per replicate of a branch whose maximum is wanted.
-constexpr std::size_t largest_trace = 4096;
+constexpr std::size_t max_trace = 4096;
 
 bool is_positive(const Replicates& values) {
   const Estimate e = numerics::reduce(values);
-  return e.value > least_rate && e.value > strict_significance * e.error;
+  return e.value > min_rate && e.value > strict_significance * e.error;
 }
 
 /// The blocks that start to be learned, and where.
@@ -156,7 +157,7 @@ class Builder {
 
   static double mean_position(const StageStart& start) {
     double sum = 0.0;
-    for (const auto& depth : start.depth) sum += numerics::mean(depth);
+    for (const auto& log_precision : start.log_precision) sum += numerics::mean(log_precision);
     return sum;
   }
 
@@ -164,7 +165,7 @@ class Builder {
 
   [[nodiscard]] ChannelAtZero sampled_at_zero(std::size_t points) const {
     std::vector<double> variance(blocks_);
-    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_depth(b));
+    for (std::size_t b = 0; b < blocks_; ++b) variance[b] = std::exp(-held_log_precision(b));
     return sampled_channel_at_zero(model_, channel_options(points, growth_nodes), variance,
                                    context_);
   }
@@ -200,7 +201,7 @@ class Builder {
     }
   }
 
-  [[nodiscard]] double held_depth(std::size_t b) const {
+  [[nodiscard]] double held_log_precision(std::size_t b) const {
     return options_.held.empty() ? 0.0 : std::max(0.0, options_.held[b]);
   }
 
@@ -232,9 +233,9 @@ class Builder {
     NextStage stage;
     stage.start.log_evidence = channel.log_evidence;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      stage.start.depth.emplace_back(channel.log_evidence.size(), held_depth(b));
+      stage.start.log_precision.emplace_back(channel.log_evidence.size(), held_log_precision(b));
     }
-    stage.start.depth_scale = first_depth_scale;
+    stage.start.log_precision_scale = first_log_precision_scale;
     Replicates pull(channel.log_evidence.size(), 0.0);
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (!is_open(b) || !is_positive(channel.pull[b])) continue;
@@ -278,7 +279,7 @@ class Builder {
     if (!next && result_.perfect && all_learned()) {
       find_recovery(nodes);
       while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
-             trace_points_ < std::min(largest_trace, options_.max_points)) {
+             trace_points_ < std::min(max_trace, options_.max_points)) {
         trace_points_ *= 4;
         nodes = traced(now.start);
         find_recovery(nodes);
@@ -299,7 +300,7 @@ class Builder {
   [[nodiscard]] Blocks pulled_along(const std::vector<FixedPointNode>& nodes) const {
     Blocks blocks;
     for (std::size_t b = 0; b < blocks_; ++b) {
-      if (is_open(b) && is_positive(nodes[least_nodes - 1].pull[b])) blocks.push_back(b);
+      if (is_open(b) && is_positive(nodes[min_nodes - 1].pull[b])) blocks.push_back(b);
     }
     return blocks;
   }
@@ -309,7 +310,7 @@ class Builder {
   std::vector<FixedPointNode> traced(const StageStart& start) {
     std::vector<Channel> channels;
     const int first = first_nodes(gain_nodes, blocks_);
-    for (int nodes = first; nodes <= most_gain_nodes; nodes *= 4) {
+    for (int nodes = first; nodes <= max_gain_nodes; nodes *= 4) {
       channels.emplace_back(model_, channel_options(trace_points_, nodes));
     }
     const Channel slopes(model_, channel_options(std::min(trace_points_, slope_points), first));
@@ -320,7 +321,7 @@ class Builder {
     const auto enough = [&](const std::vector<FixedPointNode>& nodes) {
       if (nodes.back().position >= end) return true;
       const auto usable = std::count_if(nodes.begin(), nodes.end(), sound);
-      if (static_cast<std::size_t>(usable) <= least_nodes || to_the_end) return false;
+      if (static_cast<std::size_t>(usable) <= min_nodes || to_the_end) return false;
       const auto last = std::find_if(nodes.rbegin(), nodes.rend(), sound);
       if (all_learned()) {
         return std::exp(numerics::mean(last->log_alpha)) > 1.1 * options_.alpha_end;
@@ -328,10 +329,10 @@ class Builder {
       const FixedPointNode& before = *std::find_if(std::next(last), nodes.rend(), sound);
       return growing(before).has_value() || is_above(before, options_.alpha_stop);
     };
-    auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, most_nodes,
+    auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, max_nodes,
                               enough, context_);
     if (std::erase_if(nodes, std::not_fn(sound)) > 0) result_.sound = false;
-    if (nodes.size() < least_nodes) {
+    if (nodes.size() < min_nodes) {
       throw Refused(
           "the fixed points of this model cannot be computed accurately enough: the inner "
           "integrals of its posterior need more nodes than there are");
@@ -378,9 +379,9 @@ class Builder {
     }
     std::vector<double> guess(blocks_);
     for (std::size_t b = 0; b < blocks_; ++b) {
-      const double after = numerics::mean(first->depth[b]);
+      const double after = numerics::mean(first->log_precision[b]);
       const double before =
-          first == nodes.begin() ? after : numerics::mean(std::prev(first)->depth[b]);
+          first == nodes.begin() ? after : numerics::mean(std::prev(first)->log_precision[b]);
       guess[b] = before + earliest * (after - before);
     }
     return refined(start, block, std::move(guess), nodes);
@@ -402,8 +403,8 @@ class Builder {
     const double before = numerics::mean(shallower(nodes).growth[*fastest]);
     next.start.relative_bias = deepest.growth_bias[*fastest] +
                                std::abs(before / numerics::mean(deepest.growth[*fastest]) - 1.0);
-    next.start.depth = deepest.depth;
-    next.start.depth_scale = first_depth_scale;
+    next.start.log_precision = deepest.log_precision;
+    next.start.log_precision_scale = first_log_precision_scale;
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (learned_[b]) recovered_[b] = true;
       learned_[b] = false;
@@ -424,9 +425,9 @@ class Builder {
                        const std::vector<FixedPointNode>& nodes) {
     NextStage next;
     next.start.log_alpha = node.log_alpha;
-    next.start.depth = node.depth;
+    next.start.log_precision = node.log_precision;
     next.start.relative_bias = node.relative_bias;
-    next.start.depth_scale = later_depth_scale;
+    next.start.log_precision_scale = later_log_precision_scale;
     for (std::size_t b = 0; b < blocks_; ++b) {
       if (!is_open(b)) continue;
       const Estimate rate = numerics::reduce(node.log_growth(b), node.growth_bias[b]);
@@ -449,7 +450,7 @@ class Builder {
       Replicates excess = node.log_alpha;
       for (std::size_t r = 0; r < excess.size(); ++r) excess[r] -= next.log_alpha[r];
       const Estimate e = numerics::reduce(excess, node.relative_bias + next.relative_bias);
-      if (e.value > std::max(least_fold, significance * e.error)) result_.sound = false;
+      if (e.value > std::max(min_fold, significance * e.error)) result_.sound = false;
     }
   }
 
@@ -473,7 +474,7 @@ class Builder {
         exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
     const double offset = std::abs(result_.contraction.value - *result_.perfect);
     if (offset > recovery_significance * result_.contraction.error) result_.sound = false;
-    const Estimate top = largest_alpha(nodes);
+    const Estimate top = max_alpha(nodes);
     result_.hard_phase = top.value - *result_.perfect > significance * top.error;
     result_.algorithmic = result_.hard_phase ? top : Estimate{*result_.perfect, 0.0};
   }
@@ -495,8 +496,8 @@ class Builder {
 void StaircaseOptions::validate() const {
   if (!(tolerance > 0.0)) throw InvalidArgument("tolerance", "allowed: a number above 0");
   if (!(first_tolerance > 0.0)) throw InvalidArgument("first_tolerance", "allowed: above 0");
-  for (const double depth : held) {
-    if (!std::isfinite(depth)) throw InvalidArgument("held", "allowed: finite numbers");
+  for (const double log_precision : held) {
+    if (!std::isfinite(log_precision)) throw InvalidArgument("held", "allowed: finite numbers");
   }
   if (!(trace_spacing > 0.0 && trace_spacing <= 0.5)) {
     throw InvalidArgument("trace_spacing", "allowed: a number in (0, 0.5]");

@@ -41,9 +41,9 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
   };
   const Channel slopes =
       channel_of(std::min(points, slope_points), first_nodes(gain_nodes, learned.size()));
-  const double largest_work = static_cast<double>(options.max_points) * growth_nodes;
+  const double max_work = static_cast<double>(options.max_points) * growth_nodes;
   const auto affordable = [&](double more_points, double more_nodes) {
-    return static_cast<double>(points) * more_points * inner * more_nodes <= largest_work;
+    return static_cast<double>(points) * more_points * inner * more_nodes <= max_work;
   };
   RefinedThreshold result;
   numerics::Replicates before;   // log alpha, when the inner nodes were doubled
@@ -78,7 +78,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
       const auto wanted = nearest_power_of_two(static_cast<double>(points) * factor);
       while (points < wanted && affordable(2.0, 1.0)) points *= 2;
     }
-    for (std::size_t b = 0; b < guess.size(); ++b) guess[b] = numerics::mean(node.depth[b]);
+    for (std::size_t b = 0; b < guess.size(); ++b) guess[b] = numerics::mean(node.log_precision[b]);
   }
 }
 

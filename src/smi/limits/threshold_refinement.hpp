@@ -16,7 +16,7 @@ struct RefinedThreshold {
 
 /// Where `block` starts to grow, given the learned ones. Raises outer points against scatter and
 /// inner nodes against bias until the tolerance is met; what doubling the inner nodes changes is
-/// part of the stated bias [smi 85]. `guess`: depths of all blocks.
+/// part of the stated bias [smi 85]. `guess`: log precisions of all blocks.
 [[nodiscard]] RefinedThreshold refine_threshold(const SequenceModel& model,
                                                 const StaircaseOptions& options,
                                                 const std::vector<bool>& learned, std::size_t block,

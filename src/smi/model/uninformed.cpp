@@ -10,7 +10,7 @@
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/simd/vector_math.hpp"
-#include "smi/model/two_token_kernels.hpp"
+#include "smi/model/posterior/two_token_kernels.hpp"
 
 namespace onset::smi {
 namespace {
@@ -24,7 +24,7 @@ using numerics::Replicates;
 constexpr double plus_step = 0.5;
 constexpr double plus_end = 9.0;
 constexpr double log_minus_step = 0.25;
-constexpr double largest_minus = 11.0;     // in units of the total gain
+constexpr double max_minus = 11.0;         // in units of the total gain
 constexpr double lowest_log_minus = -9.0;  // below the smallest eigenvalue; constant from there
 constexpr double floor_log_minus = -40.0;  // skip 0: the density has an integrable edge at 0
 
@@ -139,10 +139,10 @@ PlaneIntegral integrate_line(const DeepAttention& model, const InnerNodes& nodes
 
 /// Grid of log h_minus, bottom to top.
 std::vector<double> log_minus_grid(const DeepAttention& model) {
-  double log_smallest = 0.0;  // of the product of eigenvalues
-  for (int l = 0; l + 1 < model.layers; ++l) log_smallest += std::log(model.skip_of(l));
-  const double top = std::log(largest_minus * total_gain(model));
-  const double bottom = std::max(floor_log_minus, lowest_log_minus + std::min(0.0, log_smallest));
+  double log_min = 0.0;  // of the product of eigenvalues
+  for (int l = 0; l + 1 < model.layers; ++l) log_min += std::log(model.skip_of(l));
+  const double top = std::log(max_minus * total_gain(model));
+  const double bottom = std::max(floor_log_minus, lowest_log_minus + std::min(0.0, log_min));
   std::vector<double> grid;
   for (double tau = top; tau > bottom; tau -= log_minus_step) grid.push_back(tau);
   return grid;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "onset/numerics/replicates.hpp"
-#include "onset/smi/learners/learning_order.hpp"
+#include "smi/learners/learning_order.hpp"
 
 namespace onset::smi {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/rows.hpp"
-#include "onset/smi/learners/sgd.hpp"
+#include "smi/learners/sgd.hpp"
 
 namespace onset::smi {
 

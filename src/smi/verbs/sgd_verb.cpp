@@ -11,8 +11,8 @@
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
-#include "onset/smi/learners/sgd.hpp"
 #include "onset/smi/model/dataset.hpp"
+#include "smi/learners/sgd.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/passage_table.hpp"
 #include "smi/verbs/smi_verbs.hpp"
@@ -66,6 +66,12 @@ void check_engine(const Sgd& request) {
     throw InvalidArgument("--dim", std::to_string(*request.dim) +
                                        " is too small for the chain; allowed: at least " +
                                        std::to_string(3 * request.layers) + ", 3 for every layer");
+  }
+  if (engine == SgdEngine::flow && request.layers > max_flow_layers) {
+    throw InvalidArgument("--layers", std::to_string(request.layers) +
+                                          " are too many for the limit of large dimension; "
+                                          "allowed: up to " +
+                                          std::to_string(max_flow_layers));
   }
   if (engine == SgdEngine::flow && request.runs > 1) {
     throw InvalidArgument("--runs", std::to_string(request.runs) +

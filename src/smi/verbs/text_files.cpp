@@ -7,7 +7,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/io/label_file.hpp"
-#include "onset/smi/learners/vocabulary.hpp"
+#include "smi/learners/vocabulary.hpp"
 
 namespace onset::smi {
 namespace {

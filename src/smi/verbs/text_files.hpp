@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "onset/smi.hpp"
-#include "onset/smi/learners/text_training.hpp"
+#include "smi/learners/text_training.hpp"
 
 namespace onset::smi {
 

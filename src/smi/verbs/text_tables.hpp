@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/rows.hpp"
-#include "onset/smi/learners/learning_order.hpp"
+#include "smi/learners/learning_order.hpp"
 
 namespace onset::smi {
 

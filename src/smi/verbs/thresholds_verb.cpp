@@ -86,7 +86,7 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
 }
 
 /// The largest growth factor across two layers, if any was computed.
-std::optional<Estimate> largest_cross_growth(const Staircase& stairs) {
+std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   std::optional<Estimate> largest;
   for (const StaircaseStep& step : stairs.steps) {
     if (!step.cross_growth) continue;
@@ -118,7 +118,7 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
         "the deepest fixed point; counting says " +
         to_text(Value(*stairs.perfect)) + ".");
   }
-  if (const auto cross = largest_cross_growth(stairs)) {
+  if (const auto cross = max_cross_growth(stairs)) {
     result.summary.emplace_back("cross_growth", *cross);
     result.notes.push_back(
         "cross_growth is the largest growth factor of an overlap across two layers at a threshold; "

@@ -11,16 +11,16 @@ namespace onset::smi {
 
 /// Where a stage of learning begins: one value per replicate.
 struct StageStart {
-  std::vector<numerics::Replicates> depth;  ///< a_b per block
+  std::vector<numerics::Replicates> log_precision;  ///< a_b per block
   /// Of the threshold. When `from_nothing`, a block is learned from the first sample on, and this
-  /// is the limit of log(alpha / (1 - e^-s)) at depth s = 0.
+  /// is the limit of log(alpha / (1 - e^-s)) at log precision s = 0.
   numerics::Replicates log_alpha;
   bool from_nothing = false;
   numerics::Replicates log_evidence;  ///< Psi [smi 22]
   double relative_bias = 0.0;         ///< bound on the bias of alpha
-  double depth_scale = 2.5;           ///< depth over which the stage's beginning is resolved
+  double log_precision_scale = 2.5;  ///< log precision over which the stage's beginning is resolved
 
-  [[nodiscard]] double position(std::size_t replicate) const;  ///< total depth
+  [[nodiscard]] double position(std::size_t replicate) const;  ///< total log precision
 };
 
 /// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. Computed once;
@@ -29,7 +29,7 @@ class Branch {
  public:
   /// A point on the curve of one replicate.
   struct Point {
-    std::vector<double> depth;
+    std::vector<double> log_precision;
     double log_evidence = 0.0;
   };
 
@@ -41,7 +41,7 @@ class Branch {
   /// stable ones), from the least to the most learned.
   [[nodiscard]] std::vector<Point> stable_points(std::size_t replicate, double log_alpha) const;
 
-  /// The point where the curve of a replicate is at this total depth.
+  /// The point where the curve of a replicate is at this total log precision.
   [[nodiscard]] Point at_position(std::size_t replicate, double position) const;
 
   /// The last node of a replicate, and the logarithm of its sample ratio.
@@ -51,20 +51,22 @@ class Branch {
   /// Bound on the relative error of alpha from interpolation and from inner integration.
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
-  /// The same for the overlaps near this total depth: there a bias of any one layer's gain counts,
-  /// and the gain of a layer that has just started to be learned is a small part of the sum.
+  /// The same for the overlaps near this total log precision: there a bias of any one layer's gain
+  /// counts, and the gain of a layer that has just started to be learned is a small part of the
+  /// sum.
   [[nodiscard]] double overlap_bias(double position) const;
 
  private:
-  /// In the coordinate x = log(1 + depth since the start / depth_scale), in which nodes are even.
+  /// In the coordinate x = log(1 + log precision since the start / log_precision_scale), in which
+  /// nodes are even.
   struct Curve {
     double start = 0.0;
     std::vector<double> x;
     std::vector<double> log_alpha_nodes;
     numerics::Interpolant smooth_log_alpha;  ///< what log_alpha() interpolates
-    std::vector<numerics::Interpolant> depth;
+    std::vector<numerics::Interpolant> log_precision;
     double log_evidence_start = 0.0;
-    double depth_scale = 1.0;
+    double log_precision_scale = 1.0;
     bool from_nothing = false;
 
     [[nodiscard]] double log_alpha(double at) const;

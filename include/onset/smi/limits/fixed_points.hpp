@@ -11,13 +11,13 @@
 namespace onset::smi {
 
 /// A fixed point of state evolution together with the sample ratio at which it is one [smi 19].
-/// With the depth a_b = -log V_b of every learned block, the fixed points of a stage form a curve,
-/// and the position on it is the total depth s = sum_b a_b: a coordinate that runs from the stage's
-/// start to perfect recovery (s = infinity) also where alpha folds back.
+/// With the log precision a_b = -log V_b of every learned block, the fixed points of a stage form a
+/// curve, and the position on it is the total log precision s = sum_b a_b: a coordinate that runs
+/// from the stage's start to perfect recovery (s = infinity) also where alpha folds back.
 struct FixedPointNode {
   double position = 0.0;
-  std::vector<numerics::Replicates> depth;   ///< a_b per block
-  numerics::Replicates log_alpha;            ///< sum_b rank_b (1 - V_b) / sum_b rank_b r_b
+  std::vector<numerics::Replicates> log_precision;  ///< a_b per block
+  numerics::Replicates log_alpha;                   ///< sum_b rank_b (1 - V_b) / sum_b rank_b r_b
   std::vector<numerics::Replicates> growth;  ///< F_b of blocks not learned; empty for the others
   std::vector<numerics::Replicates> pull;    ///< r_b of blocks not learned; empty for the others
   /// alpha C_bn of [smi 35], the largest in size over pairs of a learned block and one that is not:
@@ -36,11 +36,11 @@ struct FixedPointNode {
 /// A relative bias below this is rounding: the posterior is exact.
 inline constexpr double exact_bias = 1e-9;
 
-/// Solves for the fixed point at total depth `position` of the blocks marked in `learned`, starting
-/// from `guess` (depths; one per block). The other blocks are held at the depths that `guess` has
-/// for them: 0 when they are not learned, a large number when they are recovered exactly. Newton
-/// steps on the replicate means, then one step for each replicate from its own residual, so that
-/// the scatter of the result is its error.
+/// Solves for the fixed point at total log precision `position` of the blocks marked in `learned`,
+/// starting from `guess` (log precisions; one per block). The other blocks are held at the log
+/// precisions that `guess` has for them: 0 when they are not learned, a large number when they are
+/// recovered exactly. Newton steps on the replicate means, then one step for each replicate from
+/// its own residual, so that the scatter of the result is its error.
 [[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel, const Channel& slopes,
                                                const std::vector<bool>& learned, double position,
                                                const std::vector<double>& guess,

@@ -25,8 +25,8 @@ struct StaircaseOptions {
   /// Stages that begin above this sample ratio are not followed: what small overlaps grow to below
   /// it is known without them.
   double alpha_stop = std::numeric_limits<double>::infinity();
-  /// Depths -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not held.
-  /// Empty: none is.
+  /// Log precisions -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not
+  /// held. Empty: none is.
   std::vector<double> held = {};
   std::uint64_t seed = 1;
   void validate() const;

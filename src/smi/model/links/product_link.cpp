@@ -14,7 +14,7 @@ constexpr double step = 0.5;
 // Nodes this far above the lowest energy weigh less than rounding.
 constexpr double negligible = 42.0;
 // A product of 0 has an infinite density; anything smaller than this counts as this.
-constexpr double smallest_root = 1e-30;
+constexpr double min_root = 1e-30;
 constexpr int bisections = 60;
 
 // One branch of the hyperbola: z_1 = x, z_2 = y / x with x > 0 and y > 0 (the caller flips signs).
@@ -164,7 +164,7 @@ class Branch {
 double ProductLink::posterior(std::span<const double> label, std::span<const double> omega,
                               std::span<const double> variance, std::span<double> mean,
                               std::span<double> second) {
-  const double root = std::fmax(std::sqrt(std::fabs(label[0])), smallest_root);
+  const double root = std::fmax(std::sqrt(std::fabs(label[0])), min_root);
   const double other = std::copysign(1.0, label[0]);  // sign of z_2 on the branch z_1 > 0
   const double v = variance[0];
   const std::array<Branch, 2> branches = {Branch(root, omega[0], other * omega[1], v),

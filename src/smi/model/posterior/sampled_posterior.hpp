@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+
+#include "onset/smi/model/posterior.hpp"
+#include "smi/model/posterior/attention_nodes.hpp"
+#include "smi/model/posterior/last_layer.hpp"
+#include "smi/model/posterior/node_sets.hpp"
+
+namespace onset::smi {
+
+/// Deep attention with any number of tokens, ranks, token covariance and output noise. The last
+/// layer's fields are integrated exactly (LastLayer); the inner ones by importance sampling from
+/// two proposals with the balance heuristic [smi 33]:
+///   the prior, which covers wide posteriors;
+///   Gaussians from linearising the label at a centre, at two widths and at the centre's mirror
+///   images in the layers that are hardly learned, which cover narrow ones.
+/// Costs nodes x layers x tokens^3 per sample and half.
+class SampledPosterior final : public Posterior {
+ public:
+  SampledPosterior(const DeepAttention& model, const PosteriorOptions& options);
+  void moments(const PosteriorQuery& query, PosteriorMoments& out) const override;
+  [[nodiscard]] bool exact() const override { return inner_ == 0; }
+  [[nodiscard]] bool within_blocks() const override { return false; }
+  [[nodiscard]] bool between_blocks() const override { return last_->fixed(); }
+
+ private:
+  struct Sample;
+  struct Gaussians;
+  struct Workspace;
+
+  [[nodiscard]] Gaussians fit(const Sample& sample, Workspace& work) const;
+  void place_nodes(const Sample& sample, const Gaussians& gaussians, Workspace& work) const;
+  void log_densities(const Gaussians& gaussians, Workspace& work) const;
+  void tilt(std::span<const double> coupling, Workspace& work) const;
+  void store_cross(std::size_t i, double total, Workspace& work, PosteriorMoments& out,
+                   PosteriorMoments::Half& half) const;
+  void store(std::size_t i, Workspace& work, PosteriorMoments& out,
+             PosteriorMoments::Half& half) const;
+
+  DeepAttention model_;
+  FieldShape shape_;
+  std::size_t inner_;  // fields below the last layer
+  std::size_t nodes_;  // per proposal
+  std::unique_ptr<LastLayer> last_;
+  NodeSets sets_;
+};
+
+}  // namespace onset::smi
