@@ -11,7 +11,7 @@ namespace onset::ssi {
 
 namespace {
 
-/// What both questions ask at: a few points in no special place.
+/// Number of points at which both questions are asked.
 constexpr std::size_t count = 64;
 
 std::vector<double> some_fields(const Link& link, std::string_view purpose) {

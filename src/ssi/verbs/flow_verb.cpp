@@ -17,7 +17,7 @@
 namespace onset::ssi {
 namespace {
 
-/// Without --tol; runs of the SDE have the errors that they have.
+/// The tolerance of the ODE without --tol; runs of the SDE have the errors that they have.
 constexpr double ode_tolerance = 1e-2;
 
 Columns<FlowRow> flow_columns(FlowMethod method) {
