@@ -48,4 +48,19 @@ bool is_flat(const Link& link) {
   return std::all_of(slopes.begin(), slopes.end(), [](double x) { return x == 0.0; });
 }
 
+bool treats_tokens_alike(const Link& link) {
+  const std::size_t tokens = link.tokens();
+  std::vector<double> z(tokens);
+  for (std::size_t i = 0; i < tokens; ++i) z[i] = std::sin(1.0 + 2.0 * static_cast<double>(i));
+  double before = 0.0;
+  link.values(1, z.data(), &before);
+  for (std::size_t i = 1; i < tokens; ++i) {
+    std::swap(z[0], z[i]);
+    double after = 0.0;
+    link.values(1, z.data(), &after);
+    if (std::abs(after - before) > 1e-12 * (1.0 + std::abs(before))) return false;
+  }
+  return true;
+}
+
 }  // namespace onset::ssi

@@ -6,8 +6,8 @@
 
 #include "onset/numerics/gaussian_expectation.hpp"
 #include "onset/numerics/parallel.hpp"
-#include "onset/numerics/quadrature.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "ssi/limits/flow/product_grid.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"
 #include "ssi/model/parity.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::size_t sobol_points = 1024;
 constexpr int replicates_of_one_token = 64;
 constexpr int sign_choices = 4;
 constexpr std::size_t product_tokens = 2;
-constexpr std::size_t batch = 512;
+constexpr std::size_t batch = ProductGrid::batch;
 /// Half of the width of the finer product rule.
 constexpr double fine_width = 6.4;
 
@@ -54,51 +54,8 @@ void both_signs(const SequenceModel& model, double rate, OverlapNodes::Node node
   for (double& x : out) x /= sign_choices;
 }
 
-/// A product rule without its corners; coordinates by dimension, padded to whole batches.
-struct Grid {
-  std::vector<double> points;  ///< batch after batch: [dimension * batch + p]
-  std::vector<double> weights;
-};
-
-/// Points whose weight is below `min_weight` times the largest are left out.
-Grid product_grid(std::size_t dimensions, double step, double width, double min_weight) {
-  const auto rule = numerics::normal_trapezoid(step, width);
-  const std::size_t n = rule.nodes.size();
-  const double max_weight = *std::max_element(rule.weights.begin(), rule.weights.end());
-  const double cut = min_weight * std::pow(max_weight, static_cast<double>(dimensions));
-  std::vector<std::vector<double>> kept;
-  std::vector<double> weights;
-  std::vector<std::size_t> index(dimensions, 0);
-  for (bool more = true; more;) {
-    double weight = 1.0;
-    for (const std::size_t i : index) weight *= rule.weights[i];
-    if (weight >= cut) {
-      std::vector<double> x;
-      for (const std::size_t i : index) x.push_back(rule.nodes[i]);
-      kept.push_back(std::move(x));
-      weights.push_back(weight);
-    }
-    std::size_t d = 0;
-    while (d < dimensions && ++index[d] == n) index[d++] = 0;
-    more = d < dimensions;
-  }
-  Grid grid;
-  const std::size_t batches = (kept.size() + batch - 1) / batch;
-  grid.points.assign(batches * dimensions * batch, 0.0);
-  grid.weights.assign(batches * batch, 0.0);
-  double total = 0.0;
-  for (const double w : weights) total += w;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    for (std::size_t d = 0; d < dimensions; ++d) {
-      grid.points[(i / batch) * dimensions * batch + d * batch + i % batch] = kept[i][d];
-    }
-    grid.weights[i] = weights[i] / total;
-  }
-  return grid;
-}
-
 std::vector<double> by_grid(const SequenceModel& model, double rate, OverlapNodes::Node node,
-                            const Grid& grid) {
+                            const ProductGrid& grid) {
   const std::size_t tokens = model.tokens();
   const auto method = node.m * node.m < 0.75 ? SlopeMethod::density : SlopeMethod::gradient;
   std::vector<double> sums(moment_rows, 0.0);
@@ -116,7 +73,7 @@ std::vector<double> by_grid(const SequenceModel& model, double rate, OverlapNode
 }
 
 /// Curvatures of the risk at the start: E of the loss times the second derivatives of the density.
-void add_curvatures(const SequenceModel& model, const Grid& grid, MomentTables& tables) {
+void add_curvatures(const SequenceModel& model, const ProductGrid& grid, MomentTables& tables) {
   const std::size_t tokens = model.tokens();
   const std::size_t outputs = model.target->outputs();
   const auto signs = model.signs();
@@ -151,15 +108,15 @@ MomentTables by_grids(const SequenceModel& model, double rate, const OverlapNode
                       const Context& context) {
   // They differ in step and in what they leave out, so that their difference shows both errors.
   const double step = grid_step(model.loss);
-  const Grid grids[2] = {product_grid(2 * model.tokens(), step, fine_width, 1e-9),
-                         product_grid(2 * model.tokens(), 1.15 * step, 5.7, 1e-7)};
+  const ProductGrid grids[2] = {product_grid(2 * model.tokens(), step, fine_width, 1e-9),
+                                product_grid(2 * model.tokens(), 1.15 * step, 5.7, 1e-7)};
   const auto& list = nodes.nodes();
   const bool even = is_even(*model.target) && is_even(*model.student.link);
   const auto first_quadrant = [&](const OverlapNodes::Node& x) { return x.e >= 0.0 && x.m >= 0.0; };
   MomentTables tables;
   tables.product_rules = true;
   tables.values.assign(2, std::vector<double>(moment_rows * list.size()));
-  for (const Grid& grid : grids) add_curvatures(model, grid, tables);
+  for (const ProductGrid& grid : grids) add_curvatures(model, grid, tables);
   numerics::parallel_for(context, 2 * list.size(), [&](std::size_t job) {
     const std::size_t i = job / 2;
     if (even && !first_quadrant(list[i])) return;
