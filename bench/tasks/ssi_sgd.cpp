@@ -67,7 +67,7 @@ void chain_draws(benchmark::State& state) {
 void full(benchmark::State& state) {
   const auto m = model();
   for (auto _ : state)
-    benchmark::DoNotOptimize(ssi::run_full(m, options(full_steps, full_runs), {}));
+    benchmark::DoNotOptimize(ssi::run_full_dimension(m, options(full_steps, full_runs), {}));
   state.SetItemsProcessed(state.iterations() * full_steps * full_runs);
 }
 

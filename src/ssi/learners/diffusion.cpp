@@ -7,7 +7,7 @@
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "ssi/learners/chain.hpp"
+#include "ssi/learners/chain/chain.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/ssi/learners/gain.hpp"
+#include "ssi/learners/gain.hpp"
 
 #include <algorithm>
 #include <cmath>

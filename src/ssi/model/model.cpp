@@ -16,6 +16,11 @@ void SequenceModel::validate() const {
     throw InvalidArgument("student", "has " + std::to_string(student.link->tokens()) +
                                          " tokens, the target " + std::to_string(target->tokens()));
   }
+  if (student.activation && target->outputs() > 1) {
+    throw InvalidArgument("target",
+                          "has a matrix as output; allowed with a tied or untied student: a target "
+                          "of one output");
+  }
   if (student.link->outputs() != target->outputs()) {
     throw InvalidArgument(
         "student", "has " + std::to_string(student.link->outputs()) + " outputs, the target " +

@@ -11,7 +11,7 @@ namespace onset::ssi {
 
 namespace {
 
-/// What both questions ask at: a few points in no special place.
+/// Number of points at which both questions are asked.
 constexpr std::size_t count = 64;
 
 std::vector<double> some_fields(const Link& link, std::string_view purpose) {
@@ -46,6 +46,21 @@ bool is_flat(const Link& link) {
   std::vector<double> slopes(z.size());
   link.pullback(count, z.data(), values.data(), weight.data(), slopes.data());
   return std::all_of(slopes.begin(), slopes.end(), [](double x) { return x == 0.0; });
+}
+
+bool treats_tokens_alike(const Link& link) {
+  const std::size_t tokens = link.tokens();
+  std::vector<double> z(tokens);
+  for (std::size_t i = 0; i < tokens; ++i) z[i] = std::sin(1.0 + 2.0 * static_cast<double>(i));
+  double before = 0.0;
+  link.values(1, z.data(), &before);
+  for (std::size_t i = 1; i < tokens; ++i) {
+    std::swap(z[0], z[i]);
+    double after = 0.0;
+    link.values(1, z.data(), &after);
+    if (std::abs(after - before) > 1e-12 * (1.0 + std::abs(before))) return false;
+  }
+  return true;
 }
 
 }  // namespace onset::ssi

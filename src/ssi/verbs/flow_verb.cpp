@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/learners/ensemble.hpp"
+#include "ssi/model/parity.hpp"
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/runs_artifact.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
@@ -17,7 +17,7 @@
 namespace onset::ssi {
 namespace {
 
-/// Without --tol; runs of the SDE have the errors that they have.
+/// The tolerance of the ODE without --tol; runs of the SDE have the errors that they have.
 constexpr double ode_tolerance = 1e-2;
 
 Columns<FlowRow> flow_columns(FlowMethod method) {
@@ -26,22 +26,6 @@ Columns<FlowRow> flow_columns(FlowMethod method) {
       .add("time", &FlowRow::time, "t = eta n/d: learning rate times steps over dimension")
       .add("e", &FlowRow::e, path ? "positional overlap" : "mean of |e| over runs")
       .add("m", &FlowRow::m, path ? "semantic overlap" : "mean of |m| over runs");
-}
-
-/// Whether the target is the same for any two tokens exchanged.
-bool is_symmetric(const Link& target) {
-  const std::size_t tokens = target.tokens();
-  std::vector<double> z(tokens);
-  for (std::size_t i = 0; i < tokens; ++i) z[i] = std::sin(1.0 + 2.0 * static_cast<double>(i));
-  double before = 0.0;
-  target.values(1, z.data(), &before);
-  for (std::size_t i = 1; i < tokens; ++i) {
-    std::swap(z[0], z[i]);
-    double after = 0.0;
-    target.values(1, z.data(), &after);
-    if (std::abs(after - before) > 1e-12 * (1.0 + std::abs(before))) return false;
-  }
-  return true;
 }
 
 struct Settled {
@@ -59,7 +43,7 @@ struct Settled {
 void use_tied_twin(const Flow& request, Settled& settled) {
   SequenceModel& model = settled.model;
   if (!model.student.vector_per_token) return;
-  if (request.method == FlowMethod::sde || !is_symmetric(*model.target)) {
+  if (request.method == FlowMethod::sde || !treats_tokens_alike(*model.target)) {
     throw Refused(
         "the flow of an untied student has one overlap per token; only the ODE of a target that "
         "treats tokens alike reduces to one");
@@ -74,13 +58,9 @@ void require_ode_start(const Flow& request, const SequenceModel& model) {
                           "has a meaning only with a positional encoding; allowed: with "
                           "--positional, or leaving it out");
   }
-  for (const char* option : {"--m0", "--e0"}) {
-    const bool given =
-        option == std::string("--m0") ? request.m0.has_value() : request.e0.has_value();
-    if (!given || request.method == FlowMethod::ode) continue;
-    throw InvalidArgument(option,
-                          "has a meaning only for the ODE; allowed: with --method ode, or --start");
-  }
+  if (request.method == FlowMethod::ode || (!request.m0 && !request.e0)) return;
+  throw InvalidArgument(request.m0 ? "--m0" : "--e0",
+                        "has a meaning only for the ODE; allowed: with --method ode, or --start");
 }
 
 /// --m0 and --e0, or what --start says: of the random start the typical size.

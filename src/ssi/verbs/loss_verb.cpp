@@ -30,7 +30,8 @@ Columns<LossRow> loss_columns() {
       .add("slope_m", &LossRow::slope_m, "its derivative in m", "loss");
 }
 
-/// Without --tol, where the risk is a series; what is sampled has the errors that it has.
+/// The tolerance without --tol where the risk is a series; a sampled one has the errors that it
+/// has.
 constexpr double series_tolerance = 1e-3;
 
 SequenceModel settle_loss(Loss& request) {

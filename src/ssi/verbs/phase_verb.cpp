@@ -4,7 +4,7 @@
 #include "core/rows.hpp"
 #include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
-#include "onset/ssi/limits/phase.hpp"
+#include "ssi/limits/phase/phase.hpp"
 #include "ssi/verbs/named_model.hpp"
 #include "ssi/verbs/ssi_verbs.hpp"
 

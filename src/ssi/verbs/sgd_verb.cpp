@@ -92,7 +92,7 @@ Settled settle_sgd(Sgd& request) {
 
 std::vector<SgdRun> run_engine(SgdEngine engine, const SequenceModel& model,
                                const SgdOptions& options, const Context& context) {
-  if (engine == SgdEngine::full) return run_full(model, options, context);
+  if (engine == SgdEngine::full) return run_full_dimension(model, options, context);
   if (engine == SgdEngine::chain) return run_chain(model, options, context);
   Context quiet = context;
   quiet.progress = nullptr;

@@ -41,7 +41,8 @@ struct SgdRun {
 
 /// The same process with all d dimensions, in single precision: for cross-checks.
 inline constexpr double max_full_dim = 1e8;
-[[nodiscard]] std::vector<SgdRun> run_full(const SequenceModel& model, const SgdOptions& options,
-                                           const Context& context);
+[[nodiscard]] std::vector<SgdRun> run_full_dimension(const SequenceModel& model,
+                                                     const SgdOptions& options,
+                                                     const Context& context);
 
 }  // namespace onset::ssi

@@ -39,7 +39,8 @@ class FlowField {
   [[nodiscard]] static double seconds(const SequenceModel& model);
 
   static constexpr std::size_t best = static_cast<std::size_t>(-1);
-  /// By the best rule there is, or by one of them: two product rules, or replicates.
+  /// Drift and noise at a point, by the best rule there is or by one of them: two product rules, or
+  /// replicates.
   [[nodiscard]] Motion at(double e, double m, std::size_t rule = best) const;
   [[nodiscard]] std::size_t rules() const;
   [[nodiscard]] bool product_rules() const;

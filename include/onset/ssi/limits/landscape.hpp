@@ -7,10 +7,19 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
-#include "onset/ssi/limits/cross_series.hpp"
 #include "onset/ssi/model/model.hpp"
 
 namespace onset::ssi {
+
+/// A function of (e, m) with its first and second derivatives.
+struct Jet {
+  double value = 0.0;
+  double e = 0.0;
+  double m = 0.0;
+  double ee = 0.0;
+  double em = 0.0;
+  double mm = 0.0;
+};
 
 struct RiskPoint {
   Estimate risk;

@@ -39,7 +39,7 @@ struct StudentOptions {
   std::optional<std::string> activation = {};
 };
 
-/// Students that have a name. Each is one file in src/ssi/model/students, and one line of the list
+/// Students that have a name. Each is one file in src/ssi/model/students and an entry of the list
 /// in students.cpp; the command, its messages and its help are made from the list.
 struct StudentKind {
   std::string name;

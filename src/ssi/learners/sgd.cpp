@@ -1,0 +1,22 @@
+#include "onset/ssi/learners/sgd.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "onset/core/error.hpp"
+
+namespace onset::ssi {
+
+void SgdOptions::validate(const SequenceModel& model) const {
+  model.validate();
+  const double min_dim = !model.student.activation && model.positional ? 3.0 : 2.0;
+  if (!(dim >= min_dim) || dim > 1e12 || dim != std::floor(dim)) {
+    throw InvalidArgument("dim", "allowed: a whole number from " +
+                                     std::to_string(static_cast<int>(min_dim)) + " to 1e12");
+  }
+  if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a positive number");
+  if (runs < 1) throw InvalidArgument("runs", "allowed: 1 or more");
+  if (!(level > 0.0) || level > 1.0) throw InvalidArgument("level", "allowed: a number in (0, 1]");
+}
+
+}  // namespace onset::ssi

@@ -1,0 +1,109 @@
+#include "ssi/limits/landscape/sampled_landscape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/gaussian_expectation.hpp"
+
+namespace onset::ssi {
+namespace {
+
+constexpr std::size_t points = 1024;
+
+/// Closer to m = +-1 than this (in q = sqrt(1 - m^2)) the slope in m is extrapolated from q and 2
+/// q.
+constexpr double rim = 0.01;
+
+class SampledLandscape final : public Landscape {
+ public:
+  SampledLandscape(const SequenceModel& model, std::uint64_t seed, const Context& context)
+      : model_(model), seed_(seed), context_(context) {}
+
+  [[nodiscard]] RiskPoint at(double e, double m) const override {
+    const double q = std::sqrt(std::max(0.0, 1.0 - m * m));
+    RiskPoint here = averages(e, m);
+    if (q >= rim) return here;
+    // A slope a little inside stands for it: its change, of order q^2, is far below the error of
+    // sampling, unless the slope diverges, and then the two differ by as much as it.
+    const auto inside = [&](double distance) {
+      return averages(e, std::copysign(std::sqrt(1.0 - distance * distance), m)).slope_m;
+    };
+    const Estimate near = inside(rim);
+    const Estimate far = inside(2.0 * rim);
+    here.slope_m = {near.value, std::hypot(near.error, near.value - far.value)};
+    return here;
+  }
+
+ private:
+  [[nodiscard]] RiskPoint averages(double e, double m) const {
+    numerics::ExpectationOptions options;
+    options.dimensions = static_cast<int>(2 * model_.tokens());
+    options.outputs = 3;
+    options.points = points;
+    options.seed = seed_;
+    const auto rows = numerics::gaussian_expectation(
+        options,
+        [&](const numerics::NormalBatch& batch, std::span<double> out) {
+          // Both signs of zeta: what a slope divides by q cancels, up to a term of order q.
+          std::fill(out.begin(), out.end(), 0.0);
+          add(e, m, 1.0, batch, out);
+          add(e, m, -1.0, batch, out);
+        },
+        context_);
+    return {numerics::reduce(rows[0]), numerics::reduce(rows[1]), numerics::reduce(rows[2])};
+  }
+
+  /// Adds half of the loss and of its slopes: with z = m z* + q zeta + e pi these are E of delta
+  /// times dz/de and dz/dm.
+  void add(double e, double m, double sign, const numerics::NormalBatch& batch,
+           std::span<double> out) const {
+    const std::size_t count = batch.count;
+    const std::size_t tokens = model_.tokens();
+    const std::size_t outputs = model_.target->outputs();
+    const auto signs = model_.signs();
+    const double q = sign * std::sqrt(std::max(0.0, 1.0 - m * m));
+    const double turn = q != 0.0 ? m / q : 0.0;
+    const double* teacher = batch.normals.data();
+    const double* zeta = teacher + tokens * count;
+    std::vector<double> z(tokens * count);
+    std::vector<double> delta(tokens * count);
+    std::vector<double> y(outputs * count);
+    std::vector<double> f(outputs * count);
+    std::vector<double> loss(count);
+    for (std::size_t i = 0; i < tokens; ++i) {
+      for (std::size_t p = i * count; p < (i + 1) * count; ++p) {
+        z[p] = m * teacher[p] + q * zeta[p] + e * signs[i];
+      }
+    }
+    model_.target->values(count, teacher, y.data());
+    model_.student.link->values(count, z.data(), f.data());
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
+    loss_values(model_.loss, outputs, count, y.data(), loss.data());
+    loss_weights(model_.loss, outputs, count, y.data());
+    model_.student.link->pullback(count, z.data(), f.data(), y.data(), delta.data());
+    for (std::size_t p = 0; p < count; ++p) out[p] += 0.5 * loss[p];
+    for (std::size_t i = 0; i < tokens; ++i) {
+      for (std::size_t p = 0; p < count; ++p) {
+        const double d = 0.5 * delta[i * count + p];
+        out[count + p] += d * signs[i];
+        // dz/dm = z* - (m/q) zeta, with the zeta of this sign.
+        out[2 * count + p] += d * (teacher[i * count + p] - turn * zeta[i * count + p]);
+      }
+    }
+  }
+
+  SequenceModel model_;
+  std::uint64_t seed_;
+  Context context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Landscape> sampled_landscape(const SequenceModel& model, std::uint64_t seed,
+                                             const Context& context) {
+  Context own = context;
+  own.progress = nullptr;
+  return std::make_unique<SampledLandscape>(model, seed, own);
+}
+
+}  // namespace onset::ssi

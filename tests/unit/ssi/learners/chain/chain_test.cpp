@@ -1,0 +1,143 @@
+#include "onset/ssi/learners/sgd.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "support/contexts.hpp"
+#include "support/ssi_models.hpp"
+
+namespace onset::ssi {
+namespace {
+
+using testing::mixture;
+using testing::with_student;
+
+TEST(SsiChain, IsTheSameForAnyNumberOfThreads) {
+  SgdOptions options;
+  options.dim = 50;
+  options.steps = 300;
+  options.runs = 200;
+  const SequenceModel model = mixture(1.0, 0.6, SampleLoss::frobenius);
+  const Context two = testing::with_threads(2);
+  for (const auto run : {run_chain, run_full_dimension}) {
+    const auto a = run(model, options, {});
+    const auto b = run(model, options, two);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].m, b[i].m);
+      EXPECT_EQ(a[i].e, b[i].e);
+      EXPECT_EQ(a[i].first_passage, b[i].first_passage);
+    }
+  }
+}
+
+TEST(SsiChain, ARunDoesNotDependOnHowManyThereAre) {
+  SgdOptions few;
+  few.dim = 30;
+  few.steps = 100;
+  few.runs = 10;
+  SgdOptions many = few;
+  many.runs = 100;
+  const SequenceModel model = mixture(1.0, 0.6, SampleLoss::frobenius);
+  const auto a = run_chain(model, few, {});
+  const auto b = run_chain(model, many, {});
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].m, b[i].m);
+}
+
+/// A link that does not say what it is, so that the general chain takes it.
+class Unnamed final : public Link {
+ public:
+  explicit Unnamed(LinkPointer link) : link_(std::move(link)) {}
+  [[nodiscard]] std::size_t tokens() const override { return link_->tokens(); }
+  [[nodiscard]] std::size_t outputs() const override { return link_->outputs(); }
+  void values(std::size_t count, const double* z, double* out) const override {
+    link_->values(count, z, out);
+  }
+  void pullback(std::size_t count, const double* z, const double* values, const double* weight,
+                double* delta) const override {
+    link_->pullback(count, z, values, weight, delta);
+  }
+
+ private:
+  LinkPointer link_;
+};
+
+TEST(SsiChain, OfTwoTokenAttentionIsTheGeneralOneToRounding) {
+  SgdOptions options;
+  options.dim = 20;
+  options.rate = 1.0;
+  options.steps = 200;
+  for (const SampleLoss loss :
+       {SampleLoss::half_squared, SampleLoss::squared, SampleLoss::frobenius}) {
+    SequenceModel model = mixture(1.0, 0.6, loss);
+    const auto quick = run_chain(model, options, {});
+    model.student.link = std::make_shared<Unnamed>(model.student.link);
+    const auto general = run_chain(model, options, {});
+    for (std::size_t i = 0; i < quick.size(); ++i) {
+      EXPECT_NEAR(quick[i].m, general[i].m, 1e-9);
+      EXPECT_NEAR(quick[i].e, general[i].e, 1e-9);
+    }
+  }
+}
+
+TEST(SsiChain, StaysInTheDiskAndCountsPassages) {
+  SgdOptions options;
+  options.dim = 3;  // as small as it can be
+  options.rate = 2.0;
+  options.steps = 500;
+  options.level = 0.2;
+  for (const SgdRun& run : run_chain(mixture(1.0, 0.6, SampleLoss::frobenius), options, {})) {
+    EXPECT_LE(std::hypot(run.e, run.m), 1.0 + 1e-9);
+    EXPECT_GT(run.first_passage, 0u);
+    EXPECT_LE(run.first_passage, options.steps);
+  }
+  options.dim = 2;
+  EXPECT_THROW((void)run_chain(mixture(1.0, 0.6, SampleLoss::frobenius), options, {}),
+               InvalidArgument);
+  options.dim = 10.5;
+  EXPECT_THROW((void)run_chain(mixture(1.0, 0.6, SampleLoss::frobenius), options, {}),
+               InvalidArgument);
+}
+
+TEST(SsiChain, AStopIsHeededThread) {
+  std::stop_source source;
+  source.request_stop();
+  Context context;
+  context.stop = source.get_token();
+  SgdOptions options;
+  options.steps = 1'000'000'000;
+  EXPECT_THROW((void)run_chain(mixture(1.0, 0.6, SampleLoss::frobenius), options, context),
+               Interrupted);
+}
+
+TEST(SsiChain, HardlyMovesInTwoThousandStepsAtATrillionDimensions) {
+  SequenceModel model = with_student("H2sum", 2, "tied", SampleLoss::squared);
+  SgdOptions options;
+  options.dim = 1e12;
+  options.rate = 0.1;
+  options.start = Start::overlapped;
+  options.steps = 2000;
+  for (const SgdRun& run : run_chain(model, options, {})) {
+    EXPECT_NEAR(run.m, 1e-6, 1e-7) << "2000 steps are nothing at this dimension";
+  }
+}
+
+TEST(SsiChain, AnEstimateOfItsTimeGrowsLikeTheAttentionMatrix) {
+  SgdOptions options;
+  const auto seconds = [&](std::size_t tokens) {
+    SequenceModel model;
+    model.target = read_target("H2sum", tokens);
+    model.student = make_student("attention", {.tokens = tokens});
+    return chain_seconds(model, options);
+  };
+  EXPECT_GT(seconds(16), 10 * seconds(4));
+  EXPECT_LT(seconds(16), 16 * seconds(4));
+  options.runs = 65;
+  const double two_blocks = seconds(4);
+  options.runs = 128;
+  EXPECT_EQ(seconds(4), two_blocks) << "a block advances all its lanes";
+}
+
+}  // namespace
+}  // namespace onset::ssi

@@ -1,0 +1,49 @@
+#include "ssi/learners/gain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/ssi_models.hpp"
+
+namespace onset::ssi {
+namespace {
+
+using testing::with_student;
+
+TEST(LongSsiGain, IsTheNumberOfTokensAtEqualRates) {
+  GainOptions options;
+  options.sgd.dim = 500;
+  options.sgd.rate = 0.1;
+  options.sgd.level = 0.3;
+  options.sgd.runs = 64;
+  options.sgd.steps = 0;
+  options.sgd.start = Start::overlapped;
+  const MeasuredGain gain =
+      untied_over_tied(with_student("H2sum", 3, "tied", SampleLoss::squared), options, {});
+  ASSERT_TRUE(gain.gain && gain.gain_ode);
+  EXPECT_NEAR(gain.gain_ode->value, 3.0, 1e-6);
+  EXPECT_NEAR(gain.gain->value, 3.0, 6 * gain.gain->error + 0.3) << "finite d shifts it a little";
+  options.policy = RatePolicy::linear;
+  options.sgd.rate = 1e-3;
+  options.sgd.runs = 2;
+  options.sgd.steps = 10;
+  const MeasuredGain linear =
+      untied_over_tied(with_student("H2sum", 3, "tied", SampleLoss::squared), options, {});
+  EXPECT_NEAR(linear.gain_ode->value, 9.0, 0.2) << "L^2 as the rate goes to 0";
+  EXPECT_FALSE(linear.complete);
+  EXPECT_FALSE(linear.gain) << "ten steps are too few";
+}
+
+TEST(SsiGain, APowerLawIsRecovered) {
+  const std::vector<double> tokens{2, 4, 8};
+  const std::vector<Estimate> gains{{8, 0.1}, {32, 0.4}, {128, 1.6}};
+  const auto slope = power_law(tokens, gains);
+  ASSERT_TRUE(slope);
+  EXPECT_NEAR(slope->value, 2.0, 1e-12);
+  EXPECT_GT(slope->error, 0.0);
+  EXPECT_FALSE(power_law({2}, {{4, 0.1}}));
+}
+
+}  // namespace
+}  // namespace onset::ssi

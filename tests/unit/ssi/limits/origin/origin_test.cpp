@@ -1,0 +1,111 @@
+#include "onset/ssi/limits/exponent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "support/ssi_models.hpp"
+
+namespace onset::ssi {
+namespace {
+
+using testing::with_student;
+
+SequenceModel with_attention(const std::string& target, std::size_t tokens, Reduction reduction,
+                             bool positional) {
+  SequenceModel model;
+  model.target = read_target(target, tokens);
+  model.student.link = attention_link({tokens, reduction, {}, {}});
+  model.positional = positional;
+  return model;
+}
+
+Exponents exponents(const SequenceModel& model) {
+  return information_exponents(model, {}, {});
+}
+
+/// R_mm = -2 c_2, c_2 = f_20 (1/sqrt(pi)) 2 for |z1| + |z2|, with the attention coefficients of
+/// the theory.
+TEST(SsiOrigin, CurvaturesOfATargetWithKinksAreExact) {
+  const auto x = exponents(with_attention("abs(z1) + abs(z2)", 2, Reduction::trace, true));
+  const double expected = -4.0 * 0.09968677471 / std::sqrt(std::numbers::pi);
+  EXPECT_NEAR(x.origin.curvature_m().value, expected, 1e-10);
+  EXPECT_LT(x.origin.curvature_m().error, 1e-10);
+  const double mean = 2.0 * std::sqrt(2.0 / std::numbers::pi);
+  const double along_e = 0.5 * 2.07600821431 - mean / std::sqrt(2.0);
+  EXPECT_NEAR(x.origin.curvature_e().value, along_e, 1e-10);
+}
+
+/// With three tokens in one term only rules of second order are left: the error has to say so.
+TEST(SsiOrigin, ErrorsCoverWhatKinksOfThreeTokensLeave) {
+  const auto spectrum = target_spectrum(*read_target("abs(z1*z2*z3)", 3), {}, {});
+  const Estimate weight = spectrum.degrees[2].weight;
+  const double exact = 3.0 * std::pow(2.0 / std::numbers::pi, 2) / std::numbers::pi;
+  EXPECT_NEAR(weight.value, exact, weight.error);
+}
+
+TEST(SsiOrigin, CurvaturesOfTheTraceStudent) {
+  const auto he2 = exponents(with_attention("He2sum", 2, Reduction::trace, true));
+  // F''(0)/2 and -2 c_2 = -2 (2 sqrt(2) f_20), with f_20 = 0.09968677471.
+  EXPECT_NEAR(he2.origin.curvature_e().value, 2.07600821431 / 2, 1e-9);
+  EXPECT_NEAR(he2.origin.curvature_m().value, -4 * std::numbers::sqrt2 * 0.09968677471, 1e-9);
+  EXPECT_EQ(he2.sie_descending, 2);
+  const auto he4 = exponents(with_attention("He4sum", 2, Reduction::trace, true));
+  EXPECT_EQ(he4.sie, 4);
+  EXPECT_EQ(he4.sie_positional, 2);
+  EXPECT_FALSE(he4.sie_descending) << "m = 0 is a local minimum";
+  EXPECT_EQ(he4.sign, -1);
+  EXPECT_NEAR(he4.origin.taylor[0][4].value, 0.4805, 1e-4);
+  const auto flipped = exponents(with_attention("-1*sum(He4(z))", 2, Reduction::trace, true));
+  EXPECT_EQ(flipped.sie_descending, 4);
+  EXPECT_EQ(flipped.samples, "d^3");
+}
+
+TEST(SsiOrigin, TheTraceNormalisationDecidesFigureTwo) {
+  const std::string target = "4/3 + He4(z1) + 2*He4(z2)";
+  const auto plain = exponents(with_attention(target, 2, Reduction::trace, true));
+  const auto root = exponents(with_attention(target, 2, Reduction::trace_sqrt, true));
+  EXPECT_NEAR(plain.origin.curvature_e().value, 0.0952, 1e-4);
+  EXPECT_NEAR(root.origin.curvature_e().value, -0.1477, 1e-4);
+  EXPECT_FALSE(plain.sie_descending);
+  EXPECT_EQ(root.sie_descending, 2);
+}
+
+TEST(SsiOrigin, TiedStudentsAreBlindToDifferences) {
+  EXPECT_FALSE(exponents(with_student("z1 - z2", 2, "tied")).s_eff);
+  EXPECT_FALSE(exponents(with_student("z1^2 - z2^2", 2, "tied")).s_eff);
+  EXPECT_EQ(exponents(with_student("z1 - z2", 2, "untied")).s_eff, 1);
+  const auto difference = exponents(with_student("z1^2 - z2^2", 2, "untied"));
+  EXPECT_EQ(difference.s_eff, 2);
+  EXPECT_EQ(difference.sign, 1);
+  EXPECT_NE(exponents(with_student("z1 - z2", 2, "tied")).meaning.find("never learned"),
+            std::string::npos);
+}
+
+TEST(SsiOrigin, TiedReluOnTheSumOfSquares) {
+  const double c2 = 0.5 * std::numbers::inv_sqrtpi;  // E[relu h_2]
+  for (const std::size_t tokens : {2u, 16u}) {
+    const auto x = exponents(with_student("H2sum", tokens, "tied"));
+    EXPECT_NEAR(x.origin.curvature_m().value, -2 * c2, 1e-8);
+    EXPECT_EQ(x.samples, "d log d");
+  }
+}
+
+TEST(SsiOrigin, SampledCurvaturesAgreeWithQuadrature) {
+  // Three tokens by quadrature, and the same model in disguise as one of four, whose last token
+  // enters neither target nor student.
+  SequenceModel three;
+  three.target = read_target("He2(z1) + z2*z3", 3);
+  three.student.link = expression_link("sigmoid(z1^2 - z2*z3)", 3);
+  SequenceModel four;
+  four.target = read_target("He2(z1) + z2*z3", 4);
+  four.student.link = expression_link("sigmoid(z1^2 - z2*z3)", 4);
+  const auto exact = exponents(three).origin.curvature_m();
+  const auto sampled = exponents(four).origin.curvature_m();
+  EXPECT_GT(sampled.error, 0.0);
+  EXPECT_NEAR(sampled.value, exact.value, 6 * sampled.error);
+}
+
+}  // namespace
+}  // namespace onset::ssi
