@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mha/linear_algebra/decompositions.hpp"
+
 namespace onset::mha {
 namespace {
 
@@ -53,7 +55,7 @@ Matrix crude_projection(const Sample& sample, const Context& context) {
     right.noalias() += mean * y.colwise().mean();
   }
   context.check();
-  return gram.completeOrthogonalDecomposition().solve(right);
+  return minimum_norm_solution(gram, right);
 }
 
 }  // namespace onset::mha

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -51,8 +52,7 @@ Layer fit_projections(const Sample& sample, const std::vector<Vector>& thetas) {
     z.middleCols(static_cast<Index>(i) * dim, dim) = head_features(sample, thetas[i]).mixed;
   }
   const Matrix y = labels_of(sample, 0, sample.size());
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(z);
-  return to_layer(thetas, qr.solve(y));
+  return to_layer(thetas, least_squares(z, y));
 }
 
 double relative_residual(const Sample& sample, const Layer& layer, const Context& context) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
@@ -18,14 +19,6 @@ double median(Vector values) {
   double* middle = values.data() + values.size() / 2;
   std::nth_element(values.data(), middle, values.data() + values.size());
   return *middle;
-}
-
-/// Orthonormal rows that span the vectors orthogonal to `normal`.
-Matrix orthogonal_complement(const Vector& normal) {
-  const Index size = normal.size();
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(normal);
-  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(size, size);
-  return q.rightCols(size - 1).transpose();
 }
 
 }  // namespace
@@ -73,7 +66,7 @@ Hull Spectrum::hull(int heads) const {
   hull.base = scale_ * (span.leftCols(unknowns).transpose() * last) / last.squaredNorm();
   hull.directions = Matrix(0, unknowns);
   if (heads > 1) {
-    hull.directions = orthogonal_complement(last) * span.leftCols(unknowns);
+    hull.directions = orthogonal_complement(last).transpose() * span.leftCols(unknowns);
     hull.base -= hull.directions.transpose() * (hull.directions * hull.base);
   }
   return hull;

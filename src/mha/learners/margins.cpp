@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -71,7 +72,7 @@ Matrix geometric_median_regression(const Matrix& x, const Matrix& y, const Conte
   for (int round = 0; round < rounds; ++round) {
     context.check();
     const Matrix weighted = weights.asDiagonal() * x;
-    w = (x.transpose() * weighted).ldlt().solve(weighted.transpose() * y);
+    w = solve_normal_equations(x.transpose() * weighted, weighted.transpose() * y);
     const Vector residual = (y - x * w).rowwise().norm();
     weights = residual.cwiseMax(floor).cwiseInverse();
     weights /= weights.maxCoeff();

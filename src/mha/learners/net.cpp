@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "mha/learners/tuples.hpp"
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
 
@@ -30,8 +31,7 @@ Vector at(const Hull& hull, const Vector& coordinates) {
 /// The relative residual of the best w for one head there.
 double single_head_residual(const Sample& sample, const Matrix& y, const Vector& theta) {
   const Matrix z = head_features(sample, theta).mixed;
-  const Eigen::LDLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(z.transpose() * z));
-  const Eigen::MatrixXd w = factor.solve(Eigen::MatrixXd(z.transpose() * y));
+  const Matrix w = solve_normal_equations(z.transpose() * z, z.transpose() * y);
   return (y - z * w).norm();
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mha/learners/separable_fit.hpp"
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
@@ -94,11 +95,9 @@ double off_the_heads(const Body& body, const Layer& layer) {
   for (int i = 0; i < layer.heads; ++i) {
     heads.col(i) << Eigen::Map<const Vector>(layer.theta_of(i).data(), unknowns), 1.0;
   }
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(heads);
   Matrix lifted(body.normals.rows(), unknowns + 1);
   lifted << body.normals, -body.centre;
-  const Eigen::MatrixXd turned = lifted * qr.householderQ();
-  const Matrix off = turned.rightCols(unknowns + 1 - layer.heads);
+  const Matrix off = times_orthogonal_factor(lifted, heads).rightCols(unknowns + 1 - layer.heads);
   const std::vector<double> values = numerics::singular_values(view(off));
   return values.back() / values.front();
 }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mha/learners/dense.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "onset/mha/model/examples.hpp"
 #include "onset/mha/model/layer.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 
@@ -58,9 +59,9 @@ void SeparableFit::move_to(const std::vector<Vector>& thetas) {
   for (Index i = 0; i < heads; ++i) {
     z.middleCols(i * dim, dim) = features[static_cast<std::size_t>(i)].mixed;
   }
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(z);
-  basis_ = qr.householderQ() * Eigen::MatrixXd::Identity(z.rows(), z.cols());
-  w_ = qr.solve(Eigen::MatrixXd(y_));
+  const HouseholderFactors factors(z);
+  basis_ = factors.basis();
+  w_ = factors.solve(y_);
   left_ = y_ - z * w_;
   residual_ = left_.norm() / y_.norm();
   if (!std::isfinite(residual_)) residual_ = std::numeric_limits<double>::infinity();
@@ -155,7 +156,7 @@ FitOutcome fit_layer(const Sample& sample, const std::vector<Vector>& start, con
       context.check();
       Matrix damped = normal.matrix;
       damped.diagonal() += damping * scale;
-      const Vector step = damped.ldlt().solve(normal.right);
+      const Vector step = solve_symmetric(damped, normal.right);
       fit.move_to(fit.stepped(here, step));
       ++out.evaluations;
       better = fit.residual() < before;

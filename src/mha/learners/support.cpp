@@ -6,6 +6,7 @@
 #include "onset/numerics/linear_program.hpp"
 #include "onset/numerics/parallel.hpp"
 #include "onset/numerics/random.hpp"
+#include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
 namespace {
@@ -81,9 +82,11 @@ SupportCheck check_support(const Body& body, double inflation, const Hull& hull,
     }
   }
   const Matrix centred = maximisers.rowwise() - maximisers.colwise().mean();
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinV);
-  const Eigen::MatrixXd overlap = hull.directions * svd.matrixV().leftCols(along);
-  const double cosine = overlap.jacobiSvd().singularValues().minCoeff();
+  std::vector<double> principal;
+  (void)numerics::singular_values(view(centred), principal);
+  const Eigen::Map<const Matrix> largest(principal.data(), along, centred.cols());
+  const Matrix overlap = hull.directions * largest.transpose();
+  const double cosine = numerics::singular_values(view(overlap)).back();
   out.sine = std::sqrt(std::max(0.0, 1.0 - cosine * cosine));
   return out;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -105,7 +106,7 @@ Matrix gauss_newton_step(const Sample& sample, const Matrix& w,
   }
   hessian.diagonal().array() += ridge * hessian.trace() / static_cast<double>(dim * dim);
   const Eigen::Map<const Vector> right(total.right.data(), dim * dim);
-  const Vector step = hessian.ldlt().solve(right);
+  const Vector step = solve_symmetric(hessian, right);
   return Eigen::Map<const Matrix>(step.data(), dim, dim);
 }
 

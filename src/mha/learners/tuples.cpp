@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 
@@ -56,10 +57,8 @@ double TupleSearch::residual(const std::vector<std::size_t>& points) const {
     }
   }
   gram.diagonal() *= 1.0 + ridge;
-  const Eigen::LLT<Eigen::MatrixXd> factor(gram);
-  if (factor.info() != Eigen::Success) return 1.0;
-  factor.matrixL().solveInPlace(right);
-  return std::sqrt(std::max(0.0, 1.0 - right.squaredNorm() / total_));
+  const double explained = explained_square(gram, right);
+  return explained < 0.0 ? 1.0 : std::sqrt(std::max(0.0, 1.0 - explained / total_));
 }
 
 std::vector<Tuple> TupleSearch::best_pairs(std::size_t count, const Context& context) const {

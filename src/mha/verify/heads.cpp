@@ -1,14 +1,12 @@
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "mha/linear_algebra/dense.hpp"
 #include "mha/verify/parts.hpp"
 #include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha::verifier {
 namespace {
-
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Heads nearer to one another than this share of the largest theta are one.
 constexpr double same_head = 1e-7;
@@ -16,14 +14,12 @@ constexpr double norm_rounding = 1e-12;
 constexpr std::size_t rows_per_feature = 8;
 
 double norm(std::span<const double> values) {
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()))
-      .norm();
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).norm();
 }
 
 double distance(std::span<const double> a, std::span<const double> b) {
-  const auto size = static_cast<Eigen::Index>(a.size());
-  return (Eigen::Map<const Eigen::VectorXd>(a.data(), size) -
-          Eigen::Map<const Eigen::VectorXd>(b.data(), size))
+  const auto size = static_cast<Index>(a.size());
+  return (Eigen::Map<const Vector>(a.data(), size) - Eigen::Map<const Vector>(b.data(), size))
       .norm();
 }
 
@@ -34,19 +30,18 @@ double features_smallest(const Layer& layer, const Examples& examples) {
   const auto tokens = static_cast<std::size_t>(examples.tokens);
   const std::size_t count =
       std::min(examples.count, (rows_per_feature * columns + tokens - 1) / tokens);
-  Rows features(static_cast<Eigen::Index>(count * tokens), static_cast<Eigen::Index>(columns));
-  Rows out(examples.tokens, examples.dim);
+  Matrix features(static_cast<Index>(count * tokens), static_cast<Index>(columns));
+  Matrix out(examples.tokens, examples.dim);
   for (int i = 0; i < layer.heads; ++i) {
     const Layer head = bare_head(layer.theta_of(i), layer.dim);
     for (std::size_t n = 0; n < count; ++n) {
       forward_one(head, &examples.x[n * examples.width()], examples.tokens, out.data());
-      features.block(static_cast<Eigen::Index>(n * tokens), i * layer.dim, examples.tokens,
-                     layer.dim) = out;
+      features.block(static_cast<Index>(n * tokens), i * layer.dim, examples.tokens, layer.dim) =
+          out;
     }
   }
   features.colwise().normalize();
-  const std::vector<double> values =
-      numerics::singular_values({features.data(), count * tokens, columns});
+  const std::vector<double> values = numerics::singular_values(view(features));
   return values.size() < columns ? 0.0 : values.back() / values.front();
 }
 

@@ -8,8 +8,6 @@
 namespace onset::mha::verifier {
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 /// Fitted attention may leave the simplex by this much; further out the heads do not agree.
 constexpr double simplex_slack = 0.05;
 /// Pivots below this share of the longest row mean that tokens coincide.
@@ -37,7 +35,7 @@ void add_rows(const ExampleFit& fit, std::vector<ScoredRow>& rows) {
 double noise_bound(const Certificate& certificate, const Examples& examples,
                    const Context& context) {
   const Eigen::MatrixXd sum =
-      Eigen::Map<const Rows>(certificate.counted.w.data(), examples.dim, examples.dim);
+      Eigen::Map<const Matrix>(certificate.counted.w.data(), examples.dim, examples.dim);
   std::vector<bool> looked_at = first_of_orbits(examples);
   for (const std::uint32_t n : certificate.held_out) looked_at[n] = false;
   std::vector<ScoredRow> rows;

@@ -30,8 +30,7 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 /// Rank of the derivative with respect to theta, by central differences, after projecting off what
 /// w can do, on some of the examples that are not held out.
 [[nodiscard]] int jacobian_rank(const Layer& layer, const Examples& examples,
-                                const std::vector<std::uint32_t>& held_out,
-                                const Context& context);
+                                const std::vector<std::uint32_t>& held_out, const Context& context);
 
 /// Smallest singular value of [Z_1 .. Z_m] with unit columns over the largest: zero where heads can
 /// be traded for one another, and w is not unique.

@@ -1,14 +1,12 @@
-#include <Eigen/Dense>
 #include <algorithm>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/parts.hpp"
 #include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/parallel.hpp"
 
 namespace onset::mha::verifier {
 namespace {
-
-using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr double difference_step = 1e-5;
 constexpr double rank_tolerance = 1e-6;
@@ -40,8 +38,9 @@ std::vector<std::size_t> chosen_examples(const Layer& layer, const Examples& exa
 }
 
 /// Outputs on some examples: one row per query.
-Dense outputs(const Layer& layer, const Examples& examples, const std::vector<std::size_t>& which) {
-  Dense rows(static_cast<Eigen::Index>(which.size()) * examples.tokens, examples.dim);
+Matrix outputs(const Layer& layer, const Examples& examples,
+               const std::vector<std::size_t>& which) {
+  Matrix rows(static_cast<Index>(which.size()) * examples.tokens, examples.dim);
   for (std::size_t i = 0; i < which.size(); ++i) {
     forward_one(layer, &examples.x[which[i] * examples.width()], examples.tokens,
                 rows.data() + i * examples.width());
@@ -50,16 +49,14 @@ Dense outputs(const Layer& layer, const Examples& examples, const std::vector<st
 }
 
 /// An orthonormal basis of what w can reach.
-Dense reach_of_w(const Layer& layer, const Examples& examples,
-                 const std::vector<std::size_t>& which) {
+Matrix reach_of_w(const Layer& layer, const Examples& examples,
+                  const std::vector<std::size_t>& which) {
   const int dim = layer.dim;
-  Eigen::MatrixXd features(static_cast<Eigen::Index>(which.size()) * examples.tokens,
-                           layer.heads * dim);
+  Eigen::MatrixXd features(static_cast<Index>(which.size()) * examples.tokens, layer.heads * dim);
   for (int i = 0; i < layer.heads; ++i) {
     features.middleCols(i * dim, dim) = outputs(bare_head(layer.theta_of(i), dim), examples, which);
   }
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(features);
-  return qr.householderQ() * Eigen::MatrixXd::Identity(features.rows(), features.cols());
+  return HouseholderFactors(features).basis();
 }
 
 }  // namespace
@@ -68,25 +65,24 @@ int jacobian_rank(const Layer& layer, const Examples& examples,
                   const std::vector<std::uint32_t>& held_out, const Context& context) {
   const auto size = static_cast<std::size_t>(layer.dim * layer.dim);
   const std::vector<std::size_t> chosen = chosen_examples(layer, examples, held_out);
-  const Dense basis = reach_of_w(layer, examples, chosen);
+  const Matrix basis = reach_of_w(layer, examples, chosen);
   const std::size_t unknowns = static_cast<std::size_t>(layer.heads) * size;
-  Dense derivative(static_cast<Eigen::Index>(unknowns),
-                   static_cast<Eigen::Index>(chosen.size() * examples.width()));
+  Matrix derivative(static_cast<Index>(unknowns),
+                    static_cast<Index>(chosen.size() * examples.width()));
   numerics::parallel_for(context, unknowns, [&](std::size_t u) {
     Layer up = head_of(layer, static_cast<int>(u / size));
     Layer down = up;
     up.theta[u % size] += difference_step;
     down.theta[u % size] -= difference_step;
-    Dense change = outputs(up, examples, chosen) - outputs(down, examples, chosen);
+    Matrix change = outputs(up, examples, chosen) - outputs(down, examples, chosen);
     change -= basis * (basis.transpose() * change);
     if (const double norm = change.norm(); norm > 0.0) change /= norm;
-    derivative.row(static_cast<Eigen::Index>(u)) =
+    derivative.row(static_cast<Index>(u)) =
         Eigen::Map<const Eigen::RowVectorXd>(change.data(), change.size());
   });
   std::vector<double> gram(unknowns * unknowns);
   std::vector<double> values(unknowns);
-  const numerics::MatrixView view{derivative.data(), unknowns, chosen.size() * examples.width()};
-  numerics::multiply_by_transpose(view, view, gram, context);
+  numerics::multiply_by_transpose(view(derivative), view(derivative), gram, context);
   numerics::symmetric_eigen(unknowns, gram, values);
   const double least = rank_tolerance * rank_tolerance * values.back();
   return static_cast<int>(

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <Eigen/Dense>
-
+#include "mha/linear_algebra/decompositions.hpp"
 #include "onset/mha/model/examples.hpp"
 
 namespace onset::mha::verifier {
 
 /// What a query attends to if all heads attend alike [mha 7].
 struct FittedRow {
-  Eigen::VectorXd attention;
+  Vector attention;
   double residual = 0.0;
 };
 
@@ -22,7 +21,7 @@ class ExampleFit {
   /// Every token but the last, minus the last.
   [[nodiscard]] const Eigen::MatrixXd& differences() const { return differences_; }
   /// Smallest pivot, and the length of the longest difference times the sum.
-  [[nodiscard]] double pivot() const { return pivot_; }
+  [[nodiscard]] double pivot() const { return factors_.min_pivot(); }
   [[nodiscard]] double longest() const { return longest_; }
   [[nodiscard]] FittedRow fit(int query) const;
 
@@ -30,8 +29,7 @@ class ExampleFit {
   Eigen::MatrixXd x_;
   Eigen::MatrixXd y_;  // labels without what the last token gives
   Eigen::MatrixXd differences_;
-  Eigen::HouseholderQR<Eigen::MatrixXd> qr_;
-  double pivot_ = 0.0;
+  HouseholderFactors factors_;
   double longest_ = 0.0;
 };
 

@@ -1,7 +1,7 @@
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/parts.hpp"
 #include "mha/verify/row.hpp"
 #include "onset/numerics/singular_values.hpp"
@@ -10,11 +10,6 @@ namespace onset::mha::verifier {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-numerics::MatrixView view(const Rows& m) {
-  return {m.data(), static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())};
-}
 
 /// What rounding may add to a logit,
 constexpr double logit_rounding = 1e-9;
@@ -43,24 +38,25 @@ struct Proof {
 Dense sum_of_w(const Layer& layer) {
   Dense sum = Dense::Zero(layer.dim, layer.dim);
   for (int i = 0; i < layer.heads; ++i) {
-    sum += Eigen::Map<const Rows>(layer.w_of(i).data(), layer.dim, layer.dim);
+    sum += Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
   }
   return sum;
 }
 
 /// Smallest singular value of the blocks M W_i, one below another [mha 8].
 double agreement_constant(const Dense& differences, const Layer& layer) {
-  Rows stacked(differences.rows() * layer.heads, layer.dim);
+  Matrix stacked(differences.rows() * layer.heads, layer.dim);
   for (int i = 0; i < layer.heads; ++i) {
     stacked.middleRows(i * differences.rows(), differences.rows()) =
-        differences * Eigen::Map<const Rows>(layer.w_of(i).data(), layer.dim, layer.dim);
+        differences * Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
   }
   return stacked.rows() > layer.dim ? 0.0 : numerics::singular_values(view(stacked)).back();
 }
 
 Witness examine(const CertifiedSlab& slab, const ExampleFit& example, const FittedRow& row) {
   const Dense& x = example.tokens();
-  const Rows normal = x.row(slab.row.query).transpose() * (x.row(slab.key) - x.row(slab.reference));
+  const Matrix normal =
+      x.row(slab.row.query).transpose() * (x.row(slab.key) - x.row(slab.reference));
   const double key = row.attention[slab.key];
   const double reference = row.attention[slab.reference];
   return {Eigen::Map<const Eigen::RowVectorXd>(normal.data(), normal.size()),
@@ -81,7 +77,7 @@ Proof prove(const CertifiedSlab& slab, const ExampleFit& example, const FittedRo
   if (!proved) return out;
   const double width = -std::log1p(-delta / key) - std::log1p(-delta / reference);
   for (int i = 0; i < layer.heads; ++i) {
-    const Eigen::Map<const Eigen::VectorXd> theta(layer.theta_of(i).data(), witness.normal.size());
+    const Eigen::Map<const Vector> theta(layer.theta_of(i).data(), witness.normal.size());
     const double off = std::abs(witness.normal.dot(theta) - witness.centre);
     out.violated = out.violated || !(off <= width * (1.0 + logit_rounding) + logit_rounding);
   }
@@ -90,8 +86,8 @@ Proof prove(const CertifiedSlab& slab, const ExampleFit& example, const FittedRo
 
 /// The singular gap of weighted slabs, lifted by their centres.
 double singular_gap(const std::vector<Witness>& slabs, int heads) {
-  const auto size = static_cast<Eigen::Index>(slabs.size());
-  const Eigen::Index unknowns = slabs.front().normal.size();
+  const auto size = static_cast<Index>(slabs.size());
+  const Index unknowns = slabs.front().normal.size();
   std::vector<double> tolerances;
   double centres = 0.0;
   for (const Witness& slab : slabs) {
@@ -102,8 +98,8 @@ double singular_gap(const std::vector<Witness>& slabs, int heads) {
   const auto middle = tolerances.begin() + size / 2;
   std::nth_element(tolerances.begin(), middle, tolerances.end());
   const double floor = tolerance_floor * *middle + value_rounding * std::max(1.0, scale);
-  Rows lifted(size, unknowns + 1);
-  for (Eigen::Index s = 0; s < size; ++s) {
+  Matrix lifted(size, unknowns + 1);
+  for (Index s = 0; s < size; ++s) {
     const Witness& slab = slabs[static_cast<std::size_t>(s)];
     lifted.row(s) << slab.normal, -slab.centre / scale;
     lifted.row(s) /= slab.tolerance + floor;
@@ -116,22 +112,18 @@ double singular_gap(const std::vector<Witness>& slabs, int heads) {
 
 /// Singular values of slabs without weights, off the lifted span of the heads.
 double off_the_heads(const std::vector<Witness>& slabs, const Layer& layer) {
-  const Eigen::Index unknowns = slabs.front().normal.size();
+  const Index unknowns = slabs.front().normal.size();
   Dense heads(unknowns + 1, layer.heads);
   for (int i = 0; i < layer.heads; ++i) {
-    heads.col(i).head(unknowns) =
-        Eigen::Map<const Eigen::VectorXd>(layer.theta_of(i).data(), unknowns);
+    heads.col(i).head(unknowns) = Eigen::Map<const Vector>(layer.theta_of(i).data(), unknowns);
     heads(unknowns, i) = 1.0;
   }
-  const Eigen::ColPivHouseholderQR<Dense> qr(heads);
-  const Dense all = qr.householderQ() * Dense::Identity(unknowns + 1, unknowns + 1);
-  const Dense complement = all.rightCols(unknowns + 1 - qr.rank());
-  Rows lifted(static_cast<Eigen::Index>(slabs.size()), unknowns + 1);
+  Matrix lifted(static_cast<Index>(slabs.size()), unknowns + 1);
   for (std::size_t s = 0; s < slabs.size(); ++s) {
-    lifted.row(static_cast<Eigen::Index>(s)) << slabs[s].normal, -slabs[s].centre;
+    lifted.row(static_cast<Index>(s)) << slabs[s].normal, -slabs[s].centre;
   }
   if (!lifted.allFinite()) return 0.0;
-  const Rows off = lifted * complement;
+  const Matrix off = lifted * orthogonal_complement(heads);
   const std::vector<double> values = numerics::singular_values(view(off));
   return values.back() / values.front();
 }
@@ -160,7 +152,7 @@ SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer
 }
 
 double counted_gap(const CountedHeads& counted, const Examples& examples, const Context& context) {
-  const Dense sum = Eigen::Map<const Rows>(counted.w.data(), examples.dim, examples.dim);
+  const Dense sum = Eigen::Map<const Matrix>(counted.w.data(), examples.dim, examples.dim);
   std::vector<Witness> witnesses;
   for (const CertifiedSlab& slab : counted.slabs) {
     context.check();

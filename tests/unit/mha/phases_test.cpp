@@ -14,6 +14,8 @@
 #include "mha/learners/support.hpp"
 #include "mha/learners/trimmed.hpp"
 #include "mha/learners/tuple_certificate.hpp"
+#include "mha/linear_algebra/decompositions.hpp"
+#include "onset/numerics/singular_values.hpp"
 #include "support/contexts.hpp"
 #include "unit/mha/instances.hpp"
 
@@ -41,12 +43,12 @@ Matrix attentions(const Layer& layer, const Matrix& x, Index a) {
 double agreement_constant(const Layer& layer, const Matrix& x) {
   const Index free = x.rows() - 1;
   const Matrix m = x.topRows(free).rowwise() - x.row(free);
-  Eigen::MatrixXd s(free * layer.heads, x.cols());
+  Matrix s(free * layer.heads, x.cols());
   for (int i = 0; i < layer.heads; ++i) {
     s.middleRows(i * free, free) =
         m * Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
   }
-  return s.jacobiSvd().singularValues().minCoeff();
+  return numerics::singular_values(view(s)).back();
 }
 
 TEST(MhaRowFit, ASmallResidualBoundsTheDisagreementOfEveryHead) {
@@ -92,7 +94,7 @@ TEST(MhaRowFit, IsTheLeastSquaresSolution) {
       row.fit(drawn.sample.y(n) + a * 7);
       const Vector target =
           Eigen::Map<const Vector>(drawn.sample.y(n) + a * 7, 7) - outputs.row(3).transpose();
-      const Vector best = design.colPivHouseholderQr().solve(target);
+      const Vector best = least_squares(design, target);
       for (Index b = 0; b < 3; ++b) {
         EXPECT_NEAR(row.attention()[static_cast<std::size_t>(b)], best[b], 1e-10);
       }
