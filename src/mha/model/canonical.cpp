@@ -1,4 +1,4 @@
-#include "onset/mha/model/canonical.hpp"
+#include "mha/model/canonical.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "onset/mha/model/instance.hpp"
+#include "mha/model/instance.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "core/plain_verb.hpp"
+#include "mha/baseline/baseline.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/baseline/baseline.hpp"
 
 namespace onset::mha {
 namespace {

@@ -3,12 +3,12 @@
 #include <optional>
 
 #include "core/plain_verb.hpp"
+#include "mha/model/canonical.hpp"
+#include "mha/model/instance.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/model/canonical.hpp"
-#include "onset/mha/model/instance.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::mha {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "mha/model/certificate.hpp"
+#include "mha/model/examples.hpp"
+#include "mha/model/layer.hpp"
 #include "onset/core/artifact.hpp"
-#include "onset/mha/model/certificate.hpp"
-#include "onset/mha/model/examples.hpp"
-#include "onset/mha/model/layer.hpp"
 
 /// The files of the family: examples X.npy (int8, N x k x d, entries +-1) and Y.npy (float64), a
 /// layer theta.npy and w.npy (float64, m x d x d), and certificate.json.

@@ -1,14 +1,12 @@
 #include "core/plain_verb.hpp"
+#include "mha/learners/six_phases.hpp"
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/six_phases.hpp"
 
 namespace onset::mha {
 namespace {
-
-constexpr double most_heads = 6;
 
 Table phase_table(const Learned& learned) {
   Table table(learn_verb().columns());
@@ -100,7 +98,7 @@ Verb learn_verb() {
       "the polish) and certificate.json, which mha verify checks.";
   verb.parameters = {
       make_folder("examples", true, "Folder with X.npy and Y.npy."),
-      make_parameter("heads", ParameterKind::integer, {}, 1, most_heads,
+      make_parameter("heads", ParameterKind::integer, {}, 1, max_heads_found,
                      "Number of heads; without it, found from the singular gap."),
       make_parameter("no-polish", ParameterKind::flag, false, 0, 1,
                      "Stop at what the geometry gives, before the least-squares polish.")};

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "mha/model/instance.hpp"
 #include "onset/core/make_folder.hpp"
 #include "onset/core/make_parameter.hpp"
 #include "onset/core/verb.hpp"
-#include "onset/mha/model/instance.hpp"
 
 namespace onset::mha {
 

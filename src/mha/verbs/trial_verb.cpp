@@ -3,11 +3,11 @@
 #include <limits>
 
 #include "core/plain_verb.hpp"
+#include "mha/learners/six_phases.hpp"
+#include "mha/model/canonical.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/six_phases.hpp"
-#include "onset/mha/model/canonical.hpp"
 
 namespace onset::mha {
 namespace {

@@ -4,8 +4,8 @@
 #include "mha/verbs/files.hpp"
 #include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/options.hpp"
+#include "mha/verify/verify.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/verify/verify.hpp"
 
 namespace onset::mha {
 namespace {

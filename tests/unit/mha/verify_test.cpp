@@ -1,4 +1,4 @@
-#include "onset/mha/verify/verify.hpp"
+#include "mha/verify/verify.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "mha/learners/six_phases.hpp"
 #include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/six_phases.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
