@@ -116,19 +116,16 @@ void BaselineOptions::validate() const {
   require(adam_batch >= 1, "adam-batch", "1 and more");
 }
 
-std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOptions& options,
-                                      const Context& context) {
+std::vector<BaselineRun> run_baseline(const Examples& given, const BaselineOptions& options,
+                                      const Context& context, const BaselineDone& done) {
   options.validate();
-  if (const int exponent = label_exponent(examples); exponent != 0) {
-    std::vector<BaselineRun> runs =
-        run_baseline(scaled_labels(examples, -exponent), options, context);
-    for (BaselineRun& run : runs) scale(run.layer.w, exponent);
-    return runs;
-  }
-  if (examples.dim > max_dim) {
+  if (given.dim > max_dim) {
     throw InvalidArgument("dim", "is not allowed; allowed: 1 to " + std::to_string(max_dim));
   }
-  if (examples.tokens < 2) throw Refused(one_token_reason);
+  if (given.tokens < 2) throw Refused(one_token_reason);
+  const int exponent = label_exponent(given);
+  const Examples scaled = exponent != 0 ? scaled_labels(given, -exponent) : Examples{};
+  const Examples& examples = exponent != 0 ? scaled : given;
   Subset train{&examples, distinct_examples(examples)};
   if (train.size() < min_examples) {
     throw Refused(too_few_reason(examples, train.size(), min_examples));
@@ -147,6 +144,9 @@ std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOp
     std::tie(run.layer, run.evaluations) = fit();
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run.residual = relative_residual(held, run.layer, context);
+    run.solved = run.residual <= solved_residual;
+    scale(run.layer.w, exponent);
+    if (done) done(run);
     runs.push_back(std::move(run));
     context.report(static_cast<double>(runs.size()) / (2.0 * options.starts), method);
   };

@@ -5,16 +5,14 @@
 #include "mha/model/examples.hpp"
 #include "mha/model/layer.hpp"
 #include "onset/core/context.hpp"
+#include "onset/mha/model/degeneracy.hpp"
 
 namespace onset::mha {
 
-/// Ways in which a layer can hide its heads from the six phases [mha 24].
-enum class Degeneracy {
-  none,
-  cancelling,    ///< the last w is pulled towards minus the sum of the others
-  proportional,  ///< every w is pulled towards a multiple of the first
-  parity,        ///< heads that compute a parity, with alternating signs of one w
-};
+/// Whether projections are pulled towards something, and a degree says how far.
+[[nodiscard]] constexpr bool is_pulled(Degeneracy degeneracy) {
+  return degeneracy == Degeneracy::cancelling || degeneracy == Degeneracy::proportional;
+}
 
 /// The law of random instances [mha 2].
 struct InstanceLaw {
