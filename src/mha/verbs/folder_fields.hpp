@@ -2,7 +2,7 @@
 
 #include "core/fields.hpp"
 
-/// What requests have in common that read folders: the fields that name these.
+/// The fields with which requests name the folders that they read.
 namespace onset::mha {
 
 template <class Request>

@@ -3,7 +3,7 @@
 #include "core/fields.hpp"
 #include "mha/model/instance.hpp"
 
-/// What requests have in common that draw a layer: the fields that describe it.
+/// The fields with which requests describe the layer that they draw.
 namespace onset::mha {
 
 template <class Request>

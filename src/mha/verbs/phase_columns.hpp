@@ -7,7 +7,7 @@
 
 namespace onset::mha {
 
-/// What columns that several verbs have mean.
+/// Meanings of the columns that several verbs have.
 inline constexpr const char* phase_text = "1 to 6";
 inline constexpr const char* name_text = "what it did";
 inline constexpr const char* gap_text =

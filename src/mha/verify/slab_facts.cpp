@@ -11,11 +11,11 @@ namespace {
 
 using Dense = Eigen::MatrixXd;
 
-/// What rounding may add to a logit,
+/// Rounding may add this to a logit.
 constexpr double logit_rounding = 1e-9;
-/// to a fitted attention,
+/// Rounding may add this to a fitted attention.
 constexpr double attention_rounding = 1e-9;
-/// and to a singular value, relative to the largest.
+/// Rounding may add this to a singular value, relative to the largest.
 constexpr double value_rounding = 1e-15;
 /// Share of the median tolerance that is added to every one before it weighs [mha 15].
 constexpr double tolerance_floor = 0.3;
@@ -29,7 +29,7 @@ struct Witness {
   double tolerance = 0.0;  // with the pivot in place of sigma [mha 10]
 };
 
-/// What the found projections prove of it.
+/// Whether the found projections prove a slab, and whether a head violates it.
 struct Proof {
   bool proved = false;
   bool violated = false;

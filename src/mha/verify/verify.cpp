@@ -12,10 +12,10 @@ namespace {
 constexpr double zero_residual = 1e-10;
 /// All examples, most of which the fit did not see; a little more than held-out ones may differ.
 constexpr double zero_everywhere = 1e-9;
-/// What a single example may be off by.
+/// A single example may be off by this, relative to the size of the outputs.
 constexpr double agreeing_example = 5e-10;
-/// Where something is left, what an example may be off by and what all may leave, both in units of
-/// what label noise explains.
+/// Where labels are noisy, one example may be off by so many times what noise explains, and all of
+/// them together may leave as much.
 constexpr double max_over_noise = 10.0;
 /// A layer that leaves more of the labels is no answer,
 constexpr double max_residual = 0.2;
@@ -30,7 +30,7 @@ constexpr double exact_gap = 1e4;
 constexpr double rounding = 1e-14;
 /// Numbers that are no rounding agree to this.
 constexpr double agreement = 1e-5;
-/// What Clp gives for a bound, and what its multipliers prove.
+/// The bound that Clp gives and the one that its multipliers prove agree to this.
 constexpr double proof_agreement = 1e-4;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
 constexpr double min_independence = 1e-8;
@@ -77,7 +77,7 @@ class Judge {
  public:
   explicit Judge(Verdict claimed) : claims_certified_(claimed == Verdict::certified) {}
 
-  /// What the file says and has to be so.
+  /// Adds a check of something that the file says and that must be so.
   void confirm(const char* name, double value, double bound, bool holds) {
     checks_.push_back({name, value, bound, holds});
   }
@@ -88,14 +88,14 @@ class Judge {
             same && (enough || !claims_certified_));
     certified_ = certified_ && enough;
   }
-  /// What only a certificate asks, and no number of the file speaks of.
+  /// Adds a check that only a certificate needs, and of which the file has no number.
   void ask(const char* name, double value, double bound, bool enough) {
     if (claims_certified_) confirm(name, value, bound, enough);
     certified_ = certified_ && enough;
   }
-  /// What makes any answer a refusal.
+  /// Refuses any answer when something is wrong.
   void refuse_if(bool wrong) { refused_ = refused_ || wrong; }
-  /// The same, with its number.
+  /// Adds a check without which any answer is refused.
   void demand(const char* name, double value, double bound, bool holds) {
     confirm(name, value, bound, holds);
     refuse_if(!holds);

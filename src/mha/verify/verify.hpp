@@ -16,7 +16,7 @@ struct Check {
   bool passed = false;
 };
 
-/// What became of the claims.
+/// The claims checked, and the verdict that follows from what was found.
 struct Verification {
   std::vector<Check> checks;
   Verdict verdict = Verdict::refused;  ///< that the examples allow, whatever is claimed

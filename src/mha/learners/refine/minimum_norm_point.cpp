@@ -51,7 +51,7 @@ class NonnegativeLeastSquares {
     const auto lower = factor_.topLeftCorner(size, size).triangularView<Eigen::Lower>();
     if (size > 0) lower.solveInPlace(row);
     const double pivot = gram_(next, next) - row.squaredNorm();
-    if (!(pivot > smallest_pivot * gram_(next, next))) return false;
+    if (!(pivot > pivot_floor * gram_(next, next))) return false;
     if (size == factor_.rows()) factor_.conservativeResize(2 * size + 16, 2 * size + 16);
     factor_.row(size).head(size) = row;
     factor_(size, size) = std::sqrt(pivot);
@@ -96,7 +96,7 @@ class NonnegativeLeastSquares {
   }
 
   static constexpr double gradient_floor = 1e-10;
-  static constexpr double smallest_pivot = 1e-12;
+  static constexpr double pivot_floor = 1e-12;
   static constexpr double vanishing = 1e-14;
   const Matrix& gram_;
   const Vector& right_;

@@ -29,7 +29,8 @@ constexpr double min_progress = 1e-3;     // of a step: whoever is on the way ma
 constexpr double budget_flops = 6e10;
 constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another,
 constexpr std::size_t min_near = 30;    // and fewer of them scatter too much to say anything
-/// What labels of cancelling projections may keep of their size there for the difference to show.
+/// Labels of cancelling projections must shrink there to this share of their size or less, or the
+/// difference does not show.
 constexpr double clear_contrast = 0.8;
 
 std::vector<Vector> random_thetas(int heads, Index dim, int start) {

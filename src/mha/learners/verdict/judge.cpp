@@ -11,7 +11,7 @@ namespace onset::mha {
 namespace {
 
 constexpr double max_over_noise = 10.0;  // residual over what the best rows allow for noise
-/// What an example may be off by where residuals are zero; half of what verify() allows all.
+/// Where residuals are zero, a single example may be off by this, relative to the outputs.
 constexpr double agreeing_example = 5e-10;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
 constexpr double min_independence = 1e-8;

@@ -10,7 +10,7 @@
 namespace onset::mha {
 namespace {
 
-/// What rounding may add to a logit.
+/// Rounding may add this to a logit.
 constexpr double rounding = 1e-9;
 /// Singular values of the Jacobian below this share of the largest count as zero; squares of them
 /// are resolved to 1e-16.
