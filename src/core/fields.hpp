@@ -77,6 +77,15 @@ template <class T>
   }
 }
 
+/// An empty text that must be given is not, as that of a request which names no folder.
+template <class T>
+[[nodiscard]] Value required_value(const T& x) {
+  if constexpr (std::same_as<T, std::string>) {
+    if (x.empty()) return {};
+  }
+  return to_value(x);
+}
+
 template <class T>
 void from_value(const Value& value, T& x) {
   if constexpr (IsOptional<T>::value) {
@@ -109,12 +118,14 @@ class Fields {
     p.whole = rule.whole || std::same_as<T, std::vector<int>>;
     p.words = rule.words;
     if (!rule.required) p.fallback = detail::to_value(Request{}.*member);
-    fields_.push_back(
-        {std::move(p),
-         [member](const Request& request) { return detail::to_value(request.*member); },
-         [member](const Value& value, Request& request) {
-           detail::from_value(value, request.*member);
-         }});
+    fields_.push_back({std::move(p),
+                       [member, required = rule.required](const Request& request) {
+                         return required ? detail::required_value(request.*member)
+                                         : detail::to_value(request.*member);
+                       },
+                       [member](const Value& value, Request& request) {
+                         detail::from_value(value, request.*member);
+                       }});
     return *this;
   }
 
@@ -139,9 +150,7 @@ class Fields {
   }
 
   /// Changes what is said of a field that another description added.
-  Parameter& edit(std::string_view name) {
-    return const_cast<Field&>(find(name)).parameter;
-  }
+  Parameter& edit(std::string_view name) { return const_cast<Field&>(find(name)).parameter; }
 
   /// The value of one field; std::monostate where it was not given.
   [[nodiscard]] Value get(std::string_view name, const Request& request) const {

@@ -229,7 +229,7 @@ class Learning(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         hull = [row for row in one_object(run.stdout)["rows"] if row["phase"] == 4][0]
         self.assertLess(hull["hull_error"], 0.05)
-
+        self.assertNotEqual(hull["gap"], float(f"{hull['gap']:.4g}"), "a rounded number")
 
     def test_every_setting_ends_in_an_answer_or_a_reason(self):
         """Settings that once ended by a signal, and their neighbours."""
@@ -273,15 +273,15 @@ class BadFiles(unittest.TestCase):
         nan = np.ones((100, 2, 4))
         nan[7, 0, 1] = np.nan
         for words, x, y in [
-            (["X.npy", "allowed: int8"], np.ones((100, 2, 4)), None),
-            (["X.npy", "allowed: int8"], np.ones((100, 2, 4), dtype=np.uint8), None),
-            (["X.npy", "allowed: int8"], np.ones((100, 2, 4), dtype=bool), None),
+            (["X.npy", "int8"], np.ones((100, 2, 4), dtype=np.uint8), None),
+            (["X.npy", "int8"], np.ones((100, 2, 4), dtype=bool), None),
+            (["X.npy", "[0, 0, 0] is 1.5", "1 and -1"], zero + 0.5, None),
             (["X.npy", "shape"], np.ones((100, 8), dtype=np.int8), None),
             (["X.npy", "shape"], np.ones((0, 2, 4), dtype=np.int8), None),
             (["X.npy", "[3, 1, 2]", "1 and -1"], zero, None),
             (["X.npy", "up to 64"], np.ones((10, 2, 80), dtype=np.int8), np.ones((10, 2, 80))),
-            (["Y.npy", "shape"], None, np.ones((99, 2, 4))),
-            (["Y.npy", "float64"], None, np.ones((100, 2, 4), dtype=np.int64)),
+            (["Y.npy", "99 x 2 x 4", "100 examples x 2 tokens x 4 dim"], None,
+             np.ones((99, 2, 4))),
             (["Y.npy", "[7, 0, 1]", "finite"], None, nan),
             (["Y.npy", "little-endian"], None, np.ones((100, 2, 4), dtype=">f8")),
             (["Y.npy"], None, "missing"),
@@ -289,6 +289,31 @@ class BadFiles(unittest.TestCase):
             message = self.complaint(x, y)
             for word in words:
                 self.assertIn(word, message)
+
+    def test_signs_of_any_type_are_signs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            examples = pathlib.Path(folder)
+            onset("mha", "generate", *SMALL, "--samples", "3000", "--out", folder)
+            x = np.load(examples / "X.npy")
+            rows = []
+            for kind in [np.int8, np.int64, np.float32, np.float64]:
+                np.save(examples / "X.npy", x.astype(kind))
+                run = onset("mha", "learn", folder, "--no-polish", "--format", "json")
+                rows.append(one_object(run.stdout)["rows"])
+            self.assertEqual(rows, [rows[0]] * 4)
+
+    def test_arrays_that_contradict_the_manifest_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            examples = pathlib.Path(folder)
+            onset("mha", "generate", *SMALL, "--samples", "300", "--out", folder)
+            for name in ["X.npy", "Y.npy"]:
+                np.save(examples / name, np.load(examples / name)[:200])
+            run = onset("mha", "learn", folder)
+            self.assertEqual((run.returncode, run.stdout), (4, ""))
+            self.assertIn("X.npy: has the shape 200 x 2 x 8, but manifest.json beside it says "
+                          "300 samples", run.stderr)
+            (examples / "manifest.json").unlink()
+            self.assertEqual(onset("mha", "learn", folder).returncode, 3)
 
     def test_a_folder_that_is_not_there_and_a_broken_certificate(self):
         self.assertEqual(onset("mha", "learn", "no/such/folder").returncode, 4)

@@ -2,6 +2,7 @@
 
 core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- tool
                           {smi, aim, ssi, mha} <- testing (public checks of models)
+In a family: model <- limits <- learners <- verbs, and the rooms of mha beside them.
 
 Usage: check_layers.py SOURCE_ROOT | --self-test
 """
@@ -27,6 +28,19 @@ MAY_INCLUDE = {
     "tool": BASE | FAMILIES | {"catalog", "study", "report"},
 }
 
+# The rooms of a family, from the lowest up: none includes a higher one.
+ROOMS = {
+    "linear_algebra": 0,
+    "model": 1,
+    "limits": 2,
+    "learners": 3,
+    "baseline": 3,
+    "verify": 3,
+    "verbs": 4,
+}
+# Includes of a higher room that are still to go.
+ROOM_EXCEPTIONS = {("aim/model/attention_indexed.cpp", "onset/aim/limits/spectrum.hpp")}
+
 # A judge shares no code with what it judges, so that neither repeats the other's mistakes.
 MUST_NOT_INCLUDE = {
     "mha/verify": ("mha/learners", "mha/baseline"),
@@ -48,10 +62,20 @@ def layer_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if len(parts) == 1:
         stem = pathlib.PurePosixPath(path).stem
-        if stem in FAMILIES:
+        if stem in FAMILIES:  # its front door, such as smi.hpp
             return stem
         return {"catalog": "catalog", "version": "core", "onset": "tool"}.get(stem)
     return parts[0] if parts[0] in MAY_INCLUDE else None
+
+
+def room_of(path):
+    """The room of a file of a family, as in ROOMS; None for a family's own rooms."""
+    parts = pathlib.PurePosixPath(path.removeprefix("onset/")).parts
+    if parts[0].removesuffix(".hpp") not in FAMILIES:
+        return None
+    # A front door has the requests: it belongs to the verbs, as verbs.cpp and verbs.hpp do.
+    room = "verbs" if len(parts) == 1 else parts[1].split(".")[0]
+    return room if room in ROOMS else None
 
 
 def sources(root):
@@ -82,6 +106,10 @@ def check_include(layer, inside, target, public, root):
         yield f"{layer} must not include {other} ({target})"
     elif other == "io" and layer in FAMILIES and not re.match(rf"{layer}/verbs[./]", inside):
         yield f"in a family only verbs touches io ({target})"
+    room, wanted = room_of(inside), room_of(target)
+    if room and wanted and other == layer and ROOMS[wanted] > ROOMS[room]:
+        if (inside, target) not in ROOM_EXCEPTIONS:
+            yield f"{layer}/{room} must not include {wanted} ({target})"
     room = "/".join(pathlib.PurePosixPath(inside).parts[:2])
     for judged in MUST_NOT_INCLUDE.get(room, ()):
         if target.removeprefix("onset/").startswith(f"{judged}/"):
@@ -133,12 +161,21 @@ BAD_FILES = {
         '#include "onset/mha/baseline/baseline.hpp"',
         "mha/verify must not include mha/baseline",
     ),
+    "src/ssi/model/up.cpp": ('#include "onset/ssi/limits/flow.hpp"', "model must not include limits"),
+    "src/mha/linear_algebra/up.cpp": (
+        '#include "mha/model/layer.hpp"',
+        "linear_algebra must not include model",
+    ),
+    "src/aim/learners/up.cpp": ('#include "onset/aim.hpp"', "learners must not include verbs"),
     "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),
     "src/study/up.cpp": ('#include "onset/report/figure.hpp"', "study must not include report"),
 }
 GOOD_FILES = {
     "src/smi/verbs.cpp": '#include "onset/io/csv.hpp"',
     "src/smi/verbs/curve.cpp": '#include "onset/io/csv.hpp"',
+    "src/mha/model/layer.hpp": "",
+    "src/ssi/learners/sgd.cpp": '#include "onset/ssi/limits/flow.hpp"',
+    "include/onset/ssi.hpp": '#include "onset/ssi/model/link.hpp"',
     "src/mha/baseline/fit.cpp": '#include "mha/learners/hull.hpp"',
     "src/mha/verify/rank.cpp": '#include "onset/mha/model/layer.hpp"',
     "src/catalog.cpp": '#include "onset/smi/verbs.hpp"',

@@ -1,4 +1,4 @@
-#include "onset/mha/baseline/baseline.hpp"
+#include "mha/baseline/baseline.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,14 +7,15 @@
 #include <tuple>
 #include <utility>
 
-#include "mha/learners/phase_run.hpp"
+#include "mha/learners/polish/separable_fit.hpp"
+#include "mha/learners/refusal/reasons.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/random.hpp"
 
 namespace onset::mha {
 namespace {
 
-constexpr std::size_t most_held_out = 500;
+constexpr std::size_t max_held_out = 500;
 constexpr double last_rate = 0.01;
 
 std::vector<Vector> random_thetas(const BaselineOptions& options, int dim, int start) {
@@ -63,7 +64,7 @@ void put(const Vector& parameters, Layer& layer) {
   std::copy(parameters.begin() + half, parameters.end(), layer.w.begin());
 }
 
-Layer adam(const Sample& sample, const BaselineOptions& options, int start,
+Layer adam(const Subset& sample, const BaselineOptions& options, int start,
            const Context& context) {
   const int dim = static_cast<int>(sample.dim());
   const std::vector<Vector> thetas = random_thetas(options, dim, start);
@@ -115,28 +116,25 @@ void BaselineOptions::validate() const {
   require(adam_batch >= 1, "adam-batch", "1 and more");
 }
 
-std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOptions& options,
-                                      const Context& context) {
+std::vector<BaselineRun> run_baseline(const Examples& given, const BaselineOptions& options,
+                                      const Context& context, const BaselineDone& done) {
   options.validate();
-  if (const int exponent = label_exponent(examples); exponent != 0) {
-    std::vector<BaselineRun> runs =
-        run_baseline(scaled_labels(examples, -exponent), options, context);
-    for (BaselineRun& run : runs) scale(run.layer.w, exponent);
-    return runs;
-  }
-  if (examples.dim > max_dim) {
+  if (given.dim > max_dim) {
     throw InvalidArgument("dim", "is not allowed; allowed: 1 to " + std::to_string(max_dim));
   }
-  if (examples.tokens < 2) throw Refused(one_token_reason);
-  Sample train{&examples, distinct_examples(examples)};
-  if (train.size() < fewest_examples) {
-    throw Refused(too_few_reason(examples, train.size(), fewest_examples));
+  if (given.tokens < 2) throw Refused(one_token_reason);
+  const int exponent = label_exponent(given);
+  const Examples scaled = exponent != 0 ? scaled_labels(given, -exponent) : Examples{};
+  const Examples& examples = exponent != 0 ? scaled : given;
+  Subset train{&examples, distinct_examples(examples)};
+  if (train.size() < min_examples) {
+    throw Refused(too_few_reason(examples, train.size(), min_examples));
   }
-  const std::size_t held_count = std::min(most_held_out, train.size() / 4);
-  Sample held{&examples,
+  const std::size_t held_count = std::min(max_held_out, train.size() / 4);
+  Subset held{&examples,
               {train.index.end() - static_cast<std::ptrdiff_t>(held_count), train.index.end()}};
   train.index.resize(train.size() - held_count);
-  const Sample few = head_of(train, fit_examples(train, options.heads));
+  const Subset few = head_of(train, fit_examples(train, options.heads));
   std::vector<BaselineRun> runs;
   const auto add = [&](const char* method, int start, const auto& fit) {
     const auto begin = std::chrono::steady_clock::now();
@@ -146,6 +144,9 @@ std::vector<BaselineRun> run_baseline(const Examples& examples, const BaselineOp
     std::tie(run.layer, run.evaluations) = fit();
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     run.residual = relative_residual(held, run.layer, context);
+    run.solved = run.residual <= solved_residual;
+    scale(run.layer.w, exponent);
+    if (done) done(run);
     runs.push_back(std::move(run));
     context.report(static_cast<double>(runs.size()) / (2.0 * options.starts), method);
   };

@@ -4,30 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "mha/learners/net.hpp"
-#include "mha/learners/slabs.hpp"
+#include "mha/learners/net/net_search.hpp"
+#include "mha/learners/sculpt/slabs.hpp"
+#include "mha/learners/six_phases.hpp"
 #include "onset/core/error.hpp"
-#include "onset/mha/learners/six_phases.hpp"
 
 namespace onset::mha {
 
 /// Relative residual that counts as zero.
 inline constexpr double zero_residual = 1e-10;
 /// More of the labels than this share is not explained.
-inline constexpr double most_residual = 0.2;
+inline constexpr double max_residual = 0.2;
 /// Sums of projections below this share of what they should be have cancelled.
 inline constexpr double vanishing_projection = 0.05;
 
-/// Fewer examples are refused.
-inline constexpr std::size_t fewest_examples = 64;
-inline constexpr const char* one_token_reason =
-    "one token: the labels show the sum of the projections and nothing of theta";
-[[nodiscard]] std::string too_few_reason(const Examples& examples, std::size_t distinct,
-                                         std::size_t wanted);
-/// What to add where more examples are `wanted` than there are inputs; empty otherwise.
-[[nodiscard]] std::string limit_of_inputs(const Examples& examples, std::size_t wanted);
-/// m(k-1) > d: agreement of so many heads cannot be seen [mha 8].
-[[nodiscard]] std::string counting_reason(int heads, int tokens, int dim);
+/// Heads nearer to one another than this share of the largest theta are one.
+inline constexpr double merge_tolerance = 1e-7;
 
 /// Ends the run with a reason.
 struct Refusal {
@@ -64,7 +56,7 @@ class SixPhases {
   void split();
   void refuse_outliers() const;
   void crude();
-  [[nodiscard]] std::size_t least_slabs() const;
+  [[nodiscard]] std::size_t min_slabs() const;
   void require_slabs(double score) const;
   void refine();
   void find_hull();
@@ -96,8 +88,8 @@ class SixPhases {
 
   const LearnOptions& options_;
   const Context& context_;
-  Sample train_;
-  Sample held_;
+  Subset train_;
+  Subset held_;
   Learned out_;
   double label_size_ = 0.0;
   double noise_bound_ = 0.0;  // what the best rows allow for noise, per coordinate

@@ -1,4 +1,4 @@
-#include "onset/mha/model/canonical.hpp"
+#include "mha/model/canonical.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace onset::mha {
 namespace {
 
-/// In units of the largest entry, whose square may leave the range of doubles.
+/// Computed in units of the largest entry, whose square may leave the range of doubles.
 double norm(std::span<const double> values) {
   double largest = 0.0;
   for (const double v : values) largest = std::max(largest, std::abs(v));
@@ -52,14 +52,14 @@ std::vector<Head> merged(const Layer& layer, double near) {
 }  // namespace
 
 Layer canonical(const Layer& layer, double tolerance) {
-  double largest_theta = 0.0;
-  double largest_w = 0.0;
+  double max_theta = 0.0;
+  double max_w = 0.0;
   for (int i = 0; i < layer.heads; ++i) {
-    largest_theta = std::max(largest_theta, norm(layer.theta_of(i)));
-    largest_w = std::max(largest_w, norm(layer.w_of(i)));
+    max_theta = std::max(max_theta, norm(layer.theta_of(i)));
+    max_w = std::max(max_w, norm(layer.w_of(i)));
   }
-  std::vector<Head> heads = merged(layer, tolerance * largest_theta);
-  std::erase_if(heads, [&](const Head& head) { return norm(head.w) <= tolerance * largest_w; });
+  std::vector<Head> heads = merged(layer, tolerance * max_theta);
+  std::erase_if(heads, [&](const Head& head) { return norm(head.w) <= tolerance * max_w; });
   std::sort(heads.begin(), heads.end(), [](const Head& a, const Head& b) {
     const double left = norm(a.w);
     const double right = norm(b.w);

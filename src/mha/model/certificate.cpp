@@ -1,4 +1,4 @@
-#include "onset/mha/model/certificate.hpp"
+#include "mha/model/certificate.hpp"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "onset/mha/model/examples.hpp"
+#include "mha/model/examples.hpp"
 
 #include <algorithm>
 #include <cmath>

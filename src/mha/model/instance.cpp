@@ -1,4 +1,4 @@
-#include "onset/mha/model/instance.hpp"
+#include "mha/model/instance.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -98,9 +98,7 @@ void InstanceLaw::validate() const {
   if (degeneracy == Degeneracy::parity && coherence > 0.0) {
     wrong("coherence", "has no effect on a parity, whose theta are not drawn; allowed: 0");
   }
-  const bool pulled =
-      degeneracy == Degeneracy::cancelling || degeneracy == Degeneracy::proportional;
-  if (pulled && heads < 2) {
+  if (is_pulled(degeneracy) && heads < 2) {
     wrong("heads", "one projection cannot cancel or be proportional; allowed: 2 and more");
   }
 }

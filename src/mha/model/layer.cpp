@@ -1,4 +1,4 @@
-#include "onset/mha/model/layer.hpp"
+#include "mha/model/layer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,28 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/plain_verb.hpp"
-#include "mha/verbs/files.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
+#include "mha/baseline/baseline.hpp"
+#include "mha/model/certificate.hpp"
+#include "mha/verbs/array_files.hpp"
+#include "mha/verbs/folder_fields.hpp"
 #include "mha/verbs/mha_verbs.hpp"
-#include "mha/verbs/options.hpp"
-#include "onset/core/error.hpp"
-#include "onset/mha/baseline/baseline.hpp"
+#include "mha/verbs/phase_columns.hpp"
+#include "onset/mha.hpp"
 
 namespace onset::mha {
 namespace {
 
-/// Held-out residuals below this count as a success.
-constexpr double solved_residual = 1e-6;
-
-BaselineOptions read_options(const Parameters& p) {
-  BaselineOptions options;
-  options.heads = static_cast<int>(p.integer("heads"));
-  options.starts = static_cast<int>(p.integer("starts"));
-  options.scale = p.real("scale");
-  options.lm_steps = static_cast<int>(p.integer("lm-steps"));
-  options.adam_steps = static_cast<int>(p.integer("adam-steps"));
-  options.seed = static_cast<std::uint64_t>(p.integer("seed"));
-  return options;
+Columns<BaselineRun> run_columns() {
+  return Columns<BaselineRun>()
+      .add("method", &BaselineRun::method, "lm or adam")
+      .add("start", &BaselineRun::start, "which random start")
+      .add("evaluations", &BaselineRun::evaluations,
+           "evaluations of the layer, in examples; a gradient counts as two")
+      .add("residual", &BaselineRun::residual, residual_text)
+      .add("solved", &BaselineRun::solved, "whether that is below 1e-6");
 }
 
 void summarise(const std::vector<BaselineRun>& runs, const std::string& method, Result& result) {
@@ -34,8 +33,7 @@ void summarise(const std::vector<BaselineRun>& runs, const std::string& method, 
   for (const BaselineRun& run : runs) {
     if (run.method != method) continue;
     seconds += run.seconds;
-    if (!(run.residual <= solved_residual)) continue;  // also what is not a number
-    if (++solved == 1) first = seconds;
+    if (run.solved && ++solved == 1) first = seconds;
   }
   result.summary.emplace_back(method + "_solved", solved);
   result.summary.emplace_back(method + "_seconds", seconds);
@@ -47,98 +45,108 @@ void judge(const std::vector<BaselineRun>& runs, const BaselineRun& best, Result
   const auto diverged = std::count_if(runs.begin(), runs.end(), [](const BaselineRun& run) {
     return !std::isfinite(run.residual);
   });
-  const bool solved = best.residual <= solved_residual;
   std::string reason = "fits held-out examples; least squares from random starts certifies nothing";
-  if (!solved) {
+  if (!best.solved) {
     reason =
         fmt::format("no start leaves less than {:.0e} of the held-out labels", solved_residual);
     if (std::isfinite(best.residual)) reason += fmt::format("; the best {:.2g}", best.residual);
   }
   if (diverged > 0) reason += fmt::format("; {} of {} runs diverged", diverged, runs.size());
-  if (!solved || diverged > 0) {
-    result.status = ResultStatus::unconverged;
-    result.reason = reason;
-  }
-  const Verdict verdict = solved ? Verdict::recovered : Verdict::refused;
-  result.summary.emplace_back("verdict", to_string(verdict));
+  if (!best.solved || diverged > 0) result.unconverged(reason);
+  result.summary.emplace_back("verdict",
+                              to_string(best.solved ? Verdict::recovered : Verdict::refused));
   result.summary.emplace_back("reason", reason);
 }
 
-Result run_baseline_verb(const Parameters& p, const Context& context) {
-  const Examples examples = read_examples(p.text("examples"));
-  const BaselineOptions options = read_options(p);
-  Result result;
-  result.table = Table(baseline_verb().columns());
-  std::vector<BaselineRun> runs;
+std::vector<BaselineRun> runs_of(const Baseline& request, const Examples& examples,
+                                 const Context& context, Result& result) {
+  BaselineOptions options;
+  options.heads = request.heads;
+  options.starts = request.starts;
+  options.scale = request.scale;
+  options.lm_steps = request.lm_steps;
+  options.adam_steps = request.adam_steps;
+  options.seed = request.seed;
+  const auto columns = run_columns();
+  const auto add = [&](const BaselineRun& run) { result.table.add_row(columns.cells(run)); };
   try {
-    runs = run_baseline(examples, options, context);
+    return run_baseline(examples, options, context, add);
   } catch (const Refused& refusal) {
-    result.status = ResultStatus::refused;
-    result.reason = refusal.what();
-    result.summary = {{"verdict", to_string(Verdict::refused)}, {"reason", result.reason}};
-    return result;
+    result.summary = {{"verdict", to_string(Verdict::refused)},
+                      {"reason", std::string(refusal.what())}};
+    throw;
   }
-  const BaselineRun* best = nullptr;
+}
+
+Examples settle_baseline(Baseline& request) {
+  return read_examples(request.examples);
+}
+
+void run_baseline_verb(const Baseline& request, const Examples& examples, const Context& context,
+                       Result& result) {
+  const std::vector<BaselineRun> runs = runs_of(request, examples, context, result);
+  const BaselineRun* best = &runs.front();
   for (const BaselineRun& run : runs) {
-    result.table.add_row({run.method, std::int64_t{run.start},
-                          static_cast<std::int64_t>(run.evaluations), run.residual,
-                          run.residual <= solved_residual});
-    if (best == nullptr || run.residual < best->residual || std::isnan(best->residual)) best = &run;
+    if (run.residual < best->residual || std::isnan(best->residual)) best = &run;
   }
   judge(runs, *best, result);
   summarise(runs, "lm", result);
-  if (options.adam_steps > 0) summarise(runs, "adam", result);
+  if (request.adam_steps > 0) summarise(runs, "adam", result);
   result.notes.push_back(
       "Seconds are wall-clock times of this machine; everything else is the same every time.");
   if (std::isfinite(best->residual)) add_layer(best->layer, "", result.artifacts);
-  return result;
 }
 
-Cost baseline_cost(const Parameters& p) {
-  const double bytes = example_bytes(p.text("examples"));
+Cost baseline_cost(const Baseline& request, const Examples& examples) {
   return {
       "From each random start: Levenberg-Marquardt on theta with w eliminated (variable "
       "projection) on a few hundred examples, then Adam on theta and w with minibatches of all.",
-      static_cast<double>(p.integer("starts")) *
-          (2.0 + 2e-3 * static_cast<double>(p.integer("adam-steps"))),
-      2.0 * bytes + 2e8};
+      request.starts * (2.0 + 2e-3 * request.adam_steps),
+      2.0 * 9.0 * static_cast<double>(examples.count * examples.width()) + 2e8};
+}
+
+Definition<Baseline, Examples> definition() {
+  Definition<Baseline, Examples> d;
+  d.family = "mha";
+  d.name = "baseline";
+  d.summary = "plain optimisation from random starts, for comparison with mha learn";
+  d.details =
+      "Levenberg-Marquardt by variable projection, and Adam, each from --starts random layers "
+      "within a budget of steps. On generic layers the first solves nearly every start; what it "
+      "lacks are the number of heads and certificates. The verdict is recovered when the best "
+      "start leaves less than 1e-6 of the held-out labels, and refused otherwise. A residual is "
+      "that of one run and has no error.";
+  d.fields = examples_field<Baseline>();
+  d.fields
+      .add("heads", &Baseline::heads, {.min = 1, .max = max_heads},
+           "Number of heads, which the baseline must be told.")
+      .add("starts", &Baseline::starts, {.min = 1, .max = 10'000}, "Restarts of each method.")
+      .add("scale", &Baseline::scale, {.min = 1e-6, .max = 1e3},
+           "Frobenius norm of a random theta.")
+      .add("lm-steps", &Baseline::lm_steps, {.min = 1, .max = 100'000},
+           "Budget of a Levenberg-Marquardt start, in Jacobians.")
+      .add("adam-steps", &Baseline::adam_steps, {.min = 0, .max = 10'000'000},
+           "Budget of an Adam start, in minibatches of 64; 0: no Adam.");
+  d.rows = {{"", run_columns().list()}};
+  d.examples = {"mha baseline examples --heads 2 --starts 8"};
+  d.settle = settle_baseline;
+  d.cost = baseline_cost;
+  d.run = run_baseline_verb;
+  return d;
 }
 
 }  // namespace
 
+Call Baseline::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Baseline::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
 Verb baseline_verb() {
-  PlainVerb verb;
-  verb.family = "mha";
-  verb.name = "baseline";
-  verb.summary = "plain optimisation from random starts, for comparison with mha learn";
-  verb.details =
-      "Levenberg-Marquardt by variable projection, and Adam, each from --starts random layers "
-      "within "
-      "a budget of steps. On generic layers the first solves nearly every start; what it lacks are "
-      "the number of heads and certificates. The verdict is recovered when the best start leaves "
-      "less than 1e-6 of the held-out labels, and refused otherwise.";
-  using Kind = ParameterKind;
-  verb.parameters = {
-      make_folder("examples", true, "Folder with X.npy and Y.npy."),
-      make_parameter("heads", Kind::integer, std::int64_t{2}, 1, max_heads,
-                     "Number of heads, which the baseline must be told."),
-      make_parameter("starts", Kind::integer, std::int64_t{4}, 1, 10'000,
-                     "Restarts of each method."),
-      make_parameter("scale", Kind::real, 3.0, 1e-6, 1e3, "Frobenius norm of a random theta."),
-      make_parameter("lm-steps", Kind::integer, std::int64_t{60}, 1, 100'000,
-                     "Budget of a Levenberg-Marquardt start, in Jacobians."),
-      make_parameter("adam-steps", Kind::integer, std::int64_t{2500}, 0, 10'000'000,
-                     "Budget of an Adam start, in minibatches of 64; 0: no Adam.")};
-  verb.columns = {
-      {"method", "lm or adam", "", false},
-      {"start", "which random start", "", false},
-      {"evaluations", "evaluations of the layer, in examples; a gradient counts as two", "", false},
-      {"residual", "relative residual on held-out examples", "", false},
-      {"solved", "whether that is below 1e-6", "", false}};
-  verb.examples = {"mha baseline examples --heads 2 --starts 8"};
-  verb.cost = baseline_cost;
-  verb.run = run_baseline_verb;
-  return to_verb(std::move(verb));
+  return definition().verb();
 }
 
 }  // namespace onset::mha

@@ -1,9 +1,10 @@
+#include "mha/verbs/certificate_file.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "mha/verbs/certificate_field.hpp"
-#include "mha/verbs/files.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/read_file.hpp"
 

@@ -1,62 +1,83 @@
-#include "core/plain_verb.hpp"
-#include "mha/verbs/files.hpp"
+#include "core/definition.hpp"
+#include "core/rows.hpp"
+#include "io/arrays.hpp"
+#include "mha/verbs/array_files.hpp"
+#include "mha/verbs/instance_fields.hpp"
 #include "mha/verbs/mha_verbs.hpp"
-#include "mha/verbs/options.hpp"
+#include "onset/mha.hpp"
 
 namespace onset::mha {
 namespace {
 
-Result run_generate(const Parameters& p, const Context& context) {
-  const InstanceLaw law = read_instance(p);
-  const auto seed = static_cast<std::uint64_t>(p.integer("seed"));
-  const Layer layer = draw_layer(law, seed);
-  const Examples examples = draw_examples(
-      law, layer, static_cast<std::size_t>(p.integer("samples")), seed, "mha examples", context);
-  Result result;
-  result.table = Table(generate_verb().columns());
-  const std::string shape = std::to_string(examples.count) + " x " + std::to_string(law.tokens) +
-                            " x " + std::to_string(law.dim);
-  const std::string matrices =
-      std::to_string(law.heads) + " x " + std::to_string(law.dim) + " x " + std::to_string(law.dim);
-  result.table.add_row({std::string("X.npy"), shape, std::string("int8")});
-  result.table.add_row({std::string("Y.npy"), shape, std::string("float64")});
-  result.table.add_row({std::string("truth/theta.npy"), matrices, std::string("float64")});
-  result.table.add_row({std::string("truth/w.npy"), matrices, std::string("float64")});
+struct FileRow {
+  std::string file;
+  std::string shape;
+  std::string type;
+};
+
+Columns<FileRow> file_columns() {
+  return Columns<FileRow>()
+      .add("file", &FileRow::file, "what was written")
+      .add("shape", &FileRow::shape, "of the array")
+      .add("type", &FileRow::type, "of its entries");
+}
+
+void run_generate(const Generate& request, const InstanceLaw& law, const Context& context,
+                  Result& result) {
+  const Layer layer = draw_layer(law, request.seed);
+  const Examples examples = draw_examples(law, layer, static_cast<std::size_t>(request.samples),
+                                          request.seed, "mha examples", context);
   add_examples(examples, result.artifacts);
   add_layer(layer, "truth/", result.artifacts);
-  return result;
+  const auto columns = file_columns();
+  for (const Artifact& artifact : result.artifacts) {
+    const Array& array = std::get<Array>(artifact.content);
+    const bool whole = std::holds_alternative<std::vector<std::int8_t>>(array.values);
+    result.table.add_row(columns.cells({.file = artifact.path,
+                                        .shape = io::shape_text(array.shape),
+                                        .type = whole ? "int8" : "float64"}));
+  }
 }
 
-Cost generate_cost(const Parameters& p) {
-  const double entries = static_cast<double>(p.integer("samples")) *
-                         static_cast<double>(p.integer("tokens") * p.integer("dim"));
-  const double work = entries * static_cast<double>(p.integer("heads")) *
-                      static_cast<double>(p.integer("dim") + p.integer("tokens"));
+Cost generate_cost(const Generate& request, const InstanceLaw& law) {
+  const double entries = static_cast<double>(request.samples) * law.tokens * law.dim;
   // The arrays, and their copies on the way to the files.
-  return {"Independent signs, and the layer's outputs on them.", 4e-9 * work, 3.0 * 9.0 * entries};
+  return {"Independent signs, and the layer's outputs on them.",
+          4e-9 * entries * law.heads * (law.dim + law.tokens), 3.0 * 9.0 * entries};
 }
 
-}  // namespace
-
-Verb generate_verb() {
-  PlainVerb verb;
-  verb.family = "mha";
-  verb.name = "generate";
-  verb.summary = "random Boolean examples of a multi-head attention layer";
-  verb.details =
+Definition<Generate, InstanceLaw> definition() {
+  Definition<Generate, InstanceLaw> d;
+  d.family = "mha";
+  d.name = "generate";
+  d.summary = "random Boolean examples of a multi-head attention layer";
+  d.details =
       "Tokens are uniform on {-1, 1}^d and labels are F(X) = sum_i softmax(X theta_i X^T) X w_i, "
       "with theta_i of independent normal entries of standard deviation s/d and w_i of 1/sqrt(d). "
       "Writes X.npy and Y.npy (N x k x d) into --out, and the layer (m x d x d) into its folder "
       "truth, so that learning cannot see it.";
-  verb.parameters = instance_parameters();
-  verb.columns = {{"file", "what was written", "", false},
-                  {"shape", "of the array", "", false},
-                  {"type", "of its entries", "", false}};
-  verb.needs_folder = true;
-  verb.examples = {"mha generate --heads 2 --dim 8 --tokens 3 --samples 100000 --out examples"};
-  verb.cost = generate_cost;
-  verb.run = run_generate;
-  return to_verb(std::move(verb));
+  d.fields = instance_fields<Generate>();
+  d.rows = {{"", file_columns().list()}};
+  d.needs_folder = true;
+  d.examples = {"mha generate --heads 2 --dim 8 --tokens 3 --samples 100000 --out examples"};
+  d.settle = settle_instance<Generate>;
+  d.cost = generate_cost;
+  d.run = run_generate;
+  return d;
+}
+
+}  // namespace
+
+Call Generate::settle() const {
+  return definition().settle_request(*this);
+}
+
+Result Generate::run(const Context& context) const {
+  return definition().run_request(*this, context);
+}
+
+Verb generate_verb() {
+  return definition().verb();
 }
 
 }  // namespace onset::mha

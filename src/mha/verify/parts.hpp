@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "onset/mha/verify/verify.hpp"
+#include "mha/verify/verify.hpp"
 
 // The parts of verify(). Nothing here comes from the learner: what it got wrong must not be wrong
 // here in the same way.

@@ -1,4 +1,4 @@
-#include "onset/mha/verify/verify.hpp"
+#include "mha/verify/verify.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,28 +12,28 @@ namespace {
 constexpr double zero_residual = 1e-10;
 /// All examples, most of which the fit did not see; a little more than held-out ones may differ.
 constexpr double zero_everywhere = 1e-9;
-/// What a single example may be off by.
+/// A single example may be off by this, relative to the size of the outputs.
 constexpr double agreeing_example = 5e-10;
-/// Where something is left, what an example may be off by and what all may leave, both in units of
-/// what label noise explains.
-constexpr double most_over_noise = 10.0;
+/// Where labels are noisy, one example may be off by so many times what noise explains, and all of
+/// them together may leave as much.
+constexpr double max_over_noise = 10.0;
 /// A layer that leaves more of the labels is no answer,
-constexpr double most_residual = 0.2;
+constexpr double max_residual = 0.2;
 /// nor is one whose projections sum to less than this share of the largest.
 constexpr double vanishing_projection = 0.05;
 /// Bounds below this share of the labels are no proof: multipliers are orthogonal to rounding only.
-constexpr double least_rejection = 1e-5;
-constexpr double least_gap = 3.0;
+constexpr double min_rejection = 1e-5;
+constexpr double min_gap = 3.0;
 /// Gaps above this come from residuals at the level of rounding.
 constexpr double exact_gap = 1e4;
 /// Residuals below this are rounding, which depends on the machine.
 constexpr double rounding = 1e-14;
 /// Numbers that are no rounding agree to this.
 constexpr double agreement = 1e-5;
-/// What Clp gives for a bound, and what its multipliers prove.
+/// The bound that Clp gives and the one that its multipliers prove agree to this.
 constexpr double proof_agreement = 1e-4;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
-constexpr double least_independence = 1e-8;
+constexpr double min_independence = 1e-8;
 constexpr int usual_exponent = 10;
 
 bool agree(double a, double b, double relative) {
@@ -77,7 +77,7 @@ class Judge {
  public:
   explicit Judge(Verdict claimed) : claims_certified_(claimed == Verdict::certified) {}
 
-  /// What the file says and has to be so.
+  /// Adds a check of something that the file says and that must be so.
   void confirm(const char* name, double value, double bound, bool holds) {
     checks_.push_back({name, value, bound, holds});
   }
@@ -88,14 +88,14 @@ class Judge {
             same && (enough || !claims_certified_));
     certified_ = certified_ && enough;
   }
-  /// What only a certificate asks, and no number of the file speaks of.
+  /// Adds a check that only a certificate needs, and of which the file has no number.
   void ask(const char* name, double value, double bound, bool enough) {
     if (claims_certified_) confirm(name, value, bound, enough);
     certified_ = certified_ && enough;
   }
-  /// What makes any answer a refusal.
+  /// Refuses any answer when something is wrong.
   void refuse_if(bool wrong) { refused_ = refused_ || wrong; }
-  /// The same, with its number.
+  /// Adds a check without which any answer is refused.
   void demand(const char* name, double value, double bound, bool holds) {
     confirm(name, value, bound, holds);
     refuse_if(!holds);
@@ -131,7 +131,7 @@ void judge_residuals(const Certificate& certificate, const Model& model, const E
   const double held = verifier::relative_residual(model.layer, examples, certificate.held_out);
   judge.compare("residual, held out", held, certificate.residual,
                 agree(held, certificate.residual, agreement), zero_residual, held <= zero_residual);
-  judge.refuse_if(!(held <= most_residual));
+  judge.refuse_if(!(held <= max_residual));
   const double geometry =
       verifier::relative_residual(model.geometry, examples, certificate.held_out);
   judge.confirm("residual, geometry", geometry, certificate.geometry_residual,
@@ -144,7 +144,7 @@ void judge_residuals(const Certificate& certificate, const Model& model, const E
                 everywhere <= zero_everywhere);
   context.check();
   const std::size_t off = verifier::labels_not_given(
-      model.layer, examples, std::max(agreeing_example, most_over_noise * held));
+      model.layer, examples, std::max(agreeing_example, max_over_noise * held));
   judge.compare("labels not given", static_cast<double>(off),
                 static_cast<double>(certificate.disagreeing), off == certificate.disagreeing, 0.0,
                 off == 0);
@@ -153,8 +153,8 @@ void judge_residuals(const Certificate& certificate, const Model& model, const E
   judge.refuse_if((polished || held <= zero_residual) && 2 * off > examples.count);
   if (polished && held > zero_residual) {
     const double noise = verifier::noise_bound(certificate, examples, context);
-    judge.demand("residual over noise", held / noise, most_over_noise,
-                 held <= most_over_noise * noise);
+    judge.demand("residual over noise", held / noise, max_over_noise,
+                 held <= max_over_noise * noise);
   }
 }
 
@@ -165,7 +165,7 @@ void judge_heads(const Certificate& certificate, const Model& model, const Examp
   judge.demand("sum of projections", sum, vanishing_projection, sum >= vanishing_projection);
   const double gap = verifier::counted_gap(certificate.counted, examples, context);
   judge.compare("singular gap, counted", gap, certificate.counted.gap,
-                same_gap(gap, certificate.counted.gap), least_gap, gap >= least_gap);
+                same_gap(gap, certificate.counted.gap), min_gap, gap >= min_gap);
   judge.ask("heads counted", certificate.counted.heads, layer.heads,
             certificate.counted.heads == layer.heads);
   const int rank = verifier::jacobian_rank(layer, examples, certificate.held_out, context);
@@ -175,7 +175,7 @@ void judge_heads(const Certificate& certificate, const Model& model, const Examp
   const bool canonical = verifier::is_canonical(layer);
   judge.confirm("canonical form", canonical ? 1.0 : 0.0, 1.0, canonical);
   const double features = verifier::features_smallest(layer, examples);
-  judge.ask("independent features", features, least_independence, features >= least_independence);
+  judge.ask("independent features", features, min_independence, features >= min_independence);
 }
 
 void judge_slabs(const Certificate& certificate, const Layer& layer, const Examples& examples,
@@ -188,9 +188,9 @@ void judge_slabs(const Certificate& certificate, const Layer& layer, const Examp
   judge.compare("posterior slabs violated", facts.violated, certificate.slabs_violated,
                 facts.violated == certificate.slabs_violated, 0.0, facts.violated == 0);
   judge.compare("singular gap", facts.gap, certificate.gap, same_gap(facts.gap, certificate.gap),
-                least_gap, facts.gap >= least_gap);
-  judge.ask("slabs, off the heads", facts.off_the_heads, least_independence,
-            facts.off_the_heads >= least_independence);
+                min_gap, facts.gap >= min_gap);
+  judge.ask("slabs, off the heads", facts.off_the_heads, min_independence,
+            facts.off_the_heads >= min_independence);
 }
 
 /// A single head has no wrong tuple beside it.
@@ -202,7 +202,7 @@ void judge_tuple(const Certificate& certificate, const Layer& geometry, const Ex
   const double proof = tuple.rows.empty() ? 0.0 : verifier::proved_bound(tuple, examples);
   judge.compare("wrong tuple rejected", proof, tuple.bound,
                 agree(proof, tuple.bound, proof_agreement), tuple.bound,
-                proof > least_rejection * label_size(examples));
+                proof > min_rejection * label_size(examples));
   if (tuple.rows.empty() || geometry.heads != heads) return;
   const int kept = verifier::heads_kept(tuple, geometry);
   judge.confirm("wrong tuple, heads kept", kept, heads - 1.0, kept == heads - 1);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "mha/learners/sample.hpp"
-#include "onset/mha/model/instance.hpp"
+#include "mha/learners/subset.hpp"
+#include "mha/model/instance.hpp"
 
 namespace onset::mha::testing {
 
@@ -9,7 +9,7 @@ namespace onset::mha::testing {
 struct Drawn {
   Layer truth;
   Examples examples;
-  Sample sample;
+  Subset sample;
 };
 
 inline Drawn draw(const InstanceLaw& law, std::size_t count, std::uint64_t seed) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "onset/mha/model/canonical.hpp"
+#include "mha/model/canonical.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "unit/mha/instances.hpp"

@@ -1,62 +1,17 @@
-#include "onset/mha/verify/verify.hpp"
-
-#include <gtest/gtest.h>
+#include "mha/verify/verify.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "mha/verbs/files.hpp"
-#include "onset/core/error.hpp"
-#include "onset/mha/learners/six_phases.hpp"
-#include "unit/mha/instances.hpp"
+#include "unit/mha/certified_layer.hpp"
 
 namespace onset::mha {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using testing::draw;
 using testing::law_of;
 
-class MhaVerify : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    examples_ = new Examples(draw(law_of(2, 8, 2, 3.0), 15000, 14).examples);
-    learned_ = new Learned(learn(*examples_, {}, {}));
-  }
-  static void TearDownTestSuite() {
-    delete examples_;
-    delete learned_;
-  }
-  static Model model() { return {learned_->layer, learned_->geometry}; }
-  static Certificate certificate() { return certificate_of(*learned_, *examples_); }
-
-  /// The checks that fail, separated by commas; empty when the certificate holds.
-  static std::string failures(const Certificate& certificate, const Model& model,
-                              const Examples& examples) {
-    std::string out;
-    for (const Check& check : verify(certificate, model, examples, {}).checks) {
-      if (!check.passed) out += (out.empty() ? "" : ", ") + check.name;
-    }
-    return out;
-  }
-  /// The field that a certificate is misused in; empty when it is not.
-  static std::string nonsense(const Certificate& certificate) {
-    try {
-      (void)verify(certificate, model(), *examples_, {});
-    } catch (const InvalidArgument& error) {
-      return error.field();
-    }
-    return "";
-  }
-
-  static Examples* examples_;
-  static Learned* learned_;
-};
-Examples* MhaVerify::examples_ = nullptr;
-Learned* MhaVerify::learned_ = nullptr;
+class MhaVerify : public testing::CertifiedLayer {};
 
 TEST_F(MhaVerify, ACertificateHolds) {
   ASSERT_EQ(learned_->verdict, Verdict::certified) << learned_->reason;
@@ -273,86 +228,6 @@ TEST_F(MhaVerify, NonsenseIsMisuseAndTheFieldIsNamed) {
   EXPECT_EQ(with([](auto& c) { c.counted.w.pop_back(); }), "counted.w");
   EXPECT_EQ(with([](auto& c) { c.counted.slabs.front().key = 2; }), "counted.slabs[0]");
   EXPECT_EQ(with([](auto& c) { c.rejected.multipliers.pop_back(); }), "rejected.multipliers");
-}
-
-/// Every number of the document; of long lists the first, the middle and the last entry.
-void collect_numbers(const Json& json, const Json::json_pointer& at,
-                     std::vector<Json::json_pointer>& out) {
-  if (json.is_number()) out.push_back(at);
-  if (json.is_object()) {
-    for (const auto& entry : json.items()) collect_numbers(entry.value(), at / entry.key(), out);
-  }
-  if (json.is_array() && !json.empty()) {
-    for (const std::size_t i : {std::size_t{0}, json.size() / 2, json.size() - 1}) {
-      collect_numbers(json[i], at / i, out);
-    }
-  }
-}
-
-/// A different number: the next one, well above rounding, or not even whole.
-std::vector<Json> falsified(const Json& number) {
-  if (number.is_number_integer()) {
-    return {number.get<std::int64_t>() + 1, number.get<std::int64_t>() - 1,
-            number.get<double>() + 0.5};
-  }
-  return {number.get<double>() * 1.001 + 1e-5, -number.get<double>() - 1e-5, nullptr};
-}
-
-class MhaCertificate : public MhaVerify {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("onset-mha-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-               "-" + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  /// Whether the document, as a file, is taken for a certificate that holds.
-  bool is_believed(const Json& json) {
-    std::ofstream(certificate_path(folder_)) << json.dump();
-    try {
-      return failures(read_certificate(folder_), model(), *examples_).empty();
-    } catch (const IoError&) {
-      return false;
-    } catch (const InvalidArgument&) {
-      return false;
-    }
-  }
-
-  std::filesystem::path folder_;
-};
-
-TEST_F(MhaCertificate, NoNumberOfItCanBeChangedUnnoticed) {
-  const Json honest = Json::parse(certificate_text(certificate()));
-  ASSERT_TRUE(is_believed(honest));
-  std::vector<Json::json_pointer> numbers;
-  collect_numbers(honest, Json::json_pointer(), numbers);
-  EXPECT_GT(numbers.size(), 35U);
-  for (const Json::json_pointer& place : numbers) {
-    for (const Json& lie : falsified(honest.at(place))) {
-      Json forged = honest;
-      forged[place] = lie;
-      EXPECT_FALSE(is_believed(forged)) << place.to_string() << ": " << lie;
-    }
-  }
-}
-
-TEST_F(MhaCertificate, NoPartOfItCanBeLeftOutOrAddedUnnoticed) {
-  const Json honest = Json::parse(certificate_text(certificate()));
-  for (const auto& entry : honest.items()) {
-    Json forged = honest;
-    forged.erase(entry.key());
-    EXPECT_FALSE(is_believed(forged)) << entry.key();
-  }
-  Json more = honest;
-  more["evidence"]["hull_bound"] = 0.0;
-  EXPECT_FALSE(is_believed(more));
-  for (const char* digest : {"/examples/digest", "/model/layer", "/model/geometry"}) {
-    Json forged = honest;
-    forged[Json::json_pointer(digest)] = "0123456789abcdef";
-    EXPECT_FALSE(is_believed(forged)) << digest;
-  }
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+#include "mha/learners/hull/support_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/numerics/linear_program.hpp"
+#include "onset/numerics/parallel.hpp"
+#include "onset/numerics/random.hpp"
+#include "onset/numerics/singular_values.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr Index across_directions = 3;
+/// Bound on the entries of theta, in the size of the base's entries: keeps the body bounded.
+constexpr double box = 10.0;
+
+numerics::LinearProgram support_program(const Body& body, double inflation, double bound) {
+  const auto slabs = static_cast<std::size_t>(body.centre.size());
+  const auto unknowns = static_cast<std::size_t>(body.normals.cols());
+  numerics::LinearProgram program;
+  program.cost.resize(unknowns);
+  program.lower.assign(unknowns, -bound);
+  program.upper.assign(unknowns, bound);
+  program.matrix.assign(body.normals.data(), body.normals.data() + body.normals.size());
+  for (std::size_t s = 0; s < slabs; ++s) {
+    const auto row = static_cast<Index>(s);
+    program.row_lower.push_back(body.centre[row] - inflation * body.tolerance[row]);
+    program.row_upper.push_back(body.centre[row] + inflation * body.tolerance[row]);
+  }
+  return program;
+}
+
+/// The hull's directions, then random ones orthogonal to it.
+Matrix probe_directions(const Hull& hull) {
+  const Index along = hull.directions.rows();
+  Matrix out(along + across_directions, hull.base.size());
+  out.topRows(along) = hull.directions;
+  for (Index j = 0; j < across_directions; ++j) {
+    Vector g(hull.base.size());
+    numerics::Stream(1, "mha support", static_cast<std::uint64_t>(j))
+        .normal({g.data(), static_cast<std::size_t>(g.size())});
+    g -= hull.directions.transpose() * (hull.directions * g);
+    out.row(along + j) = g.normalized();
+  }
+  return out;
+}
+
+}  // namespace
+
+SupportCheck check_support(const Body& body, double inflation, const Hull& hull,
+                           const Context& context) {
+  const Index along = hull.directions.rows();
+  const double entry = hull.base.norm() / std::sqrt(static_cast<double>(hull.base.size()));
+  const Matrix probes = probe_directions(hull);
+  const numerics::LinearProgram program = support_program(body, inflation, box * entry);
+  Matrix maximisers(2 * probes.rows(), probes.cols());
+  std::vector<char> solved(static_cast<std::size_t>(maximisers.rows()));
+  Context alone;
+  alone.stop = context.stop;
+  numerics::parallel_for(context, solved.size(), [&](std::size_t i) {
+    numerics::LinearProgram own = program;
+    const auto row = static_cast<Index>(i);
+    const double sign = row % 2 == 0 ? -1.0 : 1.0;
+    for (Index j = 0; j < probes.cols(); ++j) {
+      own.cost[static_cast<std::size_t>(j)] = sign * probes(row / 2, j);
+    }
+    const numerics::LinearSolution solution = numerics::solve(own, numerics::Simplex::dual, alone);
+    solved[i] = solution.optimal ? 1 : 0;
+    maximisers.row(row) = Eigen::Map<const Eigen::RowVectorXd>(solution.x.data(), probes.cols());
+  });
+  SupportCheck out;
+  if (std::find(solved.begin(), solved.end(), 0) != solved.end()) return out;
+  out.solved = true;
+  out.along = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < probes.rows(); ++j) {
+    const double width = probes.row(j).dot(maximisers.row(2 * j) - maximisers.row(2 * j + 1));
+    if (j < along) {
+      out.along = std::min(out.along, width);
+    } else {
+      out.across = std::max(out.across, width);
+    }
+  }
+  const Matrix centred = maximisers.rowwise() - maximisers.colwise().mean();
+  std::vector<double> principal;
+  (void)numerics::singular_values(view(centred), principal);
+  const Eigen::Map<const Matrix> largest(principal.data(), along, centred.cols());
+  const Matrix overlap = hull.directions * largest.transpose();
+  const double cosine = numerics::singular_values(view(overlap)).back();
+  out.sine = std::sqrt(std::max(0.0, 1.0 - cosine * cosine));
+  return out;
+}
+
+}  // namespace onset::mha

@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "mha/learners/phase_run.hpp"
+#include "mha/learners/polish/separable_fit.hpp"
+#include "mha/learners/verdict/posterior_checks.hpp"
+#include "mha/model/canonical.hpp"
+
+// Phase 6.
+
+namespace onset::mha {
+namespace {
+
+constexpr double polish_flops = 2e10;      // a Gauss-Newton step with noisy labels
+constexpr double hopeful_progress = 1e-3;  // of a step from geometry that explains little
+
+}  // namespace
+
+void SixPhases::polish() {
+  const Subset small = head_of(train_, fit_examples(train_, out_.heads));
+  Layer layer = out_.geometry;
+  if (options_.polish) {
+    FitOptions options;
+    if (out_.geometry_residual > max_residual) options.progress = hopeful_progress;
+    FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, options, context_);
+    std::size_t used = small.size();
+    if (fit.residual > zero_residual && fit.residual <= max_residual) {
+      // Labels are noisy, or heads are missing: the more examples the better.
+      const double unknowns = static_cast<double>(out_.heads) * layer.dim * layer.dim;
+      const double rows = polish_flops / (2.0 * unknowns * unknowns * layer.dim);
+      const Subset large =
+          head_of(train_, std::max(small.size(), static_cast<std::size_t>(rows) / train_.tokens()));
+      fit = fit_layer(large, thetas_of(fit.layer), nullptr, {}, context_);
+      used = large.size();
+    }
+    layer = fit.layer;
+    out_.residual = relative_residual(held_, layer, context_);
+    PhaseReport entry{6, "polish", used};
+    entry.residual = out_.residual;
+    finish(entry);
+  } else {
+    out_.residual = out_.geometry_residual;
+  }
+  out_.layer = canonical(layer, merge_tolerance);
+  check_uniqueness(small, out_.layer, context_, out_.evidence);
+  check_posterior();
+}
+
+/// Slabs once more, with the projections that were found: their agreement constants are known now.
+void SixPhases::check_posterior() {
+  const Matrix sum = sum_of_projections(out_.layer);
+  const std::vector<Slab> slabs = sculpt(train_, sum, slabs_.size(), context_);
+  check_posterior_slabs(train_, slabs, out_.layer, out_.evidence);
+  if (slabs.size() <= train_.dim() * train_.dim()) return;
+  const Body body = make_body(train_, slabs, slabs.size());
+  out_.evidence.posterior_gap = Spectrum(body).gap(out_.layer.heads);
+  out_.evidence.off_the_heads = off_the_heads(body, out_.layer);
+}
+
+}  // namespace onset::mha

@@ -1,0 +1,212 @@
+#include "mha/learners/refusal/hidden_cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "mha/learners/phase_run.hpp"
+#include "mha/learners/polish/separable_fit.hpp"
+#include "mha/learners/refusal/reasons.hpp"
+#include "mha/learners/verdict/posterior_checks.hpp"
+#include "mha/model/canonical.hpp"
+#include "onset/numerics/random.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr int starts = 3;  // for each number of heads
+constexpr int steps = 40;
+constexpr double start_scale = 3.0;  // Frobenius norm of a random theta
+constexpr double explained = 1e-6;   // held-out residual
+constexpr double same_head = 1e-6;
+constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
+constexpr std::size_t looked_at = 200;   // examples, for their agreement constants
+constexpr std::size_t enough_repeats = 10;
+constexpr double clear_difference = 0.1;  // of labels that should be equal, over their size
+constexpr double min_progress = 1e-3;     // of a step: whoever is on the way makes far more
+constexpr double budget_flops = 6e10;
+constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another,
+constexpr std::size_t min_near = 30;    // and fewer of them scatter too much to say anything
+/// Labels of cancelling projections must shrink there to this share of their size or less, or the
+/// difference does not show.
+constexpr double clear_contrast = 0.8;
+
+std::vector<Vector> random_thetas(int heads, Index dim, int start) {
+  std::vector<Vector> thetas;
+  for (int i = 0; i < heads; ++i) {
+    Vector theta(dim * dim);
+    numerics::Stream(1, "mha hidden cause", static_cast<std::uint64_t>(start * max_heads + i))
+        .normal({theta.data(), static_cast<std::size_t>(theta.size())});
+    thetas.push_back(theta * start_scale / static_cast<double>(dim));
+  }
+  return thetas;
+}
+
+/// The layer with fewest heads that least squares finds, within the budget.
+std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
+                                      const Context& context) {
+  const auto dim = static_cast<Index>(train.dim());
+  double left = budget_flops;
+  for (int heads = 1; heads <= max_heads_found; ++heads) {
+    const Subset few = head_of(train, fit_examples(train, heads));
+    const double unknowns = static_cast<double>(heads) * static_cast<double>(dim * dim);
+    const double step_flops =
+        2.0 * static_cast<double>(few.rows()) * unknowns * unknowns * static_cast<double>(dim);
+    for (int start = 0; start < starts && left > step_flops; ++start) {
+      FitOptions options;
+      options.progress = min_progress;
+      options.max_steps = static_cast<int>(std::min<double>(steps, left / step_flops));
+      const FitOutcome fit =
+          fit_layer(few, random_thetas(heads, dim, start), nullptr, options, context);
+      left -= step_flops * fit.steps;
+      if (relative_residual(held, fit.layer, context) <= explained) {
+        return canonical(fit.layer, same_head);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// How far apart the tokens of an example lie, and how large its label is, both sums of squares.
+struct Spread {
+  double tokens = 0.0;  // of all differences of two tokens: whole, so that equal ones compare equal
+  double label = 0.0;
+};
+
+Spread spread_of(const Subset& sample, std::size_t n) {
+  const Matrix x = tokens_of(sample, n, n + 1);
+  const Matrix y = labels_of(sample, n, n + 1);
+  const double pairs = static_cast<double>(x.rows() * x.size());
+  return {pairs - x.colwise().sum().squaredNorm(), y.squaredNorm()};
+}
+
+Spread mean_of(const std::vector<Spread>& spreads) {
+  Spread sum;
+  for (const Spread& spread : spreads) {
+    sum.tokens += spread.tokens / static_cast<double>(spreads.size());
+    sum.label += spread.label / static_cast<double>(spreads.size());
+  }
+  return sum;
+}
+
+/// Where tokens come together, labels tend to x W, which is as large as any label; only if W
+/// vanishes do they shrink, as the differences of the tokens do. Says so when it is seen clearly.
+std::optional<std::string> shrinking_labels(const Subset& sample) {
+  std::vector<Spread> spreads;
+  for (std::size_t n = 0; n < sample.size(); ++n) spreads.push_back(spread_of(sample, n));
+  const Spread all = mean_of(spreads);
+  const auto near = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / near_share);
+  std::nth_element(spreads.begin(), near, spreads.end(),
+                   [](const Spread& a, const Spread& b) { return a.tokens < b.tokens; });
+  // With all that are as near as the last of them: a choice among equals would favour some labels.
+  const double radius = near->tokens;
+  std::erase_if(spreads, [radius](const Spread& spread) { return spread.tokens > radius; });
+  if (spreads.size() < min_near) return std::nullopt;
+  const Spread close = mean_of(spreads);
+  const double if_cancelling = std::sqrt(close.tokens / all.tokens);
+  const double seen = std::sqrt(close.label / all.label);
+  if (if_cancelling > clear_contrast || seen > 0.5 * (1.0 + if_cancelling)) return std::nullopt;
+  return fmt::format(
+      "cancelling projections: where tokens nearly coincide, labels shrink to {:.2g} of their size",
+      seen);
+}
+
+/// Two heads whose projections are multiples of one another.
+std::optional<std::string> proportional_pair(const Layer& layer) {
+  const Index size = static_cast<Index>(layer.dim) * layer.dim;
+  for (int i = 1; i < layer.heads; ++i) {
+    const Eigen::Map<const Vector> w(layer.w_of(i).data(), size);
+    for (int j = 0; j < i; ++j) {
+      const Eigen::Map<const Vector> other(layer.w_of(j).data(), size);
+      if (std::abs(w.dot(other)) < (1.0 - same_direction) * w.norm() * other.norm()) continue;
+      return fmt::format(
+          "proportional projections: those of heads {} and {} of the {} that least squares finds, "
+          "so residuals of rows cannot tell these apart",
+          j + 1, i + 1, layer.heads);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The agreement constant of [mha 8] is zero on every example: no residual shows anything.
+bool residuals_are_blind(const Layer& layer, const Subset& sample) {
+  double largest = 0.0;
+  double size = 0.0;
+  for (const double w : layer.w) size = std::max(size, std::abs(w));
+  for (std::size_t n = 0; n < std::min(sample.size(), looked_at); ++n) {
+    largest = std::max(largest, agreement_constant(tokens_of(sample, n, n + 1), layer));
+  }
+  return largest <= same_head * size;
+}
+
+/// Labels of examples that are the same up to the symmetries contradict one another.
+std::optional<std::string> contradiction(const Examples& examples) {
+  const Repeats repeats = compare_repeats(examples, clear_difference);
+  if (repeats.count < enough_repeats || 4 * repeats.different < repeats.count) return std::nullopt;
+  return fmt::format(
+      "labels of no such layer, or mostly noise: {} of {} examples that repeat an earlier one up "
+      "to sign and order of tokens have another label, the first of them is example {}",
+      repeats.different, repeats.count, repeats.first);
+}
+
+}  // namespace
+
+std::optional<std::string> cancelling_reason(const Layer& layer) {
+  const Index size = static_cast<Index>(layer.dim) * layer.dim;
+  Vector sum = Vector::Zero(size);
+  double largest = 0.0;
+  for (int i = 0; i < layer.heads; ++i) {
+    const Eigen::Map<const Vector> w(layer.w_of(i).data(), size);
+    sum += w;
+    largest = std::max(largest, w.norm());
+  }
+  if (!(sum.norm() < vanishing_projection * largest)) return std::nullopt;
+  return fmt::format("cancelling projections: their sum has norm {:.2g}, one of them {:.2g}",
+                     sum.norm(), largest);
+}
+
+std::optional<double> one_more_head(const Subset& train, const Subset& held, const Layer& layer,
+                                    const Context& context) {
+  if (layer.heads >= max_heads_found) return std::nullopt;
+  const Subset few = head_of(train, fit_examples(train, layer.heads + 1));
+  for (int start = 0; start < starts; ++start) {
+    std::vector<Vector> thetas = thetas_of(layer);
+    thetas.push_back(random_thetas(1, static_cast<Index>(train.dim()), start).front());
+    const FitOutcome fit = fit_layer(few, thetas, nullptr, {}, context);
+    const double residual = relative_residual(held, fit.layer, context);
+    if (residual <= zero_residual) return residual;
+  }
+  return std::nullopt;
+}
+
+std::string hidden_cause(const Subset& train, const Subset& held, const Context& context) {
+  if (const auto contradicting = contradiction(*train.examples)) return *contradicting;
+  if (const auto cancelling = shrinking_labels(train)) return *cancelling;
+  const std::optional<Layer> layer = explaining_layer(train, held, context);
+  const std::size_t distinct = train.size() + held.size();
+  if (!layer) {
+    return fmt::format(
+        "labels of no such layer, noisy labels, or too few examples ({} distinct ones): the phases "
+        "see no heads and least squares from random starts finds none{}",
+        distinct, limit_of_inputs(*train.examples, 2 * distinct));
+  }
+  if (const auto cancelling = cancelling_reason(*layer)) return *cancelling;
+  if (layer->heads * (train.examples->tokens - 1) > layer->dim) {
+    return counting_reason(layer->heads, train.examples->tokens, layer->dim);
+  }
+  if (const auto proportional = proportional_pair(*layer)) return *proportional;
+  if (residuals_are_blind(*layer, train)) {
+    return fmt::format(
+        "degenerate projections: those of the {} heads that least squares finds are linearly "
+        "dependent on every example, so residuals of rows are blind",
+        layer->heads);
+  }
+  return fmt::format(
+      "too few examples: among {} distinct ones the {} heads that least squares finds agree "
+      "nowhere closely enough to be seen{}",
+      distinct, layer->heads, limit_of_inputs(*train.examples, 2 * distinct));
+}
+
+}  // namespace onset::mha

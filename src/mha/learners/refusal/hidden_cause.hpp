@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "mha/learners/subset.hpp"
+#include "onset/core/context.hpp"
+
+namespace onset::mha {
+
+/// Why the phases do not see the heads, for the reason of a refusal and nothing else: projections
+/// that cancel show where tokens come together; otherwise plain least squares from a few random
+/// starts looks for a layer with more and more heads, and where it finds one, that layer's
+/// projections and its number of heads tell the cause.
+[[nodiscard]] std::string hidden_cause(const Subset& train, const Subset& held,
+                                       const Context& context);
+
+/// What least squares leaves of the held-out labels with one head more than the layer has, where
+/// that is nothing to rounding.
+[[nodiscard]] std::optional<double> one_more_head(const Subset& train, const Subset& held,
+                                                  const Layer& layer, const Context& context);
+
+/// What is wrong with a layer whose projections nearly cancel; nothing when they do not.
+[[nodiscard]] std::optional<std::string> cancelling_reason(const Layer& layer);
+
+}  // namespace onset::mha

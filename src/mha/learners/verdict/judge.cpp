@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mha/learners/phase_run.hpp"
+#include "mha/learners/refusal/hidden_cause.hpp"
+#include "mha/learners/verdict/label_agreement.hpp"
+
+namespace onset::mha {
+namespace {
+
+constexpr double max_over_noise = 10.0;  // residual over what the best rows allow for noise
+/// Where residuals are zero, a single example may be off by this, relative to the outputs.
+constexpr double agreeing_example = 5e-10;
+/// Relative singular values below this are rounding, and what they belong to is dependent.
+constexpr double min_independence = 1e-8;
+constexpr std::size_t enough_repeats = 10;
+/// Labels of repeated examples differ by 1.4 times the noise, in units of the residual,
+constexpr double noisy_difference = 0.5;
+/// and by far less where something else is left.
+constexpr double exact_difference = 0.01;
+
+}  // namespace
+
+void SixPhases::compare_with_all() {
+  const double tolerance = std::max(agreeing_example, max_over_noise * out_.residual);
+  const Agreement all = agreement_of(out_.layer, *train_.examples, tolerance, context_);
+  out_.residual_all = all.residual;
+  out_.disagreeing = all.disagreeing;
+  out_.first_disagreeing = all.first;
+}
+
+/// Geometry alone is off by more on some examples than on others, which says nothing of labels.
+bool SixPhases::judges_single_examples() const {
+  return options_.polish || out_.residual <= zero_residual;
+}
+
+std::string SixPhases::disagreement() const {
+  return fmt::format(
+      "{} of {} examples have labels that the layer found does not give, the first of them is "
+      "example {}: wrong labels, or labels of no such layer",
+      out_.disagreeing, train_.examples->count, out_.first_disagreeing);
+}
+
+/// Why the polish leaves something: examples that are there twice tell noise from the rest.
+std::string SixPhases::leftover_cause() const {
+  if (single_precision_) return "labels are rounded to float32; write Y.npy as float64";
+  const Repeats repeats = compare_repeats(*train_.examples, max_over_noise * out_.residual);
+  const bool known = repeats.count >= enough_repeats;
+  if (known && repeats.difference > noisy_difference * out_.residual) {
+    return fmt::format("labels are noisy: those of {} repeated examples differ by {:.2g}",
+                       repeats.count, repeats.difference);
+  }
+  const bool exact = known && repeats.difference < exact_difference * out_.residual;
+  if (const auto more = one_more_head(train_, held_, out_.layer, context_)) {
+    return fmt::format("a weaker head is missing: {} heads leave {:.2g}; --heads {} finds them",
+                       out_.layer.heads + 1, *more, out_.layer.heads + 1);
+  }
+  if (!exact) return "label noise, weaker heads, or labels of no such layer";
+  return fmt::format(
+      "weaker heads, or labels of no such layer; no label noise, for {} repeated examples have "
+      "equal labels",
+      repeats.count);
+}
+
+std::string SixPhases::missing_certificates() const {
+  const Evidence& e = out_.evidence;
+  std::string missing;
+  const auto add = [&missing](const std::string& text) {
+    missing += (missing.empty() ? "" : "; ") + text;
+  };
+  if (out_.residual > zero_residual) {
+    add(options_.polish
+            ? fmt::format("held-out residual {:.2g}: {}", out_.residual, leftover_cause())
+            : fmt::format("held-out residual {:.2g} of the geometry; the polish was not asked for",
+                          out_.residual));
+  }
+  if (out_.disagreeing > 0 && judges_single_examples()) add(disagreement());
+  if (e.gap < min_gap) {
+    add(fmt::format("singular gap {:.2f} below {:.0f}: the number of heads is not certified", e.gap,
+                    min_gap));
+  }
+  const int unknowns = out_.layer.heads * out_.layer.dim * out_.layer.dim;
+  if (out_.layer.heads != out_.heads) {
+    add(fmt::format("{} of {} heads merged or vanished", out_.heads - out_.layer.heads,
+                    out_.heads));
+  } else if (e.jacobian_rank < unknowns) {
+    add(fmt::format("the Jacobian has rank {} of {}: not locally unique", e.jacobian_rank,
+                    unknowns));
+  }
+  if (!(e.features_smallest >= min_independence)) {
+    add("the heads' features are linearly dependent: w is not unique");
+  }
+  if (e.slabs_violated > 0 || e.slabs_proved == 0) {
+    add(fmt::format("{} of {} posterior slabs violated", e.slabs_violated, e.slabs_proved));
+  }
+  if (e.gap >= min_gap && e.posterior_gap < min_gap) {
+    add(fmt::format("singular gap {:.2f} of the posterior slabs below {:.0f}", e.posterior_gap,
+                    min_gap));
+  }
+  if (!(e.off_the_heads >= min_independence)) {
+    add("the posterior slabs leave more free than the heads");
+  }
+  if (out_.heads > 1 && e.rejected.rows.empty()) {
+    add("the linear program does not reject a wrong tuple of heads");
+  }
+  return missing;
+}
+
+void SixPhases::judge() {
+  // A layer whose projections cancel hides its heads from phases 1 to 5: that least squares fits
+  // one all the same does not make it an answer of theirs.
+  if (const auto cancelling = cancelling_reason(out_.layer)) throw Refusal{*cancelling};
+  compare_with_all();
+  const double leftover = out_.residual * label_size_;
+  const bool over_noise = leftover > max_over_noise * noise_bound_;
+  if (out_.residual > max_residual ||
+      (options_.polish && out_.residual > zero_residual && over_noise)) {
+    throw Refusal{
+        fmt::format("{}; {} heads, singular gap {:.2f}, leave {:.2g} of the held-out "
+                    "labels, more than label noise can explain (best rows allow {:.2g})",
+                    hidden_cause(train_, held_, context_), out_.heads, out_.evidence.gap,
+                    out_.residual, noise_bound_ / label_size_)};
+  }
+  if (2 * out_.disagreeing > train_.examples->count && judges_single_examples()) {
+    throw Refusal{disagreement()};
+  }
+  out_.reason = missing_certificates();
+  out_.verdict = out_.reason.empty() ? Verdict::certified : Verdict::recovered;
+}
+
+}  // namespace onset::mha

@@ -1,0 +1,88 @@
+#include "mha/verbs/array_files.hpp"
+
+#include <fmt/format.h>
+
+#include "io/arrays.hpp"
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+
+namespace onset::mha {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_file_tokens = 1024;
+
+/// A manifest of another command is not about the examples: a model may lie in the same folder.
+void compare_with_manifest(const fs::path& folder, const std::vector<std::size_t>& shape) {
+  const auto identity = io::read_run_identity(folder);
+  if (!identity || identity->command != "mha generate") return;
+  const char* const axes[] = {"samples", "tokens", "dim"};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto said = identity->parameters.find(axes[axis]);
+    if (said == identity->parameters.end() ||
+        said->second == Value(static_cast<std::int64_t>(shape[axis]))) {
+      continue;
+    }
+    throw IoError((folder / "X.npy").string(),
+                  fmt::format("has the shape {}, but manifest.json beside it says {} {}",
+                              io::shape_text(shape), to_text(said->second), axes[axis]));
+  }
+}
+
+std::vector<std::size_t> shape_of(const Examples& examples) {
+  return {examples.count, static_cast<std::size_t>(examples.tokens),
+          static_cast<std::size_t>(examples.dim)};
+}
+
+}  // namespace
+
+Examples read_examples(const fs::path& folder) {
+  const fs::path path = folder / "X.npy";
+  io::ArrayOf<std::int8_t> x = io::read_signs(path, {{"examples"}, {"tokens"}, {"dim"}});
+  const std::size_t tokens = x.shape[1];
+  const std::size_t dim = x.shape[2];
+  if (tokens > max_file_tokens || dim > static_cast<std::size_t>(max_dim)) {
+    throw IoError(path.string(),
+                  fmt::format("has the shape {}; allowed: up to {} tokens of dimension up to {}",
+                              io::shape_text(x.shape), max_file_tokens, max_dim));
+  }
+  compare_with_manifest(folder, x.shape);
+  io::ArrayOf<double> y = io::read_reals(
+      folder / "Y.npy", {{"examples", x.shape[0]}, {"tokens", tokens}, {"dim", dim}});
+  return {x.shape[0], static_cast<int>(tokens), static_cast<int>(dim), std::move(x.values),
+          std::move(y.values)};
+}
+
+Layer read_layer(const fs::path& folder) {
+  const fs::path path = folder / "theta.npy";
+  io::ArrayOf<double> theta = io::read_reals(path, {{"heads"}, {"dim"}, {"dim"}});
+  const std::size_t heads = theta.shape[0];
+  const std::size_t dim = theta.shape[1];
+  if (theta.shape[2] != dim || heads > static_cast<std::size_t>(max_heads) ||
+      dim > static_cast<std::size_t>(max_dim)) {
+    throw IoError(
+        path.string(),
+        fmt::format("has the shape {}; allowed: up to {} square matrices of size up to {}",
+                    io::shape_text(theta.shape), max_heads, max_dim));
+  }
+  io::ArrayOf<double> w =
+      io::read_reals(folder / "w.npy", {{"heads", heads}, {"dim", dim}, {"dim", dim}});
+  return {static_cast<int>(heads), static_cast<int>(dim), std::move(theta.values),
+          std::move(w.values)};
+}
+
+void add_examples(const Examples& examples, std::vector<Artifact>& artifacts) {
+  artifacts.push_back({"X.npy", Array{shape_of(examples), examples.x}});
+  artifacts.push_back({"Y.npy", Array{shape_of(examples), examples.y}});
+}
+
+void add_layer(const Layer& layer, const std::string& prefix, std::vector<Artifact>& artifacts) {
+  const std::vector<std::size_t> shape{static_cast<std::size_t>(layer.heads),
+                                       static_cast<std::size_t>(layer.dim),
+                                       static_cast<std::size_t>(layer.dim)};
+  artifacts.push_back({prefix + "theta.npy", Array{shape, layer.theta}});
+  artifacts.push_back({prefix + "w.npy", Array{shape, layer.w}});
+}
+
+}  // namespace onset::mha

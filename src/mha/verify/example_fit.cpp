@@ -1,0 +1,31 @@
+#include "mha/verify/example_fit.hpp"
+
+namespace onset::mha::verifier {
+namespace {
+
+using Bits = Eigen::Matrix<std::int8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+}  // namespace
+
+ExampleFit::ExampleFit(const Examples& examples, std::size_t example, const Eigen::MatrixXd& sum) {
+  const Index last = examples.tokens - 1;
+  const std::size_t first = example * examples.width();
+  x_ = Eigen::Map<const Bits>(&examples.x[first], last + 1, examples.dim).cast<double>();
+  y_ = Eigen::Map<const Matrix>(&examples.y[first], last + 1, examples.dim);
+  y_.rowwise() -= x_.row(last) * sum;
+  differences_ = x_.topRows(last).rowwise() - x_.row(last);
+  const Eigen::MatrixXd reach = (differences_ * sum).transpose();
+  longest_ = reach.colwise().norm().maxCoeff();
+  factors_ = HouseholderFactors(reach);
+}
+
+FittedRow ExampleFit::fit(int query) const {
+  const Index last = x_.rows() - 1;
+  const HouseholderFactors::Fit fit = factors_.fit(y_.row(query).transpose());
+  FittedRow out{Vector(last + 1), fit.residual};
+  out.attention.head(last) = fit.solution;
+  out.attention[last] = 1.0 - out.attention.head(last).sum();
+  return out;
+}
+
+}  // namespace onset::mha::verifier

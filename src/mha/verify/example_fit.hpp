@@ -1,0 +1,36 @@
+#pragma once
+
+#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/model/examples.hpp"
+
+namespace onset::mha::verifier {
+
+/// What a query attends to if all heads attend alike [mha 7].
+struct FittedRow {
+  Vector attention;
+  double residual = 0.0;
+};
+
+/// One example and a sum of projections: least squares of its labels on its tokens, by Householder
+/// reflections. Needs two tokens or more, and no more than dim + 1.
+class ExampleFit {
+ public:
+  ExampleFit(const Examples& examples, std::size_t example, const Eigen::MatrixXd& sum);
+
+  [[nodiscard]] const Eigen::MatrixXd& tokens() const { return x_; }
+  /// Every token but the last, minus the last.
+  [[nodiscard]] const Eigen::MatrixXd& differences() const { return differences_; }
+  /// Smallest pivot, and the length of the longest difference times the sum.
+  [[nodiscard]] double pivot() const { return factors_.min_pivot(); }
+  [[nodiscard]] double longest() const { return longest_; }
+  [[nodiscard]] FittedRow fit(int query) const;
+
+ private:
+  Eigen::MatrixXd x_;
+  Eigen::MatrixXd y_;  // labels without what the last token gives
+  Eigen::MatrixXd differences_;
+  HouseholderFactors factors_;
+  double longest_ = 0.0;
+};
+
+}  // namespace onset::mha::verifier
