@@ -13,7 +13,7 @@ import tempfile
 SUFFIX = "_test.cpp"
 
 # Tests that still lie elsewhere than what they test; a star stands for one name.
-EXCEPTIONS = ["aim/*", "smi/*", "ssi/*"]
+EXCEPTIONS = []
 
 
 def is_tested(root, name):

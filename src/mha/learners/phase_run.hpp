@@ -12,6 +12,7 @@
 namespace onset::mha {
 
 /// Relative residual that counts as zero.
+inline constexpr double agreeing_rows = 1e-9;  // score below which all heads agree in a row
 inline constexpr double zero_residual = 1e-10;
 /// More of the labels than this share is not explained.
 inline constexpr double max_residual = 0.2;

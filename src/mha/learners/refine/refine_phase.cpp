@@ -26,7 +26,6 @@ constexpr int max_margin_rounds = 3;
 constexpr double worthwhile_gain = 20.0;  // of a round in the score, for another one
 constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
-constexpr double agreeing_rows = 1e-9;  // median score: all heads agree everywhere
 
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
