@@ -6,7 +6,7 @@
 
 namespace onset::smi {
 
-/// The verbs of the family: thresholds, curve.
+/// The verbs of the family, in the order of the help.
 [[nodiscard]] std::vector<Verb> verbs();
 
 }  // namespace onset::smi
