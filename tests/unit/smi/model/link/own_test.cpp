@@ -71,7 +71,7 @@ std::filesystem::path source_tree() {
 TEST(LinkOwn, IsTheExampleOfTheDocumentation) {
   const std::filesystem::path root = source_tree();
   if (root.empty()) GTEST_SKIP() << "not run inside the source tree";
-  const std::string source = contents(root / "tests/unit/smi/link_own_test.cpp");
+  const std::string source = contents(root / "tests/unit/smi/model/link/own_test.cpp");
   const std::string mark = std::string("// [own ") + "link]\n";
   const std::size_t begin = source.find(mark) + mark.size();
   const std::string example = source.substr(begin, source.find(mark, begin) - begin);
