@@ -34,8 +34,8 @@ int main(int count, char** words) {
                          const std::vector<double>& values) {
     onset::io::write_file_atomically(folder / name, onset::io::to_npy(onset::Array{shape, values}));
   };
-  write("X.npy", {samples, 1, dimension}, x);  // samples x tokens x dimension
-  write("Y.npy", {samples, 1}, y);             // samples x numbers of a label
+  write("X.npy", {samples, 1, dimension}, x);     // samples x tokens x dimension
+  write("Y.npy", {samples, 1}, y);                // samples x numbers of a label
   write("truth/w.npy", {1, dimension}, weights);  // only to say how well it went
 
   const onset::Result result =

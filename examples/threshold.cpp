@@ -1,5 +1,5 @@
-// When does a layer of attention over three tokens start to be learned, and when is it known exactly?
-// Every number has its standard error, and the struct has the command's defaults.
+// When does a layer of attention over three tokens start to be learned, and when is it known
+// exactly? Every number has its standard error, and the struct has the command's defaults.
 
 #include <cstdio>
 

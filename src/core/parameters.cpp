@@ -50,6 +50,11 @@ void check_word(const Parameter& parameter, const std::string& word) {
   reject(parameter, fmt::format("{} is of another kind", in_quotes(to_text(value))));
 }
 
+std::string canonical_word(const Parameter& parameter, std::string word) {
+  const auto alias = parameter.aliases.find(word);
+  return alias == parameter.aliases.end() ? word : alias->second;
+}
+
 /// Study files and bindings give whole numbers where reals are meant, one number where a list is,
 /// and grids as strings; nothing is lost by reading them so.
 Value coerce(const Parameter& parameter, const Value& value) {
@@ -63,6 +68,10 @@ Value coerce(const Parameter& parameter, const Value& value) {
   }
   if (const auto* text = std::get_if<std::string>(&value); text && list) {
     return parse_value(parameter, *text);
+  }
+  if (const auto* word = std::get_if<std::string>(&value);
+      word && parameter.kind == ParameterKind::word) {
+    return canonical_word(parameter, *word);
   }
   return value;
 }
@@ -106,7 +115,7 @@ Value parse_value(const Parameter& parameter, std::string_view text) {
     case ParameterKind::real: value = detail::parse_number(parameter, text); break;
     case ParameterKind::reals: value = detail::parse_list(parameter, text); break;
     case ParameterKind::grid: value = detail::parse_grid(parameter, text); break;
-    case ParameterKind::word:
+    case ParameterKind::word: value = canonical_word(parameter, std::string(text)); break;
     case ParameterKind::text: value = std::string(text); break;
   }
   check_value(parameter, value);

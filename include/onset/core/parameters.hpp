@@ -37,6 +37,8 @@ struct Parameter {
   bool open_min = false;           ///< min itself is not allowed
   bool whole = false;              ///< a real, or every item of a list, must be whole
   std::vector<std::string> words;  ///< allowed words (kind word)
+  /// Other spellings of some of these words, which are accepted and stand for them.
+  std::map<std::string, std::string> aliases = {};
   std::string text;                ///< one sentence for help; says what the unit is
   bool operand = false;            ///< may also be given as a bare word: `mha learn DIR`
   /// Names a folder (kind text); studies refuse it, since a store cannot know its content.

@@ -40,6 +40,7 @@ template <class Request>
       .add("positional", &Request::positional, {},
            "Tokens carry the positional encodings +P, -P, +P, .. with |P| = 1, orthogonal to the "
            "teacher; the student's overlap with P is e.");
+  fields.edit("reduction").aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   return fields;
 }
 

@@ -229,5 +229,17 @@ TEST(Complete, TakesWholeNumbersForRealsAndGridsAsText) {
   EXPECT_EQ(out.reals("alpha"), (std::vector<double>{1.0, 2.0, 3.0}));
 }
 
+TEST(Parameters, AnotherSpellingOfAWordStandsForIt) {
+  Parameter reduction;
+  reduction.name = "reduction";
+  reduction.kind = ParameterKind::word;
+  reduction.words = {"none", "trace-sqrt"};
+  reduction.aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
+  EXPECT_EQ(parse_value(reduction, "trace/sqrt(L)"), Value(std::string("trace-sqrt")));
+  const Parameters all =
+      complete({&reduction, 1}, {{"reduction", std::string("trace/sqrt(L)")}});
+  EXPECT_EQ(all.text("reduction"), "trace-sqrt");
+}
+
 }  // namespace
 }  // namespace onset
