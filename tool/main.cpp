@@ -15,9 +15,9 @@
 #include "onset/core/error.hpp"
 #include "onset/core/words.hpp"
 #include "onset/version.hpp"
-#include "tool/commands.hpp"
+#include "tool/commands/commands.hpp"
+#include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"
-#include "tool/help.hpp"
 #include "tool/output.hpp"
 
 namespace onset::tool {

@@ -4,7 +4,7 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/verb.hpp"
-#include "tool/common_options.hpp"
+#include "tool/options/common_options.hpp"
 #include "tool/progress_bar.hpp"
 #include "tool/stop_watch.hpp"
 

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from onset_command import COMMAND, children, one_object
-from study_files import (ENDLESS_STUDY, FAILING_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
+from study_files import (ENDLESS_STUDY, QUICK_POINTS, QUICK_STUDY, REFUSED_STUDY, StudyCase,
                          stored_points)
 
 LAUNCH = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
@@ -73,11 +73,11 @@ class Mpi(StudyCase):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 4)
 
-    def test_failed_points_come_back_with_their_reasons(self):
+    def test_refused_points_come_back_with_their_reasons(self):
         code, row, err = self.finish(
-            self.launch(RANKS, self.study(FAILING_STUDY), self.path("s.db")))
-        self.assertEqual((code, row["failed"], row["ok"]), (3, 1, 1))
-        self.assertIn("not available", err)
+            self.launch(RANKS, self.study(REFUSED_STUDY), self.path("s.db")))
+        self.assertEqual((code, row["refused"], row["ok"]), (3, 1, 1))
+        self.assertIn("got rank 3", err)
 
     def test_a_crash_in_any_rank_costs_its_point_only(self):
         study, store = self.study(ENDLESS_STUDY), self.path("s.db")

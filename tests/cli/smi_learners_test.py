@@ -168,7 +168,7 @@ class Learners(unittest.TestCase):
 
     def test_labels_that_a_link_cannot_have_are_named(self):
         for link, label, said in [("relu", -0.5, "0 or more"), ("sign", 0.3, "-1, 1"),
-                                  ("square", -1.0, "0 or more")]:
+                                  ("square", -1.0, "none of this link")]:
             self.generate("--link", link, "--dim", "20", "--alpha", "2")
             y = numpy.load(self.path("data", "Y.npy"))
             y[5] = label

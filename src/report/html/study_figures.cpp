@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "onset/core/error.hpp"
-#include "report/default_drawing.hpp"
-#include "report/gnuplot.hpp"
+#include "report/figure/default_drawing.hpp"
+#include "report/gnuplot/gnuplot.hpp"
 #include "report/html/inline_svg.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/text.hpp"

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "onset/io/format.hpp"
+#include "report/figure/pick.hpp"
 #include "report/html/text.hpp"
-#include "report/pick.hpp"
 
 namespace onset::report::html {
 

@@ -12,7 +12,7 @@ class AttentionLabel final : public LabelForm {
   explicit AttentionLabel(const DeepAttention& model);
   [[nodiscard]] std::vector<std::size_t> shape() const override { return {tokens_, tokens_}; }
   void write(std::span<const double> label, std::span<double> observed) const override;
-  [[nodiscard]] bool recoverable() const override { return last_.rank_of(0) == 1; }
+  [[nodiscard]] bool keeps_description() const override { return last_.rank_of(0) == 1; }
   [[nodiscard]] std::string read(std::span<const double> observed,
                                  std::span<double> label) const override;
   void choose_representative(std::span<double> label) const override;

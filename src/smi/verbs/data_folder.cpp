@@ -211,7 +211,7 @@ std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data
   }
   observed.values = std::move(y);
   files.push_back({"Y.npy", std::move(observed)});
-  if (form->recoverable()) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
+  if (form->keeps_description()) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
   return files;
 }
 

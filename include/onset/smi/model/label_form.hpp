@@ -14,8 +14,9 @@ class LabelForm {
   virtual ~LabelForm() = default;
   [[nodiscard]] virtual std::vector<std::size_t> shape() const = 0;
   virtual void write(std::span<const double> label, std::span<double> observed) const = 0;
-  /// Whether the label follows from its observed form, up to symmetries of the model.
-  [[nodiscard]] virtual bool recoverable() const = 0;
+  /// Whether the numbers that describe a label are filed too (H.npy), because its observed form
+  /// loses digits of them.
+  [[nodiscard]] virtual bool keeps_description() const = 0;
   /// The label of an observed form. What is wrong with it, to follow "the label of sample 3"; empty
   /// when nothing is.
   [[nodiscard]] virtual std::string read(std::span<const double> observed,

@@ -138,7 +138,7 @@ class LinkForm final : public LabelForm {
   void write(std::span<const double> label, std::span<double> observed) const override {
     for (std::size_t k = 0; k < size_; ++k) observed[k] = L::observed(label[k]);
   }
-  [[nodiscard]] bool recoverable() const override { return true; }
+  [[nodiscard]] bool keeps_description() const override { return false; }
   [[nodiscard]] std::string read(std::span<const double> observed,
                                  std::span<double> label) const override {
     for (std::size_t k = 0; k < size_; ++k) {

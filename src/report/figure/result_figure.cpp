@@ -1,0 +1,15 @@
+#include "onset/report/result_figure.hpp"
+
+#include "report/figure/default_drawing.hpp"
+#include "report/gnuplot/gnuplot.hpp"
+
+namespace onset::report {
+
+std::vector<std::filesystem::path> draw_result(const Verb& verb, const Table& table,
+                                               const std::filesystem::path& folder,
+                                               const std::stop_token& stop) {
+  const auto drawing = default_drawing("figure", {&table, verb.primary, {}});
+  return drawing ? draw_pictures(*drawing, folder, stop) : std::vector<std::filesystem::path>{};
+}
+
+}  // namespace onset::report

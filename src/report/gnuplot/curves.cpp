@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/gnuplot/parts.hpp"
+#include "report/gnuplot/plot_text.hpp"
+#include "report/gnuplot/style.hpp"
+
+namespace onset::report {
+namespace {
+
+std::string_view colour_of(const Look& look) {
+  return style::colours.at(static_cast<std::size_t>(look.colour));
+}
+
+/// gnuplot's numbers of the marks, in the order of Mark: filled, hollow.
+int mark_of(const Look& look, bool hollow) {
+  constexpr std::array<int, 4> filled{7, 5, 9, 13};
+  return filled.at(static_cast<std::size_t>(look.mark)) - (hollow ? 1 : 0);
+}
+
+std::string title_of(const Curve& curve) {
+  return curve.look.label.empty() ? std::string("notitle") : "title " + plot_text(curve.look.label);
+}
+
+bool has_errors(const Curve& curve) {
+  return std::any_of(curve.points.begin(), curve.points.end(),
+                     [](const Point& point) { return point.error > 0.0; });
+}
+
+void add_lines(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
+  const std::string_view colour = colour_of(curve.look);
+  if (has_errors(curve)) {
+    parts.push_back(fmt::format(
+        "{} using 1:3:4 with filledcurves fillstyle transparent solid {} noborder linecolor rgb "
+        "\"{}\" notitle",
+        data, style::band_opacity, colour));
+  }
+  parts.push_back(
+      fmt::format("{} using 1:2 with lines linewidth 2 dashtype {} linecolor rgb \"{}\" {}", data,
+                  curve.look.style == LineStyle::dashed ? "(8,5)" : "1", colour, title_of(curve)));
+}
+
+void add_marks(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
+  const std::string_view colour = colour_of(curve.look);
+  if (curve.look.style == LineStyle::joined) {
+    parts.push_back(fmt::format("{} using 1:2 with lines linewidth 1 linecolor rgb \"{}\" notitle",
+                                data, colour));
+  }
+  // Errors smaller than a mark are still drawn; the script has them for who wants to look closer.
+  if (has_errors(curve)) {
+    parts.push_back(fmt::format(
+        "{} using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1.2 linecolor rgb \"{}\" notitle",
+        data, colour));
+  }
+  parts.push_back(fmt::format(
+      "{} using 1:2 with points pointtype {} pointsize {} linewidth 1.1 linecolor rgb \"{}\" {}",
+      data, mark_of(curve.look, curve.hollow), curve.hollow ? 0.75 : 0.7, colour, title_of(curve)));
+}
+
+/// The lower end of an error bar. On a logarithmic axis one that reaches below zero gets an end
+/// that is surely outside of the picture.
+double lower_end(const Point& point, double error, bool log_y) {
+  constexpr double far_below = 1e-6;
+  const double low = point.y - error;
+  return log_y && low <= 0.0 && point.y > 0.0 ? far_below * point.y : low;
+}
+
+}  // namespace
+
+std::string curve_data(const std::string& name, const Curve& curve, bool log_y) {
+  // Its label stands where it is plotted, in quotes, and not in a comment, which has no end of its
+  // own but that of the line.
+  std::string out = fmt::format("# x y low high\n{} << END\n", name);
+  for (const Point& point : curve.points) {
+    const double error = std::isfinite(point.error) ? point.error : 0.0;
+    out += fmt::format("{} {} {} {}\n", point.x, point.y, lower_end(point, error, log_y),
+                       point.y + error);
+  }
+  return out + "END\n";
+}
+
+void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve) {
+  if (curve.points.empty()) return;
+  // One point makes no line: as a mark it is seen.
+  const bool marks = curve.hollow || curve.look.style == LineStyle::points ||
+                     curve.look.style == LineStyle::joined || curve.points.size() == 1;
+  (marks ? add_marks : add_lines)(parts, name, curve);
+}
+
+}  // namespace onset::report

@@ -1,0 +1,94 @@
+#include "report/figure/default_drawing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace onset::report {
+namespace {
+
+Table curve_table() {
+  Table table({{"alpha", "sample ratio", "", false},
+               {"branch", "", "", false},
+               {"Q11", "", "", true},
+               {"Q22", "", "", true},
+               {"error", "", "squared", true},
+               {"residual", "", "", false}});
+  for (const double alpha : {0.5, 1.0, 1.5}) {
+    table.add_row({alpha, std::string("uninformed"), Estimate{alpha, 0.1}, Estimate{2 * alpha, 0.1},
+                   Estimate{1 - alpha, 0.1}, 1e-9 * alpha});
+  }
+  return table;
+}
+
+TEST(DefaultDrawing, DrawsColumnsOfOneUnitTogetherAgainstTheGridThePrimaryFirst) {
+  const Table table = curve_table();
+  const auto drawing = default_drawing("figure", {&table, "Q22", {}});
+  ASSERT_TRUE(drawing.has_value());
+  ASSERT_EQ(drawing->panels.size(), 2U);
+  EXPECT_EQ(drawing->panels[0].x.label, "alpha: sample ratio");
+  ASSERT_EQ(drawing->panels[0].curves.size(), 2U);
+  EXPECT_EQ(drawing->panels[0].y.label, "Q22, Q11");
+  EXPECT_EQ(drawing->panels[0].curves[0].look.label, "Q22");
+  EXPECT_EQ(drawing->panels[0].curves[0].points.at(2).error, 0.1);
+  EXPECT_EQ(drawing->panels[1].y.label, "error");
+}
+
+TEST(DefaultDrawing, DrawsThresholdsAgainstAnAxisWithOneCurveForEachKind) {
+  Table table({{"skip", "", "", false},
+               {"stage", "", "", false},
+               {"kind", "", "", false},
+               {"alpha", "", "", true}});
+  for (const double skip : {2.0, 1.0, 3.0}) {
+    table.add_row({skip, std::int64_t{1}, std::string("weak"), Estimate{0.1 * skip, 0.01}});
+    table.add_row({skip, std::int64_t{2}, std::string("perfect"), Estimate{skip, 0.01}});
+  }
+  const auto drawing = default_drawing("figure", {&table, "alpha", {"skip"}});
+  ASSERT_TRUE(drawing.has_value());
+  ASSERT_EQ(drawing->panels.size(), 1U);
+  const auto& curves = drawing->panels[0].curves;
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(curves[0].look.label, "weak");
+  EXPECT_EQ(curves[0].points.front().x, 1.0);
+  EXPECT_EQ(curves[0].points.back().x, 3.0);
+}
+
+TEST(DefaultDrawing, DrawsNothingWithoutSomethingToDrawAgainst) {
+  Table table({{"stage", "", "", false}, {"alpha", "", "", true}});
+  table.add_row({std::int64_t{1}, Estimate{0.1, 0.01}});
+  table.add_row({std::int64_t{2}, Estimate{0.2, 0.01}});
+  EXPECT_FALSE(default_drawing("figure", {&table, "alpha", {}}).has_value());
+  const Table empty = Table(table.columns());
+  EXPECT_FALSE(default_drawing("figure", {&empty, "alpha", {}}).has_value());
+}
+
+TEST(DefaultDrawing, DrawsAGridOfTwoAsMaps) {
+  Table table({{"a", "", "", false},
+               {"omega", "", "", false},
+               {"type", "", "", false},
+               {"risk", "", "", true}});
+  for (const double a : {0.1, 0.2, 0.3}) {
+    for (const double omega : {1.0, 2.0, 3.0}) {
+      table.add_row({a, omega, std::string(a * omega > 0.3 ? "semantic" : "positional"),
+                     Estimate{a * omega, 0.0}});
+    }
+  }
+  const auto drawing = default_drawing("figure", {&table, "risk", {}});
+  ASSERT_TRUE(drawing.has_value());
+  ASSERT_EQ(drawing->panels.size(), 2U);
+  EXPECT_EQ(drawing->panels[0].shades->words.size(), 2U);
+  EXPECT_TRUE(drawing->panels[1].shades->words.empty());
+}
+
+TEST(DefaultDrawing, SaysHowManyCurvesItLeavesOut) {
+  Table table({{"seed", "", "", false}, {"alpha", "", "", false}, {"q", "", "", true}});
+  for (std::int64_t seed = 1; seed <= 40; ++seed) {
+    for (const double alpha : {0.5, 1.0}) table.add_row({seed, alpha, Estimate{alpha, 0.1}});
+  }
+  const auto drawing = default_drawing("figure", {&table, "q", {"seed"}});
+  ASSERT_TRUE(drawing.has_value());
+  EXPECT_EQ(drawing->panels[0].curves.size(), 12U);
+  ASSERT_EQ(drawing->notes.size(), 1U);
+  EXPECT_EQ(drawing->notes[0], "q: the first 12 of 40 curves");
+}
+
+}  // namespace
+}  // namespace onset::report

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+#include "onset/report/figure.hpp"
+#include "tool/commands/commands.hpp"
+#include "tool/commands/help.hpp"
+#include "tool/data_folder.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/options/common_options.hpp"
+#include "tool/options/option.hpp"
+#include "tool/output.hpp"
+#include "tool/run_context.hpp"
+#include "tool/sweep/process_workers.hpp"
+
+namespace onset::tool {
+/// Its own options, and of the common ones those that make sense for a figure.
+std::vector<Parameter> figure_parameters() {
+  std::vector<Parameter> options{
+      option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
+      option("full", ParameterKind::flag, false,
+             "The full size, which may take hours, where the usual one is reduced."),
+      option("as-published", ParameterKind::flag, false,
+             "Also compute and draw the published variant, where it differs."),
+      option("retry", ParameterKind::flag, false,
+             "Compute again the points that failed, were refused or did not converge."),
+      option("store", ParameterKind::text, {},
+             "A store that has points of the figure, say of a sweep: only what it lacks is "
+             "computed. It is not written."),
+      option("overlay", ParameterKind::text, {},
+             "Folder with the authors' CSV files, drawn as hollow marks."),
+      option("seed", ParameterKind::integer, std::int64_t{1}, "Seed of the random streams."),
+  };
+  options.back().min = 0.0;
+  for (Parameter& parameter : common_parameters()) {
+    if (parameter.name == "out") {
+      parameter.text =
+          "Folder for pictures, data and manifest; onset-out/ID unless said otherwise.";
+    }
+    if (parameter.name != "format" && parameter.name != "explain") {
+      options.push_back(std::move(parameter));
+    }
+  }
+  return options;
+}
+
+namespace {
+
+std::vector<std::filesystem::path> figure_folders() {
+  const std::filesystem::path data = data_folder();
+  if (data.empty()) {
+    throw IoError("share/onset",
+                  "the data folder was not found beside the program; set ONSET_DATA to it");
+  }
+  return {data / "figures"};
+}
+
+int list_all() {
+  std::string out;
+  for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
+    const report::FigureSpec spec = report::read_figure(file);
+    out += fmt::format("{:<16}  {}\n", spec.id, spec.title);
+  }
+  write_stdout(out);
+  return exit_ok;
+}
+
+/// Every run that is not as it should be, before its numbers are drawn.
+void say_problems(const report::FigureData& data) {
+  for (const report::RunData& run : data.runs) {
+    if (run.status == ResultStatus::ok) continue;
+    const bool stopped = run.status == ResultStatus::interrupted;
+    say(fmt::format("{}: run '{}': {}{}", to_string(run.status), run.id, run.reason,
+                    stopped ? "" : "; --retry computes such points again"));
+  }
+}
+
+/// Nothing when a stop was requested while gnuplot was at work.
+std::optional<report::FigureFiles> write_unless_stopped(const report::FigureSpec& spec,
+                                                        const report::FigureData& data,
+                                                        const report::DrawOptions& draw) {
+  try {
+    return report::write_figure(spec, data, draw);
+  } catch (const Interrupted&) {
+    return std::nullopt;
+  }
+}
+
+report::FigureData compute_points(const report::FigureSpec& spec,
+                                  const report::FigureOptions& options, study::Store& store,
+                                  const Context& context) {
+  const auto in_processes = [](const study::Plan& plan, std::size_t points_to_do,
+                               const Context& how) {
+    return process_workers(plan, points_to_do, how);
+  };
+  return report::compute_figure(spec, catalog(), options, store, context, in_processes);
+}
+
+int make_figure(const std::string& name, Arguments arguments) {
+  const std::vector<Parameter> known = figure_parameters();
+  auto given = read_options(arguments, known);
+  const CommonOptions options = take_common_options(given);
+  report::FigureSpec spec = report::read_figure(report::find_figure(
+      name, name.ends_with(".toml") ? std::vector<std::filesystem::path>{} : figure_folders()));
+
+  const auto has = [&given](const char* flag) {
+    return given.contains(flag) && std::get<bool>(given[flag]);
+  };
+  if (has("quick") && has("full")) {
+    throw InvalidArgument("--full", "is the opposite of --quick; allowed: one of them");
+  }
+  if (!has("as-published")) report::drop_published(spec);
+  report::DrawOptions draw;
+  draw.computed.quick = has("quick");
+  draw.computed.full = has("full");
+  draw.computed.retry = has("retry");
+  if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
+  if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
+  draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
+                                    : std::filesystem::path(options.out);
+  draw.simd = numerics::simd::level();
+
+  // What can fail early does: a long computation must not end with nowhere to go.
+  report::check_figure(spec, catalog(), draw.computed);
+  io::prepare_folder(draw.folder);
+  const std::filesystem::path file = draw.folder / report::store_name(spec);
+  std::optional<RunContext> run(options);
+  std::optional<study::Store> store;  // to the end: nobody else writes into the folder until then
+  report::FigureData data;
+  try {
+    store.emplace(file, study::Store::Mode::write, run->context().stop);
+    if (given.contains("store")) {
+      const study::Store source(std::get<std::string>(given["store"]), study::Store::Mode::read,
+                                run->context().stop);
+      report::adopt_points(spec, catalog(), draw.computed, source, *store);
+    }
+    data = compute_points(spec, draw.computed, *store, run->context());
+  } catch (const Interrupted&) {
+    return end_locked_out(file, run->stop_cause());
+  }
+  run->hide_bar();
+  say_problems(data);
+  draw.stop = run->context().stop;
+  const std::optional<report::FigureFiles> files = write_unless_stopped(spec, data, draw);
+  const StopCause cause = run->stop_cause();
+  run.reset();  // from here on Ctrl-C ends the process: everything is written
+  if (!files) {
+    say("interrupted: the data are written, and the drawing is not done");
+    return exit_code(ResultStatus::interrupted, cause);
+  }
+  for (const std::string& note : files->notes) say(note);
+  std::string out;
+  for (const auto& picture : files->pictures) out += picture.string() + "\n";
+  write_stdout(out);
+  return exit_code(data.status(), cause);
+}
+
+}  // namespace
+
+int figure_command(Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(command_help("figure", figure_parameters(), "ID|FILE.toml|list"));
+    return exit_ok;
+  }
+  if (arguments.empty() || arguments[0].starts_with('-')) {
+    throw InvalidArgument("figure",
+                          "the name of a figure comes first; `onset figure list` names them all");
+  }
+  if (arguments[0] == "list") {
+    (void)read_options(arguments.subspan(1), {});
+    return list_all();
+  }
+  return make_figure(arguments[0], arguments.subspan(1));
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "onset/report/html_report.hpp"
+#include "tool/commands/commands.hpp"
+#include "tool/commands/help.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/options/operands.hpp"
+#include "tool/options/option.hpp"
+#include "tool/output.hpp"
+
+namespace onset::tool {
+std::vector<Parameter> report_parameters() {
+  Parameter rows = option("max-rows", ParameterKind::integer, std::int64_t{2000},
+                          "Rows of a table; the page says when there are more.");
+  rows.min = 1;
+  return {
+      option("out", ParameterKind::text, {}, "The page; STORE.html here unless said otherwise."),
+      option("study", ParameterKind::text, std::string(), "Only the study of that name."),
+      std::move(rows), option("help", ParameterKind::flag, false, "This text.")};
+}
+
+int report_command(Arguments arguments) {
+  const std::vector<Parameter> known = report_parameters();
+  if (wants_help(arguments)) {
+    write_stdout(command_help("report", known, "FILE"));
+    return exit_ok;
+  }
+  const Operands operands = split_operands(arguments, known);
+  const Parameters options = complete(known, read_options(operands.options, known));
+  if (operands.words.size() != 1) {
+    throw InvalidArgument("report", "one store is wanted; allowed: onset report FILE.db");
+  }
+  const std::filesystem::path file = operands.words[0];
+  const std::filesystem::path page = options.has("out")
+                                         ? std::filesystem::path(options.text("out"))
+                                         : file.filename().replace_extension(".html");
+  if (page.empty()) throw InvalidArgument("--out", "is empty; allowed: a file");
+  const study::Store store(file, study::Store::Mode::read);
+  const report::HtmlOptions what{options.text("study"),
+                                 static_cast<std::size_t>(options.integer("max-rows"))};
+  io::write_file_atomically(page, report::html_report(store, catalog(), what));
+  write_stdout(page.string() + "\n");
+  return exit_ok;
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "onset/numerics/simd/vector_math.hpp"
+#include "onset/report/drawing_failed.hpp"
+#include "onset/report/result_figure.hpp"
+#include "tool/commands/commands.hpp"
+#include "tool/commands/help.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/options/common_options.hpp"
+#include "tool/output.hpp"
+#include "tool/run_context.hpp"
+
+namespace onset::tool {
+namespace {
+
+/// The method and the cost as a table of one row, or in sentences for people.
+std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Format format) {
+  if (format == Format::table) {
+    std::string out = fmt::format("onset {}: {}\n\n{}\n\nParameters\n", verb.full_name(),
+                                  verb.summary, cost.method);
+    for (const auto& [name, value] : record.parameters.values()) {
+      out += fmt::format("  {:<18}  {}\n", name, to_text(value));
+    }
+    constexpr double mebibyte = 1024.0 * 1024.0;
+    if (!cost.caution.empty()) out += fmt::format("\n{}\n", cost.caution);
+    return out +
+           fmt::format("\nEstimated cost: {:.2g} core-seconds, {:.2g} MiB. Nothing was computed.\n",
+                       cost.core_seconds, cost.memory_bytes / mebibyte);
+  }
+  record.result.table = Table({{"method", "how the numbers are computed", "", false},
+                               {"core_seconds", "estimated work on one core", "s", false},
+                               {"memory_bytes", "estimated memory", "bytes", false}});
+  record.result.table.add_row({cost.method, cost.core_seconds, cost.memory_bytes});
+  record.result.notes = {"Nothing was computed."};
+  if (!cost.caution.empty()) record.result.notes.push_back(cost.caution);
+  return render(record, format);
+}
+
+/// What a large run will take, before it takes it.
+void say_cost(const Verb& verb, const Cost& cost) {
+  constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+  if (cost.memory_bytes >= gibibyte) {
+    say(fmt::format("{} will need about {:.1f} GiB of memory", verb.full_name(),
+                    cost.memory_bytes / gibibyte));
+  }
+  constexpr double minute = 60.0;
+  if (cost.core_seconds >= 2.0 * minute) {
+    say(fmt::format("{} will take about {:.2g} core-minutes", verb.full_name(),
+                    cost.core_seconds / minute));
+  }
+  if (!cost.caution.empty()) say(cost.caution);
+}
+
+std::string stop_reason(StopCause cause, const CommonOptions& options) {
+  if (cause == StopCause::time_limit) {
+    return fmt::format("the time limit of {} s (--max-seconds) was reached",
+                       options.max_seconds.value_or(0.0));
+  }
+  return "stopped on request; rows finished by then are given";
+}
+
+StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& options,
+                       io::RunRecord& record) {
+  const RunContext run(options);
+  const auto start = std::chrono::steady_clock::now();
+  record.result = onset::run(verb, call, run.context());
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (record.result.status == ResultStatus::interrupted) {
+    record.result.reason = stop_reason(run.stop_cause(), options);
+  }
+  return run.stop_cause();
+}
+
+/// The numbers are there; a figure that cannot be drawn is worth a remark and no more. One that
+/// cannot be written is an error: IoError.
+void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
+  // Half a curve looks like a whole one.
+  if (record.result.status == ResultStatus::interrupted) return;
+  // The time limit is that of the computation and the drawing together.
+  if (options.max_seconds)
+    *options.max_seconds = std::max(0.0, *options.max_seconds - record.seconds);
+  std::string problem;
+  try {
+    const RunContext run(options);
+    (void)report::draw_result(verb, record.result.table, options.out, run.context().stop);
+  } catch (const report::DrawingFailed& error) {
+    problem = error.what();
+  } catch (const Interrupted&) {
+    problem = "the drawing was stopped";
+  }
+  if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
+}
+
+}  // namespace
+
+int run_verb(const Verb& verb, Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(verb_help(verb));
+    return exit_ok;
+  }
+  auto given = read_options(arguments, all_options(verb));
+  const CommonOptions options = take_common_options(given);
+
+  io::RunRecord record;
+  record.command = verb.full_name();
+  record.method = verb.method;
+  const Call call = verb.settle(given);
+  record.parameters = call.parameters;
+  if (options.explain) {
+    write_stdout(explain(verb, call.cost, record, options.format));
+    return exit_ok;
+  }
+  if (verb.needs_folder && options.out.empty()) {
+    throw InvalidArgument("--out", "required, but not given; allowed: a folder for the files");
+  }
+  require_memory(verb, call, available_memory());
+  if (!options.out.empty()) io::prepare_folder(options.out);
+  if (!options.quiet) say_cost(verb, call.cost);
+
+  const StopCause cause = run_and_time(verb, call, options, record);
+
+  // A folder that fails now must not cost the user the rows, so stdout comes before the complaint.
+  std::optional<IoError> failure;
+  if (!options.out.empty()) {
+    try {
+      io::write_run_folder(options.out, record, {numerics::simd::level(), options.threads});
+    } catch (const IoError& error) {
+      failure = error;
+    }
+  }
+  write_stdout(render(record, options.format));
+  if (failure) throw *failure;
+  if (!options.out.empty()) draw_figure(verb, record, options);
+  // The table says it on stdout already; programs that read the other formats show people stderr.
+  if (record.result.status != ResultStatus::ok && options.format != Format::table &&
+      !options.quiet) {
+    say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
+  }
+  return exit_code(record.result.status, cause);
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <cctype>
+#include <sstream>
+#include <vector>
+
+#include "onset/core/error.hpp"
+#include "onset/core/words.hpp"
+#include "tool/commands/commands.hpp"
+#include "tool/commands/help.hpp"
+#include "tool/completion/completion.hpp"
+#include "tool/exit_codes.hpp"
+#include "tool/options/common_options.hpp"
+#include "tool/output.hpp"
+
+namespace onset::tool {
+
+Words parse_words(const std::string& text) {
+  Words words;
+  std::istringstream alternatives(text);
+  for (std::string word; std::getline(alternatives, word, '|');) {
+    if (word == "ID") {
+      words.listed = true;
+    } else if (word.starts_with("FILE")) {
+      words.files = true;
+    } else if (!word.empty() && std::islower(static_cast<unsigned char>(word[0])) != 0) {
+      words.literal.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::string listing(const std::string& program, const std::string& name) {
+  return fmt::format("$({} {} list 2>/dev/null | cut -d' ' -f1)", program, name);
+}
+
+int completion_command(Arguments arguments) {
+  const std::vector<std::string> shells = {"bash", "zsh"};
+  if (wants_help(arguments)) {
+    write_stdout(command_help("completion", std::vector{help_parameter()}, "bash|zsh"));
+    return exit_ok;
+  }
+  const std::string allowed = fmt::format("allowed: {}", fmt::join(shells, " or "));
+  if (arguments.empty()) throw InvalidArgument("completion", "which shell? " + allowed);
+  if (arguments[0] != "bash" && arguments[0] != "zsh") {
+    throw InvalidArgument(arguments[0],
+                          "no such shell; " + allowed + suggestion(arguments[0], shells));
+  }
+  (void)read_options(arguments.subspan(1), {});
+  write_stdout(arguments[0] == "bash" ? bash_completion() : zsh_completion());
+  return exit_ok;
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace onset::tool {
+
+/// The processes that mpirun started together, and letters between them. MPI itself is touched in
+/// session.cpp only, and all calls come from the thread that joined.
+class MpiSession {
+ public:
+  /// Nothing unless a launcher started this process together with others. Throws InvalidArgument
+  /// when it did and this build has no MPI.
+  [[nodiscard]] static std::unique_ptr<MpiSession> join();
+  virtual ~MpiSession() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// This process's part of the processors that it and its neighbours on the machine may use.
+  [[nodiscard]] virtual int fair_threads() const = 0;
+
+  /// The text of rank 0, on all ranks; all of them must call it.
+  [[nodiscard]] virtual std::string broadcast(std::string text) = 0;
+
+  struct Letter {
+    int from = 0;
+    char kind = 0;
+    std::string text;
+  };
+  virtual void send(int to, char kind, std::string_view text) = 0;
+  /// A letter that has arrived, if there is one; does not wait.
+  [[nodiscard]] virtual std::optional<Letter> receive() = 0;
+
+  /// Ends all processes at once.
+  [[noreturn]] virtual void abort(int code) = 0;
+};
+
+/// Whether the environment says that a launcher started several processes.
+[[nodiscard]] bool started_by_launcher();
+
+}  // namespace onset::tool

@@ -1,0 +1,85 @@
+#include "tool/options/common_options.hpp"
+
+#include "onset/core/context.hpp"
+#include "onset/core/error.hpp"
+#include "tool/options/option.hpp"
+
+namespace onset::tool {
+namespace {
+
+Format to_format(const std::string& word) {
+  if (word == "json") return Format::json;
+  return word == "csv" ? Format::csv : Format::table;
+}
+
+Parameter format_parameter() {
+  Parameter format = option("format", ParameterKind::word, std::string("table"),
+                            "How stdout looks: for people, for programs, for spreadsheets.");
+  format.words = {"table", "json", "csv"};
+  return format;
+}
+
+}  // namespace
+
+Parameter help_parameter() {
+  return option("help", ParameterKind::flag, false, "This text.");
+}
+
+std::vector<Parameter> show_parameters() {
+  return {format_parameter(), help_parameter()};
+}
+
+std::vector<Parameter> common_parameters() {
+  Parameter threads =
+      option("threads", ParameterKind::integer, static_cast<std::int64_t>(available_threads()),
+             "Worker threads; the numbers are the same for any value.");
+  threads.min = 1;
+  threads.max = 4096;
+  Parameter max_seconds =
+      option("max-seconds", ParameterKind::real, {},
+             "Stop after this time with the rows finished so far (exit code 3).");
+  max_seconds.min = 0.0;
+  max_seconds.open_min = true;
+  Parameter out = option("out", ParameterKind::text, {},
+                         "Folder for result.csv, manifest.json, the figure and other files.");
+  out.folder = true;
+  return {std::move(threads),
+          std::move(max_seconds),
+          option("explain", ParameterKind::flag, false,
+                 "Say the method and the estimated cost; run nothing."),
+          format_parameter(),
+          std::move(out),
+          option("quiet", ParameterKind::flag, false, "No progress bar and no remarks on stderr."),
+          help_parameter()};
+}
+
+CommonOptions take_common_options(std::map<std::string, Value>& given) {
+  const std::vector<Parameter> known = common_parameters();
+  std::map<std::string, Value> mine;
+  for (const Parameter& parameter : known) {
+    if (auto node = given.extract(parameter.name)) mine.insert(std::move(node));
+  }
+  const Parameters values = complete(known, mine);
+  CommonOptions options;
+  options.threads = static_cast<int>(values.integer("threads"));
+  if (values.has("max-seconds")) options.max_seconds = values.real("max-seconds");
+  options.explain = values.flag("explain");
+  options.quiet = values.flag("quiet");
+  options.format = to_format(values.text("format"));
+  if (values.has("out")) {
+    options.out = values.text("out");
+    if (options.out.empty()) throw InvalidArgument("--out", "is empty; allowed: a folder");
+  }
+  return options;
+}
+
+std::string render(const io::RunRecord& record, Format format) {
+  switch (format) {
+    case Format::table: return io::to_table(record.result);
+    case Format::json: return io::to_json(record);
+    case Format::csv: return io::to_csv(record.result.table);
+  }
+  return {};
+}
+
+}  // namespace onset::tool

@@ -1,0 +1,191 @@
+#include "tool/sweep/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "onset/core/error.hpp"
+#include "tool/output.hpp"
+
+namespace onset::tool {
+namespace {
+
+using study::PointStatus;
+using study::SweepProgress;
+
+constexpr std::size_t troubles_shown = 20;
+
+std::int64_t whole(std::size_t count) {
+  return static_cast<std::int64_t>(count);
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// "tokens = 3, skip = 1,0.5".
+std::string axis_text(const study::Plan& plan, std::size_t index) {
+  std::vector<std::string> parts;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    parts.push_back(plan.axes[a] + " = " + to_text(plan.points[index].axis_values[a]));
+  }
+  return parts.empty() ? "the only point" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 100.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+/// Status and reason of the whole, in the order of importance.
+void conclude(Result& result, const SweepRequest& request, const SweepOutcome& outcome) {
+  const SweepProgress& now = outcome.progress;
+  const std::string store = request.store.string();
+  if (now.missing() > 0 && outcome.cause != StopCause::none) {
+    result.status = ResultStatus::interrupted;
+    result.reason =
+        outcome.cause == StopCause::time_limit
+            ? fmt::format(
+                  "the time limit of {} h (--max-hours) was reached; finished points are "
+                  "in {}; run the same command again to go on",
+                  request.max_hours.value_or(0.0), store)
+            : fmt::format("finished points are in {}; run the same command again to go on", store);
+  } else if (now.missing() > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = fmt::format("{} missing", plural(now.missing(), "point"));
+  } else if (now.unconverged + now.refused + now.failed > 0) {
+    result.status = ResultStatus::unconverged;
+    result.reason = fmt::format("{} failed, {} refused, {} unconverged; --retry computes {} again",
+                                now.failed, now.refused, now.unconverged,
+                                now.unconverged + now.refused + now.failed == 1 ? "it" : "them");
+  }
+}
+
+io::RunRecord empty_record(const SweepRequest& request) {
+  io::RunRecord record;
+  record.command = "sweep";
+  record.parameters.set("study", request.study.string());
+  record.parameters.set("store", request.store.string());
+  return record;
+}
+
+/// Milliseconds are as fine as anyone wants to read.
+double rounded(double seconds) {
+  constexpr double per_second = 1000.0;
+  return std::round(seconds * per_second) / per_second;
+}
+
+/// Longer lists would push the line of a table off the screen.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t longest = 24;
+  return text.size() <= longest ? text : text.substr(0, longest - 2) + "..";
+}
+
+Cell axis_cell(const Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* count = std::get_if<std::int64_t>(&value)) return *count;
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* list = std::get_if<std::vector<double>>(&value); list && list->size() == 1) {
+    return list->front();
+  }
+  return shortened(to_text(value));
+}
+
+}  // namespace
+
+std::size_t plan_size(const study::Plan& plan, const study::Shard& shard) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < plan.points.size(); ++i) size += shard.has(i) ? 1 : 0;
+  return size;
+}
+
+io::RunRecord sweep_record(const study::Plan& plan, const SweepRequest& request,
+                           const SweepOutcome& outcome) {
+  io::RunRecord record = empty_record(request);
+  const SweepProgress& now = outcome.progress;
+  Result& result = record.result;
+  result.table = Table({{"study", "name of the study", "", false},
+                        {"points", "in all, or of this shard", "", false},
+                        {"ok", "finished", "", false},
+                        {"unconverged", "finished, but did not converge", "", false},
+                        {"refused", "cannot be answered honestly", "", false},
+                        {"failed", "ended with an error", "", false},
+                        {"missing", "not computed yet", "", false},
+                        {"computed", "computed by this run", "", false},
+                        {"seconds", "wall time of this run", "s", false}});
+  result.table.add_row({plan.study.name, whole(now.points), whole(now.ok), whole(now.unconverged),
+                        whole(now.refused), whole(now.failed), whole(now.missing()),
+                        whole(now.computed), rounded(outcome.seconds)});
+  record.seconds = outcome.seconds;
+  conclude(result, request, outcome);
+  return record;
+}
+
+io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
+                          const study::Store* store) {
+  io::RunRecord record = empty_record(request);
+  std::vector<Column> columns{{"point", "place in the study, from 1", "", false}};
+  for (const std::string& axis : plan.axes) columns.push_back({axis, "axis value", "", false});
+  columns.push_back({"state", "missing: not computed yet", "", false});
+  columns.push_back({"core_seconds", "estimated work on one core", "s", false});
+  record.result.table = Table(std::move(columns));
+
+  const auto statuses = store ? store->statuses() : std::map<std::string, PointStatus>{};
+  double missing_work = 0.0;
+  std::int64_t missing = 0;
+  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    if (!request.sweep.shard.has(i)) continue;
+    const auto found = statuses.find(plan.points[i].key);
+    const bool there = found != statuses.end();
+    std::vector<Cell> row{whole(i + 1)};
+    for (const Value& value : plan.points[i].axis_values) row.push_back(axis_cell(value));
+    row.emplace_back(there ? std::string(to_string(found->second)) : std::string("missing"));
+    row.push_back(rounded(plan.points[i].core_seconds));
+    const auto* work = std::get_if<double>(&row.back());
+    const bool to_do = !there || (request.sweep.retry && found->second != PointStatus::ok);
+    if (to_do) missing_work += work ? *work : 0.0;
+    if (to_do) ++missing;
+    record.result.table.add_row(std::move(row));
+  }
+  record.result.summary = {{"points", whole(record.result.table.rows().size())},
+                           {"to_compute", missing},
+                           {"core_seconds_to_compute", rounded(missing_work)}};
+  record.result.notes = {"Nothing was computed."};
+  return record;
+}
+
+void say_troubles(const study::Plan& plan, const SweepRequest& request, const study::Store& store) {
+  const auto statuses = store.statuses();
+  std::size_t troubles = 0;
+  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    const auto found = statuses.find(plan.points[i].key);
+    if (!request.sweep.shard.has(i) || found == statuses.end() ||
+        found->second == PointStatus::ok || ++troubles > troubles_shown) {
+      continue;
+    }
+    const auto record = store.find(plan.points[i].key);
+    say(fmt::format("point {} {}: {}: {}", i + 1, to_string(found->second), axis_text(plan, i),
+                    record ? record->reason : std::string()));
+  }
+  if (troubles > troubles_shown) {
+    say(fmt::format("and {} more", plural(troubles - troubles_shown, "point")));
+  }
+}
+
+double fraction_done(const SweepProgress& progress) {
+  return static_cast<double>(progress.finished()) /
+         static_cast<double>(std::max<std::size_t>(progress.points, 1));
+}
+
+std::string progress_line(const SweepProgress& progress) {
+  std::string line = fmt::format("{}/{} points", progress.finished(), progress.points);
+  const std::size_t bad = progress.failed + progress.refused + progress.unconverged;
+  if (bad > 0) line += fmt::format(", {} failed", bad);
+  line += fmt::format(", {} running", progress.running);
+  if (progress.seconds_left) line += ", " + time_text(*progress.seconds_left) + " left";
+  return line;
+}
+
+}  // namespace onset::tool
