@@ -8,7 +8,8 @@
 
 #include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/mha/verbs.hpp"
 #include "onset/smi/verbs.hpp"
 #include "onset/ssi/verbs.hpp"

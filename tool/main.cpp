@@ -13,7 +13,8 @@
 
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/version.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 
 namespace onset::tool {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 
 namespace onset::detail {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "core/numbers.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 
 namespace onset {
 namespace {

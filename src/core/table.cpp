@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/suggestion.hpp"
 
 namespace onset {
 

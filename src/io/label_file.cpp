@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 #include "onset/io/read_file.hpp"
 
 namespace onset::io {

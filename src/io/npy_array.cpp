@@ -7,7 +7,7 @@
 
 #include "io/input_file.hpp"
 #include "io/npy_header.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 #include "onset/io/npy.hpp"
 
 namespace onset::io {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 
 namespace onset::study {
 namespace codec {

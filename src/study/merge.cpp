@@ -4,7 +4,7 @@
 #include <set>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 #include "study/codec.hpp"
 #include "study/store_file.hpp"
 

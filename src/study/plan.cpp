@@ -3,7 +3,8 @@
 #include <set>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/study/study.hpp"
 
 namespace onset::study {

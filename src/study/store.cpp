@@ -6,7 +6,8 @@
 #include <exception>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 #include "study/codec.hpp"
 #include "study/store_file.hpp"
 #include "study/store_format.hpp"

@@ -5,7 +5,7 @@
 #include <exception>
 #include <stdexcept>
 
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 #include "study/checksum.hpp"
 #include "study/codec.hpp"
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 
 namespace onset::tool {
 namespace {

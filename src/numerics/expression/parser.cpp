@@ -7,7 +7,7 @@
 #include <string>
 
 #include "numerics/expression/tape.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/suggestion.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -3,7 +3,7 @@
 #include <system_error>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/report/figure.hpp"
 
 namespace onset::report {

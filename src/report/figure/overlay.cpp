@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/io/read_file.hpp"
 
 namespace onset::report {

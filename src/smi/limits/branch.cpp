@@ -256,9 +256,9 @@ class BiasCheck {
 }  // namespace
 
 std::vector<FixedPointNode> trace_branch(
-    std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
-    const StageStart& start, double spacing, int most,
-    const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context) {
+    const BranchTrace& trace, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
+    const Context& context) {
+  const auto& [channels, slopes, learned, start, spacing, max_nodes] = trace;
   const std::size_t blocks = learned.size();
   std::vector<double> log_precision(blocks);
   for (std::size_t b = 0; b < blocks; ++b)
@@ -273,7 +273,7 @@ std::vector<FixedPointNode> trace_branch(
   // Means of what is known so far, against x, for the next guess.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{log_precision};
-  for (int k = 1; k <= most; ++k) {
+  for (int k = 1; k <= max_nodes; ++k) {
     const double next_x = spacing * k;
     const double position = origin + start.log_precision_scale * std::expm1(next_x);
     std::vector<double> guess(blocks);

@@ -329,8 +329,8 @@ class Builder {
       const FixedPointNode& before = *std::find_if(std::next(last), nodes.rend(), sound);
       return growing(before).has_value() || is_above(before, options_.alpha_stop);
     };
-    auto nodes = trace_branch(channels, slopes, learned_, start, options_.trace_spacing, max_nodes,
-                              enough, context_);
+    auto nodes = trace_branch(
+        {channels, slopes, learned_, start, options_.trace_spacing, max_nodes}, enough, context_);
     if (std::erase_if(nodes, std::not_fn(sound)) > 0) result_.sound = false;
     if (nodes.size() < min_nodes) {
       throw Refused(

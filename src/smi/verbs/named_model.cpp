@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/io/read_file.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/model/links.hpp"

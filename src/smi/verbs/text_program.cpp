@@ -12,7 +12,7 @@
 
 #include "io/child_process.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/printable.hpp"
 
 namespace onset::smi {
 namespace {

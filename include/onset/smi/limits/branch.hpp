@@ -85,15 +85,24 @@ class Branch {
   double relative_bias_ = 0.0;
 };
 
-/// Solves for fixed points one after the other from the stage's start on, `spacing` apart in the
-/// coordinate in which a Branch interpolates, until `enough` says so of the last one or `most` are
-/// there. Those that are no fixed points, since the branch begins only further on at this
-/// resolution, are left out. `channels` by growing number of inner nodes, two or more: the next one
-/// is taken from where those of the one before are too few, and some nodes are computed with both,
-/// so that bounds on bias cover what changes.
+/// Which fixed points of a stage are wanted, and what they are computed with.
+struct BranchTrace {
+  /// By growing number of inner nodes, two or more: the next one is taken from where those of the
+  /// one before are too few, and some nodes are computed with both, so that bounds on bias cover
+  /// what changes.
+  std::span<const Channel> channels;
+  const Channel& slopes;
+  const std::vector<bool>& learned;
+  const StageStart& start;
+  double spacing = 0.0;  ///< in the coordinate in which a Branch interpolates
+  int max_nodes = 0;
+};
+
+/// Solves for fixed points one after the other from the stage's start on, until `enough` says so of
+/// the last one or the most are there. Those that are no fixed points, since the branch begins only
+/// further on at this resolution, are left out.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(
-    std::span<const Channel> channels, const Channel& slopes, const std::vector<bool>& learned,
-    const StageStart& start, double spacing, int most,
-    const std::function<bool(const std::vector<FixedPointNode>&)>& enough, const Context& context);
+    const BranchTrace& trace, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
+    const Context& context);
 
 }  // namespace onset::smi

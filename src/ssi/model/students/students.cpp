@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "onset/core/error.hpp"
-#include "onset/core/words.hpp"
+#include "onset/core/suggestion.hpp"
 #include "onset/ssi/model/student.hpp"
 
 namespace onset::ssi {

@@ -12,6 +12,8 @@
 #include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
 #include "smi/model/uninformed.hpp"
+#include "support/channel_comparisons.hpp"
+#include "support/contexts.hpp"
 #include "support/one_layer_gain.hpp"
 
 namespace onset::smi {
@@ -19,45 +21,12 @@ namespace {
 
 using numerics::Replicates;
 
-DeepAttention deep_attention(int layers, int tokens, std::vector<double> skip) {
-  DeepAttention model;
-  model.layers = layers;
-  model.tokens = tokens;
-  model.skip = std::move(skip);
-  return model;
-}
-
 ChannelOptions fine(std::size_t points, int nodes) {
   ChannelOptions options;
   options.points = points;
   options.replicates = 32;
   options.nodes = nodes;
   return options;
-}
-
-Context two_threads() {
-  Context context;
-  context.threads = 2;
-  return context;
-}
-
-/// Student t of 31 degrees of freedom (32 replicates) beyond 8: odds of 5e-9, so that some 100
-/// comparisons stay below a false alarm of 1e-6.
-constexpr double far_out = 8.0;
-
-void expect_zero(const Replicates& difference, double bias, const std::string& what) {
-  const Estimate e = numerics::reduce(difference);
-  EXPECT_NEAR(e.value, 0.0, far_out * e.error + bias) << what;
-}
-
-Replicates minus(const Replicates& a, const Replicates& b) {
-  Replicates d(a.size());
-  for (std::size_t r = 0; r < a.size(); ++r) d[r] = a[r] - b[r];
-  return d;
-}
-
-Replicates minus(const Replicates& a, double b) {
-  return minus(a, Replicates(a.size(), b));
 }
 
 /// Nishimori sides of one layer [smi 15], straight from the posterior.
@@ -106,7 +75,7 @@ std::vector<Sides> nishimori_sides(const DeepAttention& model, const std::vector
       }
     }
   };
-  const auto means = numerics::gaussian_expectation(rule, integrand, two_threads());
+  const auto means = numerics::gaussian_expectation(rule, integrand, testing::with_threads(2));
   std::vector<Sides> sides;
   for (std::size_t l = 0; l < layers; ++l) {
     sides.push_back({means[3 * l], means[3 * l + 1], means[3 * l + 2]});
@@ -145,7 +114,7 @@ TEST(Channel, ItsPosteriorObeysTheNishimoriIdentities) {
 TEST(Channel, ItsGainIsThatOfThePosteriorItself) {
   const DeepAttention model = deep_attention(2, 2, {1.0});
   const std::vector<double> variance = {0.8, 0.3};
-  const auto info = Channel(model, fine(256, 256)).at(variance, two_threads());
+  const auto info = Channel(model, fine(256, 256)).at(variance, testing::with_threads(2));
   const auto sides = nishimori_sides(model, variance, 256, 1024);
   for (std::size_t l = 0; l < 2; ++l) {
     expect_zero(minus(info.gain[l], sides[l].planted), 2.0 * info.gain_bias[l] + 1e-3,
@@ -159,7 +128,7 @@ TEST(Channel, TheGainOfOneLayerIsATwoDimensionalIntegral) {
   for (const int tokens : {2, 3, 4}) {
     const Channel channel(deep_attention(1, tokens, {1.0}), fine(4096, 32));
     for (const double v : {0.9, 0.5, 0.1, 0.01}) {
-      const auto info = channel.at(std::vector{v}, two_threads());
+      const auto info = channel.at(std::vector{v}, testing::with_threads(2));
       const double expected = testing::one_layer_gain(tokens, v);
       const std::string what = std::to_string(tokens) + " tokens, V " + std::to_string(v);
       expect_zero(minus(info.gain[0], expected), 1e-7, what);
@@ -172,7 +141,7 @@ TEST(Channel, TheGainOfOneLayerIsATwoDimensionalIntegral) {
 TEST(Channel, TheGrowthOfOneLayerReachesTheRigorousBound) {
   for (const int tokens : {2, 3, 4}) {
     const Channel channel(deep_attention(1, tokens, {1.0}), fine(4096, 32));
-    const auto info = channel.at(std::vector{1.0}, two_threads());
+    const auto info = channel.at(std::vector{1.0}, testing::with_threads(2));
     expect_zero(minus(info.growth[0], tokens * (tokens + 1.0)), 1e-12, std::to_string(tokens));
     EXPECT_LT(numerics::reduce(info.growth[0]).error, 0.02 * tokens * (tokens + 1.0));
     EXPECT_EQ(numerics::mean(info.gain[0]), 0.0);
@@ -182,8 +151,9 @@ TEST(Channel, TheGrowthOfOneLayerReachesTheRigorousBound) {
 TEST(Channel, AtOverlapZeroItAgreesWithThePlaneIntegral) {
   for (const double skip : {0.3, 1.0, 4.0}) {
     const DeepAttention model = deep_attention(2, 2, {skip});
-    const auto info = Channel(model, fine(512, 256)).at(std::vector{1.0, 1.0}, two_threads());
-    const Uninformed plane = uninformed_channel(model, {2048, 32, 1}, two_threads());
+    const auto info =
+        Channel(model, fine(512, 256)).at(std::vector{1.0, 1.0}, testing::with_threads(2));
+    const Uninformed plane = uninformed_channel(model, {2048, 32, 1}, testing::with_threads(2));
     for (std::size_t l = 0; l < 2; ++l) {
       const std::string what = "skip " + std::to_string(skip) + " layer " + std::to_string(l + 1);
       expect_zero(minus(info.growth[l], plane.growth[l]), 2.0 * info.growth_bias[l], what);
@@ -198,16 +168,16 @@ TEST(Channel, FewInnerNodesLeaveLittleBias) {
   // the correction [smi 27], and gains of four, of which 64 nodes resolve little.
   const DeepAttention two = deep_attention(2, 2, {1.0});
   const std::vector<double> known = {1.0, 0.01};
-  const auto few = Channel(two, fine(1024, 64)).at(known, two_threads());
-  const auto many = Channel(two, fine(1024, 1024)).at(known, two_threads());
+  const auto few = Channel(two, fine(1024, 64)).at(known, testing::with_threads(2));
+  const auto many = Channel(two, fine(1024, 1024)).at(known, testing::with_threads(2));
   const double growth = numerics::mean(many.growth[0]);
   expect_zero(minus(few.growth[0], many.growth[0]), 5e-3 * growth, "growth");
   EXPECT_GT(few.growth_bias[0], 2.5e-3 * growth);  // a quarter of what was taken off
 
   const DeepAttention four = deep_attention(4, 2, {1.0});
   const std::vector<double> deep = {0.2, 0.3, 0.5, 0.002};
-  const auto coarse = Channel(four, fine(1024, 64)).at(deep, two_threads());
-  const auto fine_one = Channel(four, fine(1024, 512)).at(deep, two_threads());
+  const auto coarse = Channel(four, fine(1024, 64)).at(deep, testing::with_threads(2));
+  const auto fine_one = Channel(four, fine(1024, 512)).at(deep, testing::with_threads(2));
   for (std::size_t l = 0; l < 3; ++l) {
     expect_zero(minus(coarse.gain[l], fine_one.gain[l]), 5e-3, "gain " + std::to_string(l + 1));
   }
@@ -228,7 +198,7 @@ TEST(Channel, TheGainIsTheSlopeOfTheEvidence) {
     const auto at = [&](double fraction) {
       double a[2] = {start[0], start[1]};
       a[l] += length * fraction;
-      return channel.at(std::vector{std::exp(-a[0]), std::exp(-a[1])}, two_threads());
+      return channel.at(std::vector{std::exp(-a[0]), std::exp(-a[1])}, testing::with_threads(2));
     };
     const Replicates rise = minus(at(1.0).log_evidence, at(0.0).log_evidence);
     Replicates integral(rise.size(), 0.0);
@@ -249,7 +219,8 @@ TEST(Channel, TheGainIsTheSlopeOfTheEvidence) {
 TEST(Channel, NearPerfectRecoveryTheGainsAddUpToTheTokens) {
   // Counting [smi 21]: the linearised label fixes M combinations of the L M fields.
   const DeepAttention model = deep_attention(2, 2, {1.0});
-  const auto info = Channel(model, fine(256, 256)).at(std::vector{1e-7, 1e-7}, two_threads());
+  const auto info =
+      Channel(model, fine(256, 256)).at(std::vector{1e-7, 1e-7}, testing::with_threads(2));
   Replicates total(info.gain[0].size());
   for (std::size_t r = 0; r < total.size(); ++r) total[r] = info.gain[0][r] + info.gain[1][r];
   expect_zero(minus(total, 2.0), info.gain_bias[0] + info.gain_bias[1] + 1e-3, "sum of gains");

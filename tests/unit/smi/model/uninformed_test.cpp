@@ -7,49 +7,18 @@
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "support/channel_comparisons.hpp"
+#include "support/contexts.hpp"
 
 namespace onset::smi {
 namespace {
 
 using numerics::Replicates;
 
-DeepAttention deep_attention(int layers, int tokens, std::vector<double> skip) {
-  DeepAttention model;
-  model.layers = layers;
-  model.tokens = tokens;
-  model.skip = std::move(skip);
-  return model;
-}
-
-Context two_threads() {
-  Context context;
-  context.threads = 2;
-  return context;
-}
-
-/// Student t of 31 degrees of freedom (32 replicates) beyond 8: odds of 5e-9, so that some 100
-/// comparisons stay below a false alarm of 1e-6.
-constexpr double far_out = 8.0;
-
-void expect_zero(const Replicates& difference, double bias, const std::string& what) {
-  const Estimate e = numerics::reduce(difference);
-  EXPECT_NEAR(e.value, 0.0, far_out * e.error + bias) << what;
-}
-
-Replicates minus(const Replicates& a, const Replicates& b) {
-  Replicates d(a.size());
-  for (std::size_t r = 0; r < a.size(); ++r) d[r] = a[r] - b[r];
-  return d;
-}
-
-Replicates minus(const Replicates& a, double b) {
-  return minus(a, Replicates(a.size(), b));
-}
-
 TEST(Uninformed, NormalisesTheLabelAndTheLastField) {
   for (const double skip : {0.0, 0.1, 1.0, 10.0}) {
     const Uninformed u =
-        uninformed_channel(deep_attention(2, 2, {skip}), {2048, 32, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {2048, 32, 1}, testing::with_threads(2));
     const std::string what = "skip " + std::to_string(skip);
     // The plane is cut where 1e-7 of the mass lies (an edge at h_minus = 0 without skip).
     expect_zero(minus(u.mass, 1.0), 1e-6, what);
@@ -59,7 +28,7 @@ TEST(Uninformed, NormalisesTheLabelAndTheLastField) {
 
 TEST(Uninformed, TheFirstThresholdAtSkipOneIsTheKnownOne) {
   const Uninformed u =
-      uninformed_channel(deep_attention(2, 2, {1.0}), {4096, 32, 1}, two_threads());
+      uninformed_channel(deep_attention(2, 2, {1.0}), {4096, 32, 1}, testing::with_threads(2));
   const Estimate threshold =
       numerics::reduce(numerics::map(u.growth[1], [](double f) { return 1.0 / f; }));
   // 0.18548(1) from a separate program.
@@ -70,7 +39,7 @@ TEST(Uninformed, TheFirstThresholdAtSkipOneIsTheKnownOne) {
 TEST(Uninformed, ALargeSkipMakesTheLastLayerASingleOne) {
   for (const double skip : {1e3, 1e4}) {
     const Uninformed u =
-        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, testing::with_threads(2));
     // Corrections of the order 1/skip.
     EXPECT_NEAR(1.0 / numerics::mean(u.growth[1]), 1.0 / 6.0, 1.0 / skip) << skip;
   }
@@ -79,7 +48,7 @@ TEST(Uninformed, ALargeSkipMakesTheLastLayerASingleOne) {
 TEST(Uninformed, NoGrowthExceedsTheRigorousBound) {
   for (const double skip : {0.0, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0}) {
     const Uninformed u =
-        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, two_threads());
+        uninformed_channel(deep_attention(2, 2, {skip}), {1024, 16, 1}, testing::with_threads(2));
     for (const auto& f : u.growth) {
       const Estimate e = numerics::reduce(f);
       EXPECT_GE(e.value, 0.0) << skip;
@@ -90,7 +59,7 @@ TEST(Uninformed, NoGrowthExceedsTheRigorousBound) {
 
 TEST(Uninformed, ThreeLayersObeyTheBoundAndTheLastLeads) {
   const Uninformed u =
-      uninformed_channel(deep_attention(3, 2, {1.0, 0.5}), {2048, 16, 1}, two_threads());
+      uninformed_channel(deep_attention(3, 2, {1.0, 0.5}), {2048, 16, 1}, testing::with_threads(2));
   ASSERT_EQ(u.growth.size(), 3u);
   for (const auto& f : u.growth) {
     const Estimate e = numerics::reduce(f);
