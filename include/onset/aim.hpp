@@ -21,8 +21,8 @@
 ///   tokens, rho      tokens T of a sample; width ratio r/d of the matrix W
 ///   beta             inverse temperature of softmax labels
 ///   noise            standard deviation of noise on linear labels, 0 unless given
-///   noise_variance   the same as a variance s; one of both is given, and settling fills the other
-///   noise_kind       whether it is s (1 + delta_ab) or s on every entry
+///   noise_variance   the same as a variance s; one of the two is given, and settling fills the
+///   other noise_kind       whether it is s (1 + delta_ab) or s on every entry
 /// `alpha` is the sample ratio n/d^2: samples over dimension squared.
 namespace onset::aim {
 

@@ -34,6 +34,7 @@ struct Thresholds {
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
+  std::optional<int> stages = {};  ///< ends after so many, the last one without its jump
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< of alpha
 

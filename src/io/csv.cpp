@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <string>
 
 #include "onset/io/format.hpp"
@@ -35,7 +37,9 @@ std::string value_field(const Cell& cell) {
 }
 
 std::string error_field(const Cell& cell) {
-  if (const auto* estimate = std::get_if<Estimate>(&cell)) return number_field(estimate->error);
+  if (const auto* estimate = std::get_if<Estimate>(&cell)) {
+    return std::isnan(estimate->error) ? std::string() : number_field(estimate->error);
+  }
   return std::holds_alternative<std::monostate>(cell) ? "" : "0";
 }
 

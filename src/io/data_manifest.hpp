@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,15 +13,22 @@
 
 namespace onset::io {
 
+/// Whether two values of an option mean the same.
+using SameMeaning =
+    std::function<bool(const std::string& name, const Value& given, const Value& said)>;
+
 /// Fills fields that were not given from the manifest.json of a data folder, if it has one, and
-/// compares those that were. `writers` are the commands whose folders are meant. Throws IoError for
-/// a manifest that cannot be used, and InvalidArgument for an option that contradicts it.
+/// compares those that were. `writers` are the commands whose folders are meant; values that are
+/// written differently may mean the `same`. Returns what the manifest says of the run. Throws
+/// IoError for a manifest that cannot be used, and InvalidArgument for an option that contradicts
+/// it.
 template <class Request>
-void take_from_manifest(const std::filesystem::path& folder,
-                        const std::vector<std::string>& writers, const Fields<Request>& fields,
-                        Request& request) {
-  const auto identity = read_run_identity(folder);
-  if (!identity) return;
+std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folder,
+                                              const std::vector<std::string>& writers,
+                                              const Fields<Request>& fields, Request& request,
+                                              const SameMeaning& same = {}) {
+  auto identity = read_run_identity(folder);
+  if (!identity) return std::nullopt;
   const std::string file = (folder / "manifest.json").string();
   if (std::find(writers.begin(), writers.end(), identity->command) == writers.end()) {
     throw IoError(file, "says that `" + identity->command +
@@ -41,12 +50,13 @@ void take_from_manifest(const std::filesystem::path& folder,
     const Value now = fields.get(name, request);
     if (std::holds_alternative<std::monostate>(now)) {
       fields.set(name, said, request);
-    } else if (now != said) {
+    } else if (now != said && !(same && same(name, now, said))) {
       throw InvalidArgument("--" + name, to_text(now) +
                                              " contradicts manifest.json of the data; allowed: " +
                                              to_text(said) + ", or leaving it out with --data");
     }
   }
+  return identity;
 }
 
 }  // namespace onset::io

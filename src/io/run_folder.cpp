@@ -126,6 +126,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
     const detail::Json object = detail::Json::parse(read_file(path));
     RunIdentity identity;
     identity.command = object.at("command").get<std::string>();
+    identity.method = object.value("method", 1);
     for (const auto& [name, value] : object.at("parameters").items()) {
       if (!value.is_null()) identity.parameters.emplace(name, value_of(value));
     }

@@ -38,6 +38,8 @@ std::string canonical(const Value& value) {
 std::string identity(const Verb& verb, const Parameters& parameters) {
   std::string text = fmt::format("{}\nmethod {}\n", verb.full_name(), verb.method);
   for (const auto& [name, value] : parameters.values()) {
+    // What has no value is left out: a verb may get another option without losing its old results.
+    if (std::holds_alternative<std::monostate>(value)) continue;
     text += fmt::format("{}={}\n", name, canonical(value));
   }
   return sha256(text).substr(0, key_digits);

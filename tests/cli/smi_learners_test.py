@@ -2,6 +2,7 @@
 
 import csv
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -91,8 +92,8 @@ class Learners(unittest.TestCase):
             (["sgd", "--rate", "-1"], ["--rate"]),
             (["sgd", "--engine", "chian"], ["--engine", "chain"]),
             (["sgd", "--engine", "chain", "--dim", "5"], ["--dim", "3 for every", "at least 6"]),
-            (["sgd", "--engine", "chain", "--alpha", "2"], ["--alpha", "batch only"]),
-            (["sgd", "--engine", "online", "--reuse", "2"], ["--reuse", "batch only"]),
+            (["sgd", "--engine", "chain", "--alpha", "2"], ["--alpha", "belongs to --engine batch"]),
+            (["sgd", "--engine", "online", "--reuse", "2"], ["--reuse", "belongs to --engine batch"]),
             (["sgd", "--engine", "flow", "--runs", "2"], ["--runs", "allowed: 1"]),
             (["sgd", "--engine", "flow", "--layers", "7"], ["--layers", "up to 6"]),
             (["sgd", "--dim", "40", "--alpha", "0.001"], ["--alpha", "no sample"]),
@@ -199,6 +200,31 @@ class Learners(unittest.TestCase):
             self.assertEqual([r["run"] for r in result["rows"]], [1] * 5 + [2] * 5)
             self.assertEqual(result["rows"][4]["time"], float(time))
             self.assertNotEqual(result["rows"][0]["cos1"], result["rows"][5]["cos1"])
+
+    def test_a_folder_may_be_read_again_after_message_passing_wrote_into_it(self):
+        self.generate("--layers", "1", "--dim", "60", "--alpha", "0.8")
+        data = self.path("data")
+        for _ in range(2):
+            result = onset("smi", "amp", "--data", data, "--out", data, "--iterations", "5")
+            self.assertIn(result.returncode, (0, 3), result.stderr)
+
+    def test_other_ways_to_write_the_same_model_do_not_contradict_the_manifest(self):
+        self.generate("--dim", "40", "--alpha", "1", "--token-correlation", "0.3")
+        for words in (["--skip", "1,1"], ["--skip", "1,0.5"], ["--rank", "1,1"],
+                      ["--token-correlation", "equi:0.3"]):
+            result = onset("smi", "amp", "--data", self.path("data"), *words, "--explain")
+            self.assertEqual(result.returncode, 0, result.stderr)
+        result = onset("smi", "amp", "--data", self.path("data"), "--skip", "0.5", "--explain")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("contradicts manifest.json", result.stderr)
+
+    def test_labels_that_an_earlier_version_filed_otherwise_are_not_misread(self):
+        self.generate("--link", "square", "--dim", "40", "--alpha", "2")
+        manifest = pathlib.Path(self.path("data", "manifest.json"))
+        manifest.write_text(manifest.read_text().replace('"method": 2', '"method": 1'))
+        result = onset("smi", "amp", "--data", self.path("data"))
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("earlier version", result.stderr)
 
     def test_labels_of_links_are_filed_as_the_documentation_says(self):
         formulas = {

@@ -85,5 +85,21 @@ TEST(SmiRequests, MeansOverRunsHaveStudentsFactorAndOneRunHasNoError) {
   EXPECT_EQ(asked.run().status, ResultStatus::unconverged);
 }
 
+TEST(SmiRequests, TheFirstStagesAreThoseOfTheWholeStaircase) {
+  const Thresholds whole{.link = "staircase", .tol = 0.05};
+  const Result all = whole.run();
+  Thresholds some = whole;
+  some.stages = 1;
+  const Result first = some.run();
+  EXPECT_EQ(first.status, ResultStatus::ok) << first.reason;
+  ASSERT_EQ(first.table.rows().size(), 1u);
+  ASSERT_GT(all.table.rows().size(), 1u);
+  EXPECT_EQ(first.table.number(0, "alpha"), all.table.number(0, "alpha"));
+  EXPECT_EQ(first.table.error(0, "alpha"), all.table.error(0, "alpha"));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(first.table.at(0, "jump")));
+  for (const auto& [name, value] : first.summary) EXPECT_NE(name, "hard_phase");
+  EXPECT_LT(some.settle().cost.core_seconds, whole.settle().cost.core_seconds);
+}
+
 }  // namespace
 }  // namespace onset::smi

@@ -133,16 +133,17 @@ int make_figure(const std::string& name, Arguments arguments) {
   std::optional<RunContext> run(options);
   std::optional<study::Store> store;  // to the end: nobody else writes into the folder until then
   report::FigureData data;
+  std::filesystem::path waited_for = file;
   try {
     store.emplace(file, study::Store::Mode::write, run->context().stop);
     if (given.contains("store")) {
-      const study::Store source(std::get<std::string>(given["store"]), study::Store::Mode::read,
-                                run->context().stop);
+      waited_for = std::get<std::string>(given["store"]);
+      const study::Store source(waited_for, study::Store::Mode::read, run->context().stop);
       report::adopt_points(spec, catalog(), draw.computed, source, *store);
     }
     data = compute_points(spec, draw.computed, *store, run->context());
   } catch (const Interrupted&) {
-    return end_locked_out(file, run->stop_cause());
+    return end_locked_out(waited_for, run->stop_cause());
   }
   run->hide_bar();
   say_problems(data);

@@ -30,6 +30,7 @@ void write_run_folder(const std::filesystem::path& folder, const RunRecord& reco
 /// What wrote a run folder, and with which parameters (those without a value left out).
 struct RunIdentity {
   std::string command;
+  int method = 1;  ///< Verb::method, which is raised when what the verb writes changes
   std::map<std::string, Value> parameters;
 };
 

@@ -1,5 +1,6 @@
 #include "aim/verbs/data_folder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -37,7 +38,7 @@ void require_agreement(const fs::path& file, const io::ArrayOf<double>& logs,
   for (std::size_t i = 0; i < y.values.size(); ++i) {
     if (std::abs(std::exp(logs.values[i]) - y.values[i]) <= single_precision) continue;
     throw IoError(file.string(), io::entry_text(i, y.shape) + " is " + to_text(Value(y.values[i])) +
-                                     ", and logY.npy says otherwise; allowed: one of both files, "
+                                     ", and logY.npy says otherwise; allowed: one of the files, "
                                      "or the same labels in both");
   }
 }
@@ -122,12 +123,26 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   return files;
 }
 
+namespace {
+
+/// The square of a root is the variance up to rounding.
+bool same_noise(const std::string& name, const Value& given, const Value& said) {
+  if (name != "noise" && name != "noise-variance") return false;
+  constexpr double rounding = 4.0 * std::numeric_limits<double>::epsilon();
+  const double a = std::get<double>(given);
+  const double b = std::get<double>(said);
+  return std::abs(a - b) <= rounding * std::max(a, b);
+}
+
+}  // namespace
+
 void take_from_manifest(const fs::path& folder, Amp& request) {
   Fields<Amp> fields = stored_model_fields<Amp>();
-  require_model(folder, fields.parameters());
+  const std::vector<Parameter> model = fields.parameters();
   // X.npy has the dimension too, and folders of one's own need not say it.
   fields.add("dim", &Amp::dim, dim_rule, dim_text);
-  io::take_from_manifest(folder, {"aim generate", "aim amp"}, fields, request);
+  io::take_from_manifest(folder, {"aim generate", "aim amp"}, fields, request, same_noise);
+  require_model(folder, model);
 }
 
 StoredData read_data(const AttentionIndexed& model, const fs::path& folder, std::size_t dim) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
@@ -34,16 +35,20 @@ std::string tokens_text() {
 }
 
 void settle_noise(std::optional<double>& deviation, std::optional<double>& variance) {
-  if (deviation && !variance) variance = *deviation * *deviation;
-  if (!variance) return;
-  // The root of a rounded square is exact, so that settled values agree to the bit.
+  if (!variance) {
+    if (deviation) variance = *deviation * *deviation;
+    return;
+  }
+  // The root of a rounded square is exact (but for squares below the smallest normal number), so
+  // that settled values agree to the bit.
   const double root = std::sqrt(*variance);
-  if (deviation.value_or(root) != root) {
+  const bool normal = *variance == 0.0 || *variance >= std::numeric_limits<double>::min();
+  if (normal && deviation.value_or(root) != root) {
     throw InvalidArgument("--noise", to_text(Value(*deviation)) +
                                          " is not the standard deviation of --noise-variance " +
-                                         to_text(Value(*variance)) + "; allowed: one of both");
+                                         to_text(Value(*variance)) + "; allowed: one of the two");
   }
-  deviation = root;
+  if (!deviation) deviation = root;
 }
 
 AttentionIndexed checked_model(const AttentionIndexed& model) {

@@ -154,12 +154,16 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
 
 void adopt_points(const FigureSpec& spec, std::span<const Verb> verbs, const FigureOptions& options,
                   const study::Store& source, study::Store& store) {
-  const std::map<std::string, study::PointStatus> present = store.statuses();
+  using enum study::PointStatus;
+  const std::map<std::string, study::PointStatus> own = store.statuses();
   for (const FigureRun& run : spec.runs) {
     for (const study::Point& point : plan_run(run, verbs, options).points) {
-      const auto found = present.find(point.key);
-      if (found != present.end() && found->second == study::PointStatus::ok) continue;
-      if (const auto record = source.find(point.key)) store.put(*record);
+      const auto present = own.find(point.key);
+      if (present != own.end() && present->second == ok) continue;
+      const auto record = source.find(point.key);
+      // A point that failed elsewhere, say for memory, may succeed here.
+      if (!record || record->status == failed) continue;
+      if (record->status == ok || present == own.end()) store.put(*record);
     }
   }
 }

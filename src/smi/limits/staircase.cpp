@@ -102,6 +102,10 @@ class Builder {
     std::optional<NextStage> now = first_stage();
     while (now) {
       if (found_) found_(now->blocks, threshold(*now));
+      if (result_.steps.size() + 1 == options_.max_stages) {
+        result_.unfollowed = {now->blocks, now->trivial, threshold(*now), now->cross_growth};
+        return std::move(result_);
+      }
       for (const std::size_t b : now->blocks) learned_.at(b) = true;
       now = finish_stage(std::move(*now));
       stopped_ = stopped_ || (now && is_above(now->start, options_.alpha_stop));

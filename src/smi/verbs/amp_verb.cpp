@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -82,6 +83,40 @@ MessagePassingOptions passing_options(const Amp& request) {
   return options;
 }
 
+/// Whether two ways to write a field of the model mean the same: one number for all layers or one
+/// for each (after the last there is no skip), a correlation with its form or without.
+bool same_model(const std::string& name, const Value& given, const Value& said, int layers) {
+  if (name == "token-correlation") {
+    const auto plain = [](const Value& value) {
+      const auto& text = std::get<std::string>(value);
+      return text.starts_with("equi:") ? text.substr(5) : text;
+    };
+    return plain(given) == plain(said);
+  }
+  if (name != "skip" && name != "rank") return false;
+  const auto& a = std::get<std::vector<double>>(given);
+  const auto& b = std::get<std::vector<double>>(said);
+  const auto of_layer = [](const std::vector<double>& list, std::size_t layer) {
+    return list.at(list.size() == 1 ? 0 : std::min(layer, list.size() - 1));
+  };
+  const int compared = name == "skip" ? layers - 1 : layers;
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(compared); ++layer) {
+    if (of_layer(a, layer) != of_layer(b, layer)) return false;
+  }
+  return true;
+}
+
+/// Earlier versions filed other numbers than y for these links, which would look like a divergence.
+void refuse_old_labels(const Amp& request) {
+  for (const char* link : {"square", "he4", "norm"}) {
+    if (request.link.value_or("none") != link) continue;
+    throw IoError((std::filesystem::path(*request.data) / "Y.npy").string(),
+                  std::string("was written by an earlier version, which filed other numbers than "
+                              "the labels y of ") +
+                      link + "; allowed: data of this version of smi generate");
+  }
+}
+
 /// What the data say: the model, if they have a manifest, and how many samples there are.
 void settle_with_data(Amp& request) {
   if (request.dim) {
@@ -89,14 +124,19 @@ void settle_with_data(Amp& request) {
   }
   if (request.runs.value_or(1) != 1) {
     throw InvalidArgument("--runs", std::to_string(*request.runs) +
-                                        " runs on one data set would have no scatter that says "
-                                        "anything; allowed: 1 with --data");
+                                        " runs on one data set would all be the same; allowed: 1 "
+                                        "with --data");
   }
   request.runs = 1;
   if (request.token_correlation) {
     request.token_correlation = read_correlation(*request.token_correlation);
   }
-  io::take_from_manifest(*request.data, {"smi generate"}, model_fields<Amp>(), request);
+  const auto identity = io::take_from_manifest(
+      *request.data, {"smi generate", "smi amp"}, model_fields<Amp>(), request,
+      [&request](const std::string& name, const Value& given, const Value& said) {
+        return same_model(name, given, said, request.layers.value_or(Thresholds{}.layers));
+      });
+  if (identity && identity->method < 2) refuse_old_labels(request);
 }
 
 void settle_without_data(Amp& request) {
@@ -245,7 +285,7 @@ Definition<Amp, Settled> definition() {
       "(samples over dimension). Rows are means over the runs that did not diverge, with the "
       "standard error of the mean: Q is the squared norm of the weights over D, M their overlap "
       "with the teacher (on the Nishimori line both agree), cos their cosine. A folder of smi "
-      "generate says itself what model it is of. Under --out there are trajectories.csv (every "
+      "generate says which model it belongs to. Under --out there are trajectories.csv (every "
       "iteration) and runs.csv (how every run ended).";
   d.fields = amp_fields();
   const FieldShape usual{2, {1, 1}};

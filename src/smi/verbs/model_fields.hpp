@@ -68,9 +68,10 @@ void refuse_with_link(const Request& request) {
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
     if (name == "link" || value == usual.at(name)) continue;
-    throw InvalidArgument("--" + name,
-                          "is of deep attention, and not available with --link; allowed: leaving "
-                          "it out, or attention of one layer as --layers 1");
+    throw InvalidArgument(
+        "--" + name,
+        "describes deep attention and has no meaning with --link; allowed: leaving "
+        "it out, or attention of one layer as --layers 1");
   }
 }
 

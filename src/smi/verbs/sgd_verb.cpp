@@ -54,7 +54,7 @@ void check_engine(const Sgd& request) {
   const SgdEngine engine = request.engine;
   if (engine != SgdEngine::batch && (request.alpha || request.reuse)) {
     throw InvalidArgument(request.alpha ? "--alpha" : "--reuse",
-                          "is of --engine batch only, where samples are used again; allowed: "
+                          "belongs to --engine batch, which reuses samples; allowed: "
                           "leaving it out");
   }
   if (engine == SgdEngine::batch &&
@@ -123,9 +123,7 @@ Columns<SgdRow> sgd_columns(std::size_t layers) {
   std::vector<Column> cosines;
   for (std::size_t l = 1; l <= layers; ++l) {
     const std::string n = std::to_string(l);
-    cosines.push_back(
-        {"cos" + n, "cosine of layer " + n + " with the teacher's; of a single run without error",
-         ""});
+    cosines.push_back({"cos" + n, "cosine of layer " + n + " with the teacher's", ""});
   }
   return Columns<SgdRow>()
       .add("run", &SgdRow::run, "number of the run; 0 is the limit of large dimension")

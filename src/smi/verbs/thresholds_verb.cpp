@@ -34,6 +34,7 @@ Settled settle_thresholds(Thresholds& request) {
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
+  options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
   options.seed = request.seed;
   return {std::move(named), std::move(options)};
 }
@@ -76,6 +77,13 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
     if (step.given.empty()) continue;
     add({.layers = names(step.given), .kind = "trivial", .alpha = step.alpha, .jump = Estimate{}});
   }
+  if (stairs.unfollowed) {
+    const UnfollowedStage& last = *stairs.unfollowed;
+    add({.layers = names(last.blocks),
+         .kind = last.trivial ? "trivial" : "weak",
+         .alpha = last.alpha});
+    return rows;
+  }
   for (const std::size_t block : stairs.hard) add({.layers = names({block}), .kind = "hard"});
   if (!stairs.perfect) return rows;
   add({.layers = "all", .kind = "perfect", .alpha = Estimate{*stairs.perfect}, .jump = whole});
@@ -88,12 +96,13 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
 /// The largest growth factor across two layers, if any was computed.
 std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   std::optional<Estimate> largest;
-  for (const StaircaseStep& step : stairs.steps) {
-    if (!step.cross_growth) continue;
-    if (!largest || std::abs(step.cross_growth->value) > std::abs(largest->value)) {
-      largest = step.cross_growth;
+  const auto take = [&largest](const std::optional<Estimate>& growth) {
+    if (growth && (!largest || std::abs(growth->value) > std::abs(largest->value))) {
+      largest = growth;
     }
-  }
+  };
+  for (const StaircaseStep& step : stairs.steps) take(step.cross_growth);
+  if (stairs.unfollowed) take(stairs.unfollowed->cross_growth);
   return largest;
 }
 
@@ -111,7 +120,12 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   };
   const Staircase stairs = staircase(*settled.named.model, settled.options, context, found);
   result.table = columns.table(rows_of(stairs));
-  if (stairs.perfect && stairs.hard.empty()) {
+  if (stairs.unfollowed) {
+    result.notes.push_back(
+        "Ended after " + std::to_string(*request.stages) +
+        " stages (--stages): later ones, hard layers and exact recovery were not "
+        "looked for.");
+  } else if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);
     result.notes.push_back(
         "contraction_alpha is where exact recovery starts to attract state evolution, measured at "
@@ -124,7 +138,9 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
         "cross_growth is the largest growth factor of an overlap across two layers at a threshold; "
         "below 1 in size the stages decouple.");
   }
-  result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
+  if (!stairs.unfollowed) {
+    result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
+  }
   for (const StaircaseStep& step : stairs.steps) {
     if (step.blocks.size() > 1 && !step.trivial) {
       result.notes.push_back("Layers " + names(step.blocks) +
@@ -144,7 +160,7 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   if (!reason.empty()) result.unconverged(reason);
 }
 
-Cost thresholds_cost(const Thresholds&, const Settled& settled) {
+Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
   const auto& [named, options] = settled;
   Cost cost;
   cost.method =
@@ -166,10 +182,14 @@ Cost thresholds_cost(const Thresholds&, const Settled& settled) {
   // From five layers on the posterior needs more inner nodes, whatever the tolerance.
   const double deep = blocks > 4.0 ? 4.0 : 1.0;
   const double start = named.is_cheap() ? 2048.0 : static_cast<double>(costly_points);
-  cost.core_seconds =
-      0.1 + named.channel_seconds(20.0 * blocks * (1.0 + blocks), 256, 128 * deep) +
-      named.channel_seconds(5.0 * (blocks - 1.0), start, 2.0 * root_nodes * ratio * deep) +
-      named.channel_seconds(3.0 * (blocks - 1.0), points, root_nodes * ratio);
+  // The branch of every stage but the last of --stages is followed, to a later threshold or to
+  // exact recovery.
+  const double branches = request.stages ? std::min(blocks, *request.stages - 1.0) : blocks;
+  const double later = std::min(branches, blocks - 1.0);
+  cost.core_seconds = 0.1 +
+                      named.channel_seconds(20.0 * branches * (1.0 + blocks), 256, 128 * deep) +
+                      named.channel_seconds(5.0 * later, start, 2.0 * root_nodes * ratio * deep) +
+                      named.channel_seconds(3.0 * later, points, root_nodes * ratio);
   cost.memory_bytes =
       named.memory(std::min(most * root_nodes / start, 4.0 * root_nodes * ratio * deep));
   return cost;
@@ -187,6 +207,10 @@ Definition<Thresholds, Settled> definition() {
       "weights are recovered exactly. The first threshold of two uncorrelated tokens without noise "
       "is computed to 1e-5, other ones to the tolerance.";
   d.fields = model_fields<Thresholds>();
+  d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers},
+               "End after this many stages, the first thresholds of a deep model in a fraction of "
+               "the time; the last one has no jump, and exact recovery is not looked for. All "
+               "unless given.");
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance = "7e-4 for two layers of two tokens and for links, 5e-3 for larger models";

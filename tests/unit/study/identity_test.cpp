@@ -48,6 +48,13 @@ TEST(Identity, ChangesWithEverythingThatMatters) {
   }
 }
 
+TEST(Identity, DoesNotChangeWhenAVerbGetsAnOptionWithoutADefault) {
+  const Verb verb = toy_verb();
+  Parameters more = verb.settle({}).parameters;
+  more.set("stages", Value{});
+  EXPECT_EQ(identity(verb, more), key({}));
+}
+
 TEST(Identity, DoesNotChangeBetweenReleases) {
   // Stores on disk are filed under these: a change here makes every old result unfindable.
   EXPECT_EQ(key({}), "680ac771289282ddf7572459fa509aff");

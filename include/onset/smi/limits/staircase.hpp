@@ -25,6 +25,8 @@ struct StaircaseOptions {
   /// Stages that begin above this sample ratio are not followed: what small overlaps grow to below
   /// it is known without them.
   double alpha_stop = std::numeric_limits<double>::infinity();
+  /// Stages after which the staircase ends, the last of them not followed; 0: all.
+  std::size_t max_stages = 0;
   /// Log precisions -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not
   /// held. Empty: none is.
   std::vector<double> held = {};
@@ -48,11 +50,20 @@ struct StaircaseStep {
   Branch branch;  ///< up to the next step, or to perfect recovery
 };
 
+/// The last stage of a staircase that ends after a given number of them: where it begins.
+struct UnfollowedStage {
+  std::vector<std::size_t> blocks;
+  bool trivial = false;
+  Estimate alpha;
+  std::optional<Estimate> cross_growth = {};
+};
+
 /// Which block is learned when, given what was learned before [smi 18, 20], until exact recovery.
 struct Staircase {
   std::vector<StaircaseStep> steps;
-  numerics::Replicates log_evidence;  ///< Psi where nothing is learned
-  double log_evidence_bias = 0.0;     ///< bound on its bias from inner integration
+  std::optional<UnfollowedStage> unfollowed = {};  ///< only with max_stages
+  numerics::Replicates log_evidence;               ///< Psi where nothing is learned
+  double log_evidence_bias = 0.0;                  ///< bound on its bias from inner integration
   /// Blocks that no sample ratio makes learnable from small overlaps, given all others. Empty where
   /// the staircase was stopped.
   std::vector<std::size_t> hard;

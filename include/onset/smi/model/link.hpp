@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "onset/core/parameters.hpp"
 #include "onset/smi/model/field_shape.hpp"
 #include "onset/smi/model/posterior.hpp"
 #include "onset/smi/model/sequence_model.hpp"
@@ -144,7 +145,7 @@ class LinkForm final : public LabelForm {
     for (std::size_t k = 0; k < size_; ++k) {
       label[k] = L::described(observed[k]);
       if (!std::isfinite(label[k])) {
-        return "is " + std::to_string(observed[k]) + ", which is none of this link";
+        return "is " + to_text(Value(observed[k])) + ", which is none of this link";
       }
     }
     return {};

@@ -44,7 +44,11 @@ struct Hermite4Link : OneField {
     y[0] = std::fabs(z[0] * z[0] - 3.0);
   }
   [[nodiscard]] static double observed(double distance) { return distance * distance - 6.0; }
-  [[nodiscard]] static double described(double y) { return std::sqrt(y + 6.0); }
+  [[nodiscard]] static double described(double y) {
+    // No label is below -6, but one in single precision may seem to be.
+    constexpr double single_precision = 1e-5;
+    return std::sqrt(y + 6.0 > -single_precision ? std::fmax(y + 6.0, 0.0) : y + 6.0);
+  }
   [[nodiscard]] static int prediction_size() { return 1; }
   static void prediction(std::span<const double> z, std::span<double> y) {
     const double square = z[0] * z[0];

@@ -133,6 +133,21 @@ TEST(LongStaircase, TwoLayersAtSkipOneHaveTheKnownThresholdsForAnyNumberOfThread
                    staircase(*attention_model(two_layers(1.0)), rough_options(), with_threads(3)));
 }
 
+TEST(LongStaircase, StagesThatAreNotFollowedBeginWhereTheyDoInTheWhole) {
+  StaircaseOptions options;
+  options.tolerance = 0.02;
+  const auto model = attention_model(two_layers(1.0));
+  const Staircase whole = staircase(*model, options, with_threads(2));
+  options.max_stages = 2;
+  const Staircase two = staircase(*model, options, with_threads(2));
+  ASSERT_EQ(two.steps.size(), 1u);
+  ASSERT_TRUE(two.unfollowed);
+  EXPECT_EQ(two.unfollowed->blocks, whole.steps[1].blocks);
+  EXPECT_EQ(two.unfollowed->alpha.value, whole.steps[1].alpha.value);
+  EXPECT_EQ(two.unfollowed->alpha.error, whole.steps[1].alpha.error);
+  EXPECT_TRUE(two.hard.empty());
+}
+
 TEST(LongStaircase, AtSmallAndModerateSkipsTheLastLayerIsLearnedFirstAndWithinTheBound) {
   for (const double skip : {0.1, 4.0}) {
     expect_sound(staircase(*attention_model(two_layers(skip)), rough_options(), with_threads(2)),
