@@ -122,9 +122,8 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   result.table = columns.table(rows_of(stairs));
   if (stairs.unfollowed) {
     result.notes.push_back(
-        "Ended after " + std::to_string(*request.stages) +
-        " stages (--stages): later ones, hard layers and exact recovery were not "
-        "looked for.");
+        "Ended at stage " + std::to_string(*request.stages) +
+        " (--stages): later ones, hard layers and exact recovery were not looked for.");
   } else if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);
     result.notes.push_back(
