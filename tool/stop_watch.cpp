@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 // on the other end does the rest.
 int pipe_ends[2] = {-1, -1};
 std::atomic<int> signals_seen{0};
+std::atomic<bool> hung_up{false};
 static_assert(std::atomic<int>::is_always_lock_free);  // a handler may not wait
 constexpr char signal_byte = 's';
 constexpr char quit_byte = 'q';
@@ -36,6 +37,7 @@ extern "C" void on_signal(int signal) {
   const int saved = errno;
   // A terminal that closes says so twice, through the shell and through the system; that is not the
   // impatience of a second Ctrl-C.
+  if (signal == SIGHUP) hung_up = true;
   if (signals_seen.fetch_add(1) > 0 && signal != SIGHUP) _exit(exit_interrupted);
   send(signal_byte);
   errno = saved;
@@ -60,6 +62,7 @@ StopWatch::StopWatch(std::optional<double> max_seconds) {
     throw std::system_error(errno, std::generic_category(), "pipe");
   }
   signals_seen = 0;
+  hung_up = false;
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
@@ -74,6 +77,8 @@ StopWatch::StopWatch(std::optional<double> max_seconds) {
 }
 
 StopWatch::~StopWatch() {
+  // The second word of a terminal that closes must not cut off what is still to be written.
+  if (hung_up) old_actions.back().sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
     sigaction(stop_signals[i], &old_actions[i], nullptr);
   }

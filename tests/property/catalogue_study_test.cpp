@@ -204,12 +204,12 @@ TEST(CatalogueStudy, EffectiveParametersSettleToThemselves) {
 
 TEST(CatalogueStudy, AFileOnAnAxisIsReadForItsPoint) {
   const std::string folder = ::testing::TempDir();
-  std::ofstream(folder + "/weak.txt") << "1 0.1\n0.1 1\n";
-  std::ofstream(folder + "/strong.txt") << "1 0.5\n0.5 1\n";
+  std::ofstream(folder + "/onset-weak.txt") << "1 0.1\n0.1 1\n";
+  std::ofstream(folder + "/onset-strong.txt") << "1 0.5\n0.5 1\n";
   const Verb& verb = find_verb("smi", "thresholds");
-  const Plan plan = make_plan(
-      study_of(verb, {}, "token-correlation", {folder + "/weak.txt", folder + "/strong.txt"}),
-      {&verb, 1});
+  const Plan plan = make_plan(study_of(verb, {}, "token-correlation",
+                                       {folder + "/onset-weak.txt", folder + "/onset-strong.txt"}),
+                              {&verb, 1});
   ASSERT_EQ(plan.points.size(), 2u);
   EXPECT_EQ(plan.points[0].parameters.text("token-correlation"), "matrix:1,0.1,0.1,1");
   EXPECT_EQ(plan.points[1].parameters.text("token-correlation"), "matrix:1,0.5,0.5,1");

@@ -15,7 +15,9 @@ namespace {
 class Arrays : public ::testing::Test {
  protected:
   [[nodiscard]] static std::filesystem::path file(const Array& array) {
-    const auto path = std::filesystem::path(::testing::TempDir()) / "onset-arrays.npy";
+    // A name of its own: tests run beside one another.
+    const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    const auto path = std::filesystem::path(::testing::TempDir()) / ("onset-" + test + ".npy");
     write_file_atomically(path, to_npy(array));
     return path;
   }
