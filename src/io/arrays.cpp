@@ -45,9 +45,9 @@ ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wan
   if (auto* reals = std::get_if<std::vector<double>>(&array.values)) {
     out.values = std::move(*reals);
   } else {
-    out.values = std::visit(
-        [](const auto& list) { return std::vector<double>(list.begin(), list.end()); },
-        array.values);
+    out.values =
+        std::visit([](const auto& list) { return std::vector<double>(list.begin(), list.end()); },
+                   array.values);
   }
   for (std::size_t i = 0; i < out.values.size(); ++i) {
     if (!std::isfinite(out.values[i])) {

@@ -27,8 +27,8 @@ void keep_rows(Result& result, const Body& body) {
 inline constexpr Estimate no_estimate{std::numeric_limits<double>::quiet_NaN(),
                                       std::numeric_limits<double>::quiet_NaN()};
 
-/// Calls the result unconverged if in some row the error of `column` exceeds the tolerance or is not
-/// known; 0: whatever comes out is fine. `remedy` says what would help.
+/// Calls the result unconverged if in some row the error of `column` exceeds the tolerance or is
+/// not known; 0: whatever comes out is fine. `remedy` says what would help.
 void judge_tolerance(double tolerance, const std::string& column, const std::string& remedy,
                      Result& result);
 

@@ -39,8 +39,8 @@ struct Parameter {
   std::vector<std::string> words;  ///< allowed words (kind word)
   /// Other spellings of some of these words, which are accepted and stand for them.
   std::map<std::string, std::string> aliases = {};
-  std::string text;                ///< one sentence for help; says what the unit is
-  bool operand = false;            ///< may also be given as a bare word: `mha learn DIR`
+  std::string text;      ///< one sentence for help; says what the unit is
+  bool operand = false;  ///< may also be given as a bare word: `mha learn DIR`
   /// Names a folder (kind text); studies refuse it, since a store cannot know its content.
   bool folder = false;
 

@@ -70,9 +70,9 @@ struct StudyRecord {
 /// rollback journal, full synchronisation, one transaction for every finished point, and one writer
 /// at a time (a second one is told who the first is). Readers may look on at any moment.
 ///
-/// Points and studies carry checksums; what does not fit its checksum, or does not hold what it must,
-/// is named when it is read. Stores of the first version have none and get them when they are opened
-/// for writing.
+/// Points and studies carry checksums; what does not fit its checksum, or does not hold what it
+/// must, is named when it is read. Stores of the first version have none and get them when they are
+/// opened for writing.
 ///
 /// All functions throw IoError naming the file; a transaction that fails leaves the file as it was.
 class Store {

@@ -236,8 +236,7 @@ TEST(Parameters, AnotherSpellingOfAWordStandsForIt) {
   reduction.words = {"none", "trace-sqrt"};
   reduction.aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   EXPECT_EQ(parse_value(reduction, "trace/sqrt(L)"), Value(std::string("trace-sqrt")));
-  const Parameters all =
-      complete({&reduction, 1}, {{"reduction", std::string("trace/sqrt(L)")}});
+  const Parameters all = complete({&reduction, 1}, {{"reduction", std::string("trace/sqrt(L)")}});
   EXPECT_EQ(all.text("reduction"), "trace-sqrt");
 }
 
