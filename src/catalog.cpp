@@ -6,13 +6,13 @@
 #include <iterator>
 #include <vector>
 
-#include "onset/aim/verbs.hpp"
+#include "aim/verbs.hpp"
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
+#include "mha/verbs.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
-#include "onset/mha/verbs.hpp"
-#include "onset/smi/verbs.hpp"
-#include "onset/ssi/verbs.hpp"
+#include "smi/verbs.hpp"
+#include "ssi/verbs.hpp"
 
 namespace onset {
 namespace {

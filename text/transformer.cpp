@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::text {
 namespace {

@@ -11,10 +11,10 @@
 #include <system_error>
 #include <vector>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
 #include "onset/version.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"

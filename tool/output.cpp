@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
 
 namespace onset::tool {
 namespace {

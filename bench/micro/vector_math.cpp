@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "aim/learners/amp.hpp"
 #include "aim/limits/curve.hpp"
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 namespace {
 

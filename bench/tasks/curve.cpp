@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "onset/smi/limits/curve.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/curve.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace {
 

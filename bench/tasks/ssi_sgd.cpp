@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "onset/numerics/chi_square.hpp"
-#include "onset/numerics/normal_stream.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/chi_square.hpp"
+#include "numerics/normal_stream.hpp"
+#include "numerics/random.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/aim/verbs.hpp"
+#include "aim/verbs.hpp"
 
 #include "aim/verbs/aim_verbs.hpp"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
-#include "onset/core/printable.hpp"
 
 namespace onset::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/core/outcome.hpp"
+#include "core/outcome.hpp"
 
 #include <cmath>
 #include <cstdio>

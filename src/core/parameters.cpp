@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/numbers.hpp"
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
 
 namespace onset {
 namespace {

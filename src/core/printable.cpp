@@ -1,4 +1,4 @@
-#include "onset/core/printable.hpp"
+#include "core/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "onset/core/suggestion.hpp"
+#include "core/suggestion.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -4,8 +4,8 @@
 
 #include <limits>
 
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
 
 namespace onset {
 

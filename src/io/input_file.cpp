@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/read_file.hpp"
 
 namespace onset::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/io/label_file.hpp"
+#include "io/label_file.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/printable.hpp"
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/io/read_file.hpp"
 
 namespace onset::io {
 namespace {

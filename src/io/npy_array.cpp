@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "core/printable.hpp"
 #include "io/input_file.hpp"
 #include "io/npy_header.hpp"
-#include "onset/core/printable.hpp"
 #include "onset/io/npy.hpp"
 
 namespace onset::io {

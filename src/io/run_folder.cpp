@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "io/json_record.hpp"
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
-#include "onset/io/read_file.hpp"
 
 namespace onset::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/numerics/chebyshev.hpp"
+#include "numerics/chebyshev.hpp"
 
 #include <cmath>
 #include <numbers>

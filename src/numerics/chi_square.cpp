@@ -1,10 +1,10 @@
-#include "onset/numerics/chi_square.hpp"
+#include "numerics/chi_square.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/simd/clones.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/simd/clones.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/numerics/draws.hpp"
+#include "numerics/draws.hpp"
 
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-#include "onset/numerics/gaussian_expectation.hpp"
+#include "numerics/gaussian_expectation.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "numerics/parallel.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "numerics/sobol.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "numerics/point_range.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/random.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::numerics {
 namespace {

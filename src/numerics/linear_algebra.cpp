@@ -1,12 +1,12 @@
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "numerics/blas_buffers.hpp"
+#include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
 
 // Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
 extern "C" {

@@ -1,4 +1,4 @@
-#include "onset/numerics/linear_program.hpp"
+#include "numerics/linear_program.hpp"
 
 #include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>

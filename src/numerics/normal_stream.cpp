@@ -1,10 +1,10 @@
-#include "onset/numerics/normal_stream.hpp"
+#include "numerics/normal_stream.hpp"
 
 #include <algorithm>
 
+#include "numerics/random.hpp"
 #include "numerics/simd/normals.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/numerics/ode.hpp"
+#include "numerics/ode.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 #include "numerics/philox_scalar.hpp"
 #include "numerics/simd/philox.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 
 namespace onset::numerics {
 namespace {

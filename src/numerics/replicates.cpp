@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
 
 namespace onset::numerics {
 

@@ -1,4 +1,4 @@
-#include "onset/numerics/roots.hpp"
+#include "numerics/roots.hpp"
 
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>

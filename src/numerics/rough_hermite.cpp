@@ -1,4 +1,4 @@
-#include "onset/numerics/rough_hermite.hpp"
+#include "numerics/rough_hermite.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "numerics/panel_moments.hpp"
+#include "numerics/parallel.hpp"
 #include "numerics/switch_cuts.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/numerics/singular_values.hpp"
+#include "numerics/singular_values.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "numerics/point_range.hpp"
+#include "numerics/random.hpp"
 #include "numerics/simd/philox.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "onset/numerics/quasi_monte_carlo.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
 
 namespace onset::numerics {
 

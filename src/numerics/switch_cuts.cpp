@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "onset/numerics/roots.hpp"
+#include "numerics/roots.hpp"
 
 namespace onset::numerics {
 namespace {

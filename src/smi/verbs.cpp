@@ -1,4 +1,4 @@
-#include "onset/smi/verbs.hpp"
+#include "smi/verbs.hpp"
 
 #include "smi/verbs/smi_verbs.hpp"
 

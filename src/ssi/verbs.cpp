@@ -1,4 +1,4 @@
-#include "onset/ssi/verbs.hpp"
+#include "ssi/verbs.hpp"
 
 #include "ssi/verbs/ssi_verbs.hpp"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
 
 namespace onset::study {
 namespace codec {

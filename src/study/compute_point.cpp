@@ -1,7 +1,7 @@
 #include <chrono>
 #include <new>
 
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/study/sweep.hpp"
 #include "onset/version.hpp"
 #include "study/host.hpp"

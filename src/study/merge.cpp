@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
 #include "study/codec.hpp"
 #include "study/store_file.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
 #include "onset/study/study.hpp"
 
 namespace onset::study {

@@ -5,9 +5,9 @@
 
 #include <exception>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
 #include "study/codec.hpp"
 #include "study/store_file.hpp"
 #include "study/store_format.hpp"

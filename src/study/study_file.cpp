@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/io/read_file.hpp"
+#include "io/read_file.hpp"
 #include "study/study_reader.hpp"
 
 namespace onset::study {

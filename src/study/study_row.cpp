@@ -5,7 +5,7 @@
 #include <exception>
 #include <stdexcept>
 
-#include "onset/core/printable.hpp"
+#include "core/printable.hpp"
 #include "study/checksum.hpp"
 #include "study/codec.hpp"
 

@@ -5,8 +5,8 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "testing/model_samples.hpp"
 #include "testing/model_statistics.hpp"
 #include "testing/pointwise_checks.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "onset/numerics/gaussian_expectation.hpp"
+#include "numerics/gaussian_expectation.hpp"
 #include "testing/model_samples.hpp"
 
 namespace onset::testing {

@@ -112,6 +112,8 @@ def check_include(layer, inside, target, public, root):
             yield f"{room} must not include {judged} ({target})"
     if VECTOR.match(target) and not inside.startswith("numerics/simd/"):
         yield f"vector code belongs in numerics/simd ({target})"
+    if public and other is not None and not target.startswith("onset/"):
+        yield f"a public header must not include a private one ({target})"
     if public and PRIVATE_LIBRARY.match(target):
         yield f"a public header must not include {target}"
     if TRAINING.match(target):
@@ -144,6 +146,7 @@ BAD_FILES = {
     "src/smi/cousin.cpp": ('#include "onset/aim/model.hpp"', "smi must not include aim"),
     "src/smi/model.cpp": ('#include "onset/io/csv.hpp"', "only verbs touches io"),
     "src/numerics/fast.cpp": ("#include <hwy/highway.h>", "belongs in numerics/simd"),
+    "include/onset/mha/inside.hpp": ('#include "mha/model/layer.hpp"', "must not include a private"),
     "include/onset/io/json.hpp": ("#include <nlohmann/json.hpp>", "public header must not"),
     "include/onset/study/base.hpp": ("#include <sqlite3.h>", "public header must not"),
     "src/io/loud.cpp": ("void f() { std::cout << 1; }", "never prints"),

@@ -12,9 +12,9 @@
 #include <cmath>
 #include <string>
 
-#include "onset/numerics/roots.hpp"
-#include "onset/smi/limits/curve.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "numerics/roots.hpp"
+#include "smi/limits/curve.hpp"
+#include "smi/model/attention_model.hpp"
 #include "support/contexts.hpp"
 #include "support/one_layer_gain.hpp"
 #include "support/scale.hpp"

@@ -8,8 +8,8 @@
 
 #include "onset/smi/limits/channel.hpp"
 #include "onset/smi/limits/staircase.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/prediction_error.hpp"
+#include "smi/model/attention_model.hpp"
 #include "smi/model/uninformed.hpp"
 #include "support/contexts.hpp"
 

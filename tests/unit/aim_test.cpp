@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "aim/verbs.hpp"
 #include "onset/aim.hpp"
-#include "onset/aim/verbs.hpp"
 #include "onset/core/error.hpp"
 #include "support/complaint.hpp"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "onset/ssi.hpp"
-#include "onset/ssi/verbs.hpp"
+#include "ssi/verbs.hpp"
 #include "support/complaint.hpp"
 
 namespace onset::ssi {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/context.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 #include "onset/version.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"

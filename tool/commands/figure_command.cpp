@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
+#include "numerics/simd/vector_math.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
-#include "onset/report/figure.hpp"
+#include "report/figure.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/data_folder.hpp"

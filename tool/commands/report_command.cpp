@@ -3,7 +3,7 @@
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
-#include "onset/report/html_report.hpp"
+#include "report/html_report.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"

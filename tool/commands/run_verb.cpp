@@ -4,11 +4,11 @@
 #include <chrono>
 #include <optional>
 
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
-#include "onset/report/drawing_failed.hpp"
-#include "onset/report/result_figure.hpp"
+#include "report/drawing_failed.hpp"
+#include "report/result_figure.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"

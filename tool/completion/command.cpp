@@ -4,8 +4,8 @@
 #include <sstream>
 #include <vector>
 
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/completion/completion.hpp"

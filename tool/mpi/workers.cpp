@@ -8,9 +8,9 @@
 #include <sstream>
 #include <thread>
 
+#include "numerics/simd/vector_math.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/output.hpp"
 #include "tool/stop_watch.hpp"

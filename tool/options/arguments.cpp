@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
 
 namespace onset::tool {
 namespace {

@@ -9,9 +9,9 @@
 #include "aim/learners/adaptive_damping.hpp"
 #include "aim/limits/spectrum.hpp"
 #include "aim/model/channel.hpp"
+#include "numerics/linear_algebra.hpp"
+#include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/parallel.hpp"
 
 namespace onset::aim {
 namespace {

@@ -5,10 +5,10 @@
 #include <span>
 
 #include "aim/model/channel.hpp"
+#include "numerics/linear_algebra.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

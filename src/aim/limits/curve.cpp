@@ -6,7 +6,7 @@
 
 #include "aim/limits/root_between.hpp"
 #include "aim/limits/spectrum.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::aim {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "numerics/roots.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/roots.hpp"
 
 namespace onset::aim {
 

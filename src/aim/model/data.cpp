@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "aim/model/channel.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/linear_algebra.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::aim {
 namespace {

@@ -14,8 +14,8 @@
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

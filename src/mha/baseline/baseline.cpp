@@ -9,8 +9,8 @@
 
 #include "mha/learners/polish/separable_fit.hpp"
 #include "mha/learners/refusal/reasons.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::mha {
 namespace {

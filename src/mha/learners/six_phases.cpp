@@ -9,8 +9,8 @@
 #include "mha/learners/phase_run.hpp"
 #include "mha/learners/refine/trimmed_refinement.hpp"
 #include "mha/learners/refusal/reasons.hpp"
+#include "numerics/singular_values.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/singular_values.hpp"
 
 namespace onset::mha {
 namespace {

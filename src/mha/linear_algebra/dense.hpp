@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 namespace onset::mha {
 

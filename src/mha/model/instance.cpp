@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::mha {
 namespace {

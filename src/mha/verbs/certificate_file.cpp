@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/read_file.hpp"
 #include "mha/verbs/certificate_field.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/read_file.hpp"
 
 namespace onset::mha {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/parts.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/linear_algebra.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha::verifier {
 namespace {

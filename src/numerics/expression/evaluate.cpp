@@ -3,7 +3,7 @@
 #include <span>
 
 #include "numerics/expression/tape.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::numerics {
 namespace {

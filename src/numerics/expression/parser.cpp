@@ -6,8 +6,8 @@
 #include <numbers>
 #include <string>
 
+#include "core/suggestion.hpp"
 #include "numerics/expression/tape.hpp"
-#include "onset/core/suggestion.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/numerics/simd/float_vectors.hpp"
+#include "numerics/simd/float_vectors.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "numerics/simd/float_vectors.cpp"

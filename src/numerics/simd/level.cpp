@@ -10,8 +10,8 @@
 #include <hwy/highway.h>
 
 #include "numerics/simd/dispatch.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace onset::numerics::simd::HWY_NAMESPACE {

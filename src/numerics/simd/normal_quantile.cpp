@@ -14,7 +14,7 @@
 
 #include "numerics/simd/dispatch.hpp"
 #include "numerics/simd/same_size.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace onset::numerics::simd::HWY_NAMESPACE {

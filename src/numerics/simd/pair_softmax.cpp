@@ -1,4 +1,4 @@
-#include "onset/numerics/simd/pair_softmax.hpp"
+#include "numerics/simd/pair_softmax.hpp"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // exp, log and sigmoid: Highway's polynomials, with the edges of the range made right.
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 #include <cstddef>
 #include <limits>

@@ -3,8 +3,8 @@
 #include "io/json_record.hpp"
 #include "onset/io/format.hpp"
 #include "onset/io/run_folder.hpp"
-#include "onset/report/figure.hpp"
 #include "onset/version.hpp"
+#include "report/figure.hpp"
 #include "report/gnuplot/gnuplot.hpp"
 
 namespace onset::report {

@@ -2,9 +2,9 @@
 #include <map>
 #include <system_error>
 
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
-#include "onset/report/figure.hpp"
+#include "report/figure.hpp"
 
 namespace onset::report {
 namespace {

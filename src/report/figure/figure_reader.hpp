@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "io/toml_reader.hpp"
-#include "onset/report/figure_spec.hpp"
+#include "report/figure_spec.hpp"
 
 /// Readers of the parts of a figure file. All complain with the place of what is wrong.
 namespace onset::report {

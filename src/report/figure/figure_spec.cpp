@@ -1,11 +1,11 @@
-#include "onset/report/figure_spec.hpp"
+#include "report/figure_spec.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/read_file.hpp"
 #include "report/figure/figure_reader.hpp"
 
 namespace onset::report {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/suggestion.hpp"
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
-#include "onset/io/read_file.hpp"
 
 namespace onset::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/core/suggestion.hpp"
+#include "core/suggestion.hpp"
 #include "report/figure/figure_reader.hpp"
 
 namespace onset::report {

@@ -1,4 +1,4 @@
-#include "onset/report/result_figure.hpp"
+#include "report/result_figure.hpp"
 
 #include "report/figure/default_drawing.hpp"
 #include "report/gnuplot/gnuplot.hpp"

@@ -15,7 +15,7 @@
 
 #include "io/child_process.hpp"
 #include "onset/core/error.hpp"
-#include "onset/report/drawing_failed.hpp"
+#include "report/drawing_failed.hpp"
 #include "report/gnuplot/gnuplot.hpp"
 #include "report/gnuplot/no_children.hpp"
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "onset/report/html_report.hpp"
 #include "onset/version.hpp"
 #include "report/html/page.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/text.hpp"
+#include "report/html_report.hpp"
 
 namespace onset::report {
 namespace {

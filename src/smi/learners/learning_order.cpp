@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "onset/core/outcome.hpp"
+#include "core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::smi {

@@ -1,12 +1,12 @@
-#include "onset/smi/learners/message_passing.hpp"
+#include "smi/learners/message_passing.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "smi/learners/message_sweep.hpp"
 #include "smi/learners/test_error.hpp"
 

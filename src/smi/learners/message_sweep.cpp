@@ -4,7 +4,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 #include "smi/learners/smoothed_posterior.hpp"
 #include "smi/learners/token_rows.hpp"
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
-#include "onset/smi/model/dataset.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 #include "smi/learners/prior_covariance.hpp"
+#include "smi/model/dataset.hpp"
 
 namespace onset::smi {
 

@@ -1,9 +1,9 @@
-#include "onset/smi/learners/overlaps.hpp"
+#include "smi/learners/overlaps.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 namespace onset::smi {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/linear_algebra.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/linear_algebra.hpp"
 #include "onset/numerics/quadrature.hpp"
 
 namespace onset::smi {

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <string>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
-#include "onset/smi/model/attention_model.hpp"
-#include "onset/smi/model/dataset.hpp"
 #include "smi/learners/attention_loss.hpp"
 #include "smi/learners/sgd_start.hpp"
 #include "smi/learners/token_rows.hpp"
+#include "smi/model/attention_model.hpp"
+#include "smi/model/dataset.hpp"
 
 namespace onset::smi {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
-#include "onset/smi/learners/overlaps.hpp"
 #include "onset/smi/model/deep_attention.hpp"
+#include "smi/learners/overlaps.hpp"
 
 namespace onset::smi {
 

@@ -3,8 +3,8 @@
 #include <stop_token>
 #include <string>
 
+#include "numerics/draws.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/draws.hpp"
 #include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 #include "smi/learners/sgd.hpp"

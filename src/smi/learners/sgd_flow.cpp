@@ -3,12 +3,12 @@
 #include <functional>
 #include <string>
 
+#include "numerics/ode.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/ode.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 #include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 #include "smi/learners/sgd.hpp"

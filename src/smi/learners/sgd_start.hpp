@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "onset/smi/model/attention_model.hpp"
 #include "smi/learners/sgd.hpp"
 #include "smi/learners/test_error.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 
 namespace onset::smi {

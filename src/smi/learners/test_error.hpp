@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "onset/smi/learners/overlaps.hpp"
 #include "onset/smi/model/sequence_model.hpp"
+#include "smi/learners/overlaps.hpp"
 
 namespace onset::smi {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "onset/numerics/simd/clones.hpp"
+#include "numerics/simd/clones.hpp"
 
 namespace onset::smi {
 namespace {

@@ -5,10 +5,10 @@
 #include <numbers>
 #include <string>
 
+#include "numerics/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/gaussian_expectation.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {

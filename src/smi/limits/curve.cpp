@@ -1,4 +1,4 @@
-#include "onset/smi/limits/curve.hpp"
+#include "smi/limits/curve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/prediction_error.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {

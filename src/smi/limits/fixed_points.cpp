@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "numerics/roots.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/roots.hpp"
 
 namespace onset::smi {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/smi/limits/potential.hpp"
+#include "smi/limits/potential.hpp"
 
 #include <algorithm>
 #include <cmath>

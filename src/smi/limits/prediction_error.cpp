@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "onset/numerics/gaussian_expectation.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "numerics/gaussian_expectation.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "numerics/quasi_monte_carlo.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "smi/limits/branch_end.hpp"
 #include "smi/limits/channel_at_zero.hpp"
 #include "smi/limits/inner_nodes.hpp"

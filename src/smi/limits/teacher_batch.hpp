@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "onset/numerics/gaussian_expectation.hpp"
+#include "numerics/gaussian_expectation.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 
 namespace onset::smi {

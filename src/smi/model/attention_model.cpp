@@ -1,4 +1,4 @@
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/model/attention_model.hpp"
 
 #include <cmath>
 

@@ -1,13 +1,13 @@
-#include "onset/smi/model/dataset.hpp"
+#include "smi/model/dataset.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
 
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <string>
 
+#include "numerics/parallel.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 #include "smi/model/posterior/two_token_kernels.hpp"
 
 namespace onset::smi {

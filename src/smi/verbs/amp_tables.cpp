@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/verbs/named_model.hpp"
 #include "smi/verbs/overlap_columns.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "onset/core/verb.hpp"
-#include "onset/smi/learners/message_passing.hpp"
+#include "smi/learners/message_passing.hpp"
 
 namespace onset::smi {
 

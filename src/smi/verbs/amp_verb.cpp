@@ -5,12 +5,12 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "io/data_manifest.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
-#include "onset/smi/learners/message_passing.hpp"
+#include "smi/learners/message_passing.hpp"
 #include "smi/verbs/amp_tables.hpp"
 #include "smi/verbs/data_folder.hpp"
 #include "smi/verbs/model_fields.hpp"

@@ -8,7 +8,7 @@
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
-#include "onset/smi/limits/curve.hpp"
+#include "smi/limits/curve.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 #include "smi/verbs/smi_verbs.hpp"

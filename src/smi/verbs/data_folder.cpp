@@ -10,9 +10,9 @@
 #include <string>
 
 #include "io/arrays.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {

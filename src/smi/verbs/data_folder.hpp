@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "onset/core/artifact.hpp"
-#include "onset/smi/model/dataset.hpp"
+#include "smi/model/dataset.hpp"
 
 namespace onset::smi {
 

@@ -3,7 +3,7 @@
 #include "core/fields.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 #include "smi/verbs/named_model.hpp"
 
 /// What all requests of the family have in common: the fields that describe the model.

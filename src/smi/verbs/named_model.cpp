@@ -7,12 +7,12 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
+#include "io/read_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
-#include "onset/core/suggestion.hpp"
-#include "onset/io/read_file.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 
 namespace onset::smi {
 namespace {

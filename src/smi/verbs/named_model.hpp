@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "onset/core/parameters.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
+#include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/outcome.hpp"
-#include "onset/numerics/parallel.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
-#include "onset/smi/model/dataset.hpp"
 #include "smi/learners/sgd.hpp"
+#include "smi/model/dataset.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/passage_table.hpp"
 #include "smi/verbs/smi_verbs.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "io/label_file.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/label_file.hpp"
 #include "smi/learners/vocabulary.hpp"
 
 namespace onset::smi {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/printable.hpp"
 #include "io/child_process.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/printable.hpp"
 
 namespace onset::smi {
 namespace {

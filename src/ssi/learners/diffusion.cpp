@@ -1,11 +1,11 @@
-#include "onset/ssi/learners/diffusion.hpp"
+#include "ssi/learners/diffusion.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "ssi/learners/chain/chain.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/normal_stream.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/simd/float_vectors.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/normal_stream.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/simd/float_vectors.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
 namespace onset::ssi {

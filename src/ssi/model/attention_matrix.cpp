@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/pair_softmax.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/clones.hpp"
+#include "numerics/simd/pair_softmax.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::ssi {
 namespace {

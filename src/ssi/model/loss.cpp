@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "onset/numerics/simd/clones.hpp"
+#include "numerics/simd/clones.hpp"
 
 namespace onset::ssi {
 namespace {

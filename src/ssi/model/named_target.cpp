@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "onset/core/suggestion.hpp"
+#include "core/suggestion.hpp"
 #include "onset/ssi/model/link.hpp"
 #include "ssi/model/single_word.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::ssi {
 

@@ -2,11 +2,11 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
-#include "onset/ssi/learners/diffusion.hpp"
 #include "onset/ssi/limits/flow.hpp"
+#include "ssi/learners/diffusion.hpp"
 #include "ssi/learners/ensemble.hpp"
 #include "ssi/model/parity.hpp"
 #include "ssi/verbs/model_fields.hpp"

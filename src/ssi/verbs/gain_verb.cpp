@@ -1,8 +1,8 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/learners/gain.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/landscape.hpp"
 #include "ssi/verbs/model_fields.hpp"

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
 #include "ssi/limits/phase/phase.hpp"
 #include "ssi/verbs/named_model.hpp"

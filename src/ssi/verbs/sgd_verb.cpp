@@ -3,10 +3,10 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/outcome.hpp"
 #include "core/rows.hpp"
-#include "onset/core/outcome.hpp"
 #include "onset/ssi.hpp"
-#include "onset/ssi/learners/diffusion.hpp"
+#include "ssi/learners/diffusion.hpp"
 #include "ssi/learners/ensemble.hpp"
 #include "ssi/verbs/as_option.hpp"
 #include "ssi/verbs/model_fields.hpp"

@@ -1,4 +1,4 @@
-#include "onset/core/suggestion.hpp"
+#include "core/suggestion.hpp"
 
 #include <gtest/gtest.h>
 

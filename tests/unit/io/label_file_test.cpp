@@ -1,4 +1,4 @@
-#include "onset/io/label_file.hpp"
+#include "io/label_file.hpp"
 
 #include <gtest/gtest.h>
 

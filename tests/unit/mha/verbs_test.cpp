@@ -1,4 +1,4 @@
-#include "onset/mha/verbs.hpp"
+#include "mha/verbs.hpp"
 
 #include <gtest/gtest.h>
 

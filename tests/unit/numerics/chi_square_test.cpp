@@ -1,4 +1,4 @@
-#include "onset/numerics/chi_square.hpp"
+#include "numerics/chi_square.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "onset/numerics/gaussian_expectation.hpp"
+#include "numerics/gaussian_expectation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cmath>
 
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 

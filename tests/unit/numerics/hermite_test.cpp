@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "numerics/chebyshev.hpp"
+#include "numerics/ode.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/chebyshev.hpp"
-#include "onset/numerics/ode.hpp"
 
 namespace onset::numerics {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "numerics/lattice_search.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
 
 namespace onset::numerics {
 namespace {

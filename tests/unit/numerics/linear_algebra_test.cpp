@@ -1,4 +1,4 @@
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "support/complaint.hpp"
 
 namespace onset::numerics {

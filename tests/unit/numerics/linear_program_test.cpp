@@ -1,4 +1,4 @@
-#include "onset/numerics/linear_program.hpp"
+#include "numerics/linear_program.hpp"
 
 #include <gtest/gtest.h>
 

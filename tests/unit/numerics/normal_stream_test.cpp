@@ -1,4 +1,4 @@
-#include "onset/numerics/normal_stream.hpp"
+#include "numerics/normal_stream.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <numbers>
 #include <vector>
 
+#include "numerics/random.hpp"
 #include "numerics/simd/normals.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "unit/numerics/simd_levels.hpp"
 
 namespace onset::numerics {

@@ -1,4 +1,4 @@
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -6,8 +6,8 @@
 
 #undef philox4x32  // a macro of Random123, and our function
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "unit/numerics/simd_levels.hpp"
 
 namespace onset::numerics {

@@ -1,4 +1,4 @@
-#include "onset/numerics/roots.hpp"
+#include "numerics/roots.hpp"
 
 #include <gtest/gtest.h>
 

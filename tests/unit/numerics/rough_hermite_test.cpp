@@ -1,4 +1,4 @@
-#include "onset/numerics/rough_hermite.hpp"
+#include "numerics/rough_hermite.hpp"
 
 #include <gtest/gtest.h>
 

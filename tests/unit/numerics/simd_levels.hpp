@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "numerics/simd/level.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::testing {
 

@@ -1,12 +1,12 @@
-#include "onset/numerics/singular_values.hpp"
+#include "numerics/singular_values.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::numerics {
 namespace {

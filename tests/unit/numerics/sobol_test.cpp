@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "numerics/quasi_monte_carlo.hpp"
 #include "numerics/sobol.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/quasi_monte_carlo.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::numerics {

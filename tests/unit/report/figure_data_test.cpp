@@ -1,4 +1,4 @@
-#include "onset/report/figure_data.hpp"
+#include "report/figure_data.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "onset/report/figure_spec.hpp"
+#include "report/figure_spec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "onset/report/html_report.hpp"
+#include "report/html_report.hpp"
 
 #include <cstdio>
 #include <set>

@@ -9,7 +9,7 @@
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/verb.hpp"
-#include "onset/report/figure_data.hpp"
+#include "report/figure_data.hpp"
 
 namespace onset::report {
 

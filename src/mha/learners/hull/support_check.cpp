@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/linear_program.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
-#include "onset/numerics/singular_values.hpp"
+#include "numerics/linear_program.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
+#include "numerics/singular_values.hpp"
 
 namespace onset::mha {
 namespace {

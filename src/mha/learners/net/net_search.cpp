@@ -7,8 +7,8 @@
 
 #include "mha/learners/net/tuple_search.hpp"
 #include "mha/linear_algebra/decompositions.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::mha {
 namespace {

@@ -1,7 +1,7 @@
 #include "mha/learners/net/tuple_certificate.hpp"
 
-#include "onset/numerics/linear_program.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/linear_program.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/linear_algebra.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 namespace {

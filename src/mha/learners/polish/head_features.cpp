@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 namespace {

@@ -11,7 +11,7 @@
 #include "mha/learners/refusal/reasons.hpp"
 #include "mha/learners/verdict/posterior_checks.hpp"
 #include "mha/model/canonical.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::mha {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "onset/numerics/linear_program.hpp"
+#include "numerics/linear_program.hpp"
 
 namespace onset::mha {
 

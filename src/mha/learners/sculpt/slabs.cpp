@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/parallel.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 namespace {

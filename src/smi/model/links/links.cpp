@@ -1,7 +1,7 @@
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
 #include "onset/smi/model/link.hpp"
 #include "smi/model/links/attention_link.hpp"
 #include "smi/model/links/committee_link.hpp"

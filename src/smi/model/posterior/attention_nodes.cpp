@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/clones.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::smi {
 namespace {

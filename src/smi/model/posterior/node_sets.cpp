@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/clones.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::smi {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/clones.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "smi/model/posterior/ratio_bias.hpp"
 
 namespace onset::smi {

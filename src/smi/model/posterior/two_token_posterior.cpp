@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include "onset/numerics/quasi_monte_carlo.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "smi/model/posterior/node_sets.hpp"
 #include "smi/model/posterior/ratio_bias.hpp"
 

@@ -2,7 +2,7 @@
 // only one normal and one chi-square are needed. [ssi 32, 33]
 #include <cmath>
 
-#include "onset/numerics/simd/clones.hpp"
+#include "numerics/simd/clones.hpp"
 #include "ssi/learners/chain/chain.hpp"
 
 namespace onset::ssi {

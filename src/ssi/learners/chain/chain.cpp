@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/chi_square.hpp"
-#include "onset/numerics/normal_stream.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
-#include "onset/numerics/simd/clones.hpp"
+#include "numerics/chi_square.hpp"
+#include "numerics/normal_stream.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/clones.hpp"
 
 namespace onset::ssi {
 namespace {

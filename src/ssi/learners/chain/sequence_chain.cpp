@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "onset/numerics/simd/clones.hpp"
+#include "numerics/simd/clones.hpp"
 #include "ssi/learners/chain/chain.hpp"
 
 namespace onset::ssi {

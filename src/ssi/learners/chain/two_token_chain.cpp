@@ -2,8 +2,8 @@
 // model. What sequence_chain() does link by link happens here in two passes over the lanes.
 #include <cmath>
 
-#include "onset/numerics/simd/clones.hpp"
-#include "onset/numerics/simd/pair_softmax.hpp"
+#include "numerics/simd/clones.hpp"
+#include "numerics/simd/pair_softmax.hpp"
 #include "ssi/learners/chain/chain.hpp"
 
 namespace onset::ssi {

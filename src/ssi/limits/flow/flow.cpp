@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/ode.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/ode.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "onset/numerics/chebyshev.hpp"
+#include "numerics/chebyshev.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "numerics/chebyshev.hpp"
+#include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/chebyshev.hpp"
-#include "onset/numerics/parallel.hpp"
 #include "ssi/limits/spectrum/link_projection.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
 

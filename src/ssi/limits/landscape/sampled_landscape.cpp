@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/gaussian_expectation.hpp"
+#include "numerics/gaussian_expectation.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onset/numerics/gaussian_expectation.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/gaussian_expectation.hpp"
+#include "numerics/random.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "numerics/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/gaussian_expectation.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"
 

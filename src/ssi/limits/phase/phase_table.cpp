@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "onset/numerics/roots.hpp"
+#include "numerics/roots.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "onset/numerics/rough_hermite.hpp"
+#include "numerics/rough_hermite.hpp"
 #include "onset/ssi/model/link.hpp"
 
 namespace onset::ssi {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
-#include "onset/core/suggestion.hpp"
 #include "onset/ssi/model/student.hpp"
 
 namespace onset::ssi {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "unit/aim/problem.hpp"
 

@@ -8,10 +8,10 @@
 #include <numbers>
 #include <vector>
 
+#include "numerics/linear_algebra.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/linear_algebra.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::aim {
 namespace {

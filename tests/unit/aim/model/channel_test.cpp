@@ -13,8 +13,8 @@
 #include "aim/learners/gradient_descent.hpp"
 #include "aim/limits/curve.hpp"
 #include "aim/model/channels/exact_information.hpp"
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "unit/aim/problem.hpp"
 

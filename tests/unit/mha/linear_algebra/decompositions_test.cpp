@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::mha {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/vector_math.hpp"
 #include "unit/numerics/simd_levels.hpp"
 #include "unit/numerics/ulps.hpp"
 

@@ -1,11 +1,11 @@
-#include "onset/numerics/simd/pair_softmax.hpp"
+#include "numerics/simd/pair_softmax.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "unit/numerics/simd_levels.hpp"
 
 namespace onset::numerics {

@@ -1,4 +1,4 @@
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 #include "unit/numerics/simd_levels.hpp"
 #include "unit/numerics/ulps.hpp"
 

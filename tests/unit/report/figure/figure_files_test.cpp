@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "onset/core/error.hpp"
-#include "onset/report/figure.hpp"
+#include "report/figure.hpp"
 #include "unit/report/toy_figure.hpp"
 
 namespace onset::report {

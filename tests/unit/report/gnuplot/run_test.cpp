@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "onset/core/error.hpp"
-#include "onset/report/drawing_failed.hpp"
+#include "report/drawing_failed.hpp"
 #include "report/gnuplot/gnuplot.hpp"
 #include "report/gnuplot/plot_text.hpp"
 #include "unit/report/hostile_text.hpp"

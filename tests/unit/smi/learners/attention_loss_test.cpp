@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {

@@ -1,4 +1,4 @@
-#include "onset/smi/learners/message_passing.hpp"
+#include "smi/learners/message_passing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "onset/smi/model/link.hpp"
-#include "onset/smi/model/links.hpp"
 #include "onset/testing/check_model.hpp"
+#include "smi/model/attention_model.hpp"
+#include "smi/model/links.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "support/one_layer_gain.hpp"

@@ -1,14 +1,14 @@
-#include "onset/smi/learners/overlaps.hpp"
+#include "smi/learners/overlaps.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "onset/numerics/random.hpp"
-#include "onset/smi/model/attention_model.hpp"
-#include "onset/smi/model/links.hpp"
+#include "numerics/random.hpp"
 #include "smi/learners/test_error.hpp"
 #include "smi/limits/prediction_error.hpp"
+#include "smi/model/attention_model.hpp"
+#include "smi/model/links.hpp"
 
 namespace onset::smi {
 namespace {

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 
 namespace onset::smi {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "smi/learners/text_training.hpp"
 
 namespace onset::smi::testing {

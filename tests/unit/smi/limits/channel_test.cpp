@@ -7,10 +7,10 @@
 #include <numbers>
 #include <string>
 
+#include "numerics/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/gaussian_expectation.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "smi/limits/teacher_batch.hpp"
+#include "smi/model/attention_model.hpp"
 #include "smi/model/uninformed.hpp"
 #include "support/channel_comparisons.hpp"
 #include "support/contexts.hpp"

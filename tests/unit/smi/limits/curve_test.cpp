@@ -1,5 +1,5 @@
-#include "onset/smi/limits/curve.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/limits/curve.hpp"
+#include "smi/model/attention_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/model/links.hpp"
 #include "smi/limits/prediction_error.hpp"
+#include "smi/model/links.hpp"
 #include "support/plain_iteration.hpp"
 
 namespace onset::smi {

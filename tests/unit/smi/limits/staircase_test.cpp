@@ -1,5 +1,5 @@
 #include "onset/smi/limits/staircase.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/model/attention_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "onset/smi/model/dataset.hpp"
+#include "smi/model/dataset.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/model/attention_model.hpp"
+#include "smi/model/attention_model.hpp"
 #include "support/contexts.hpp"
 
 namespace onset::smi {

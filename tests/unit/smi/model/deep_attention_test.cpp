@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "onset/numerics/random.hpp"
 
 namespace onset::smi {
 namespace {

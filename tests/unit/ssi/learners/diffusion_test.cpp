@@ -1,4 +1,4 @@
-#include "onset/ssi/learners/diffusion.hpp"
+#include "ssi/learners/diffusion.hpp"
 
 #include <gtest/gtest.h>
 

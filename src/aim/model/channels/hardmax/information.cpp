@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/nodes.hpp"
-#include "onset/numerics/chebyshev.hpp"
-#include "onset/numerics/parallel.hpp"
+#include "numerics/chebyshev.hpp"
+#include "numerics/parallel.hpp"
 
 namespace onset::aim {
 namespace {

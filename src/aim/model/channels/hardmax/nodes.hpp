@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/information.hpp"
+#include "numerics/chebyshev.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
-#include "onset/numerics/chebyshev.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/information.hpp"
-#include "onset/numerics/parallel.hpp"
-#include "onset/numerics/random.hpp"
-#include "onset/numerics/simd/vector_math.hpp"
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/vector_math.hpp"
 
 namespace onset::aim {
 namespace {

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "onset/smi/limits/curve.hpp"
-#include "onset/smi/limits/potential.hpp"
 #include "onset/smi/limits/staircase.hpp"
-#include "onset/smi/model/attention_model.hpp"
-#include "onset/smi/model/links.hpp"
+#include "smi/limits/curve.hpp"
+#include "smi/limits/potential.hpp"
+#include "smi/model/attention_model.hpp"
+#include "smi/model/links.hpp"
 #include "support/contexts.hpp"
 
 namespace onset::smi {

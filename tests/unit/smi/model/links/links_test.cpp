@@ -1,4 +1,4 @@
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 #include "smi/model/links/normal_tail.hpp"
 #include "unit/smi/model/links/link_oracles.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 #include "unit/smi/model/links/link_oracles.hpp"
 
 namespace onset::smi {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "onset/smi/model/posterior.hpp"
 #include "unit/smi/model/posterior/brute_force_posterior.hpp"
 

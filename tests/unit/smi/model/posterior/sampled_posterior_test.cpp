@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "onset/core/error.hpp"
-#include "onset/smi/model/attention_model.hpp"
 #include "onset/testing/check_model.hpp"
+#include "smi/model/attention_model.hpp"
 #include "smi/model/posterior/one_layer_posterior.hpp"
 #include "support/contexts.hpp"
 #include "unit/smi/model/posterior/posterior_cases.hpp"

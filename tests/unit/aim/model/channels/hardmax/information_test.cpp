@@ -11,7 +11,7 @@
 
 #include "aim/model/channels/hardmax/nodes.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "support/scale.hpp"
 
 namespace onset::aim {

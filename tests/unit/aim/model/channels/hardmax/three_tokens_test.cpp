@@ -8,7 +8,7 @@
 
 #include "aim/model/channels/hardmax/information.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/math/special_functions/bessel.hpp>
 
-#include "onset/smi/model/links.hpp"
+#include "smi/model/links.hpp"
 #include "unit/smi/model/links/link_oracles.hpp"
 
 namespace onset::smi {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "onset/report/figure_data.hpp"
-#include "onset/report/figure_spec.hpp"
+#include "report/figure_data.hpp"
+#include "report/figure_spec.hpp"
 
 namespace onset::report {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
-#include "onset/smi/learners/overlaps.hpp"
-#include "onset/smi/model/dataset.hpp"
 #include "onset/smi/model/sequence_model.hpp"
+#include "smi/learners/overlaps.hpp"
+#include "smi/model/dataset.hpp"
 
 namespace onset::smi {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "onset/numerics/chi_square.hpp"
-#include "onset/numerics/random.hpp"
+#include "numerics/chi_square.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::numerics {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "onset/numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra.hpp"
 
 namespace onset::numerics {
 

@@ -7,9 +7,9 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/verb.hpp"
-#include "onset/report/figure_spec.hpp"
 #include "onset/study/store.hpp"
 #include "onset/study/sweep.hpp"
+#include "report/figure_spec.hpp"
 
 namespace onset::report {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "onset/numerics/random.hpp"
+#include "numerics/random.hpp"
 
 namespace onset::numerics {
 
