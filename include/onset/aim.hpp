@@ -21,8 +21,8 @@
 ///   tokens, rho      tokens T of a sample; width ratio r/d of the matrix W
 ///   beta             inverse temperature of softmax labels
 ///   noise            standard deviation of noise on linear labels, 0 unless given
-///   noise_variance   the same as a variance s; one of the two is given, and settling fills the
-///   other noise_kind       whether it is s (1 + delta_ab) or s on every entry
+///   noise_variance   the same as a variance s; give one of the two, settling fills the other
+///   noise_kind       whether it is s (1 + delta_ab) or s on every entry
 /// `alpha` is the sample ratio n/d^2: samples over dimension squared.
 namespace onset::aim {
 
@@ -42,13 +42,13 @@ struct Curve {
   double label_scale = 1.0;
   std::vector<double> alpha = {};
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of mmse
+  std::optional<double> tol = {};  ///< target standard error of mmse
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
 };
 
-/// When the matrix starts to be learned, and is known exactly.
+/// Where the matrix starts to be learned, and where it is known exactly.
 struct Thresholds {
   std::string channel = "softmax";
   int tokens = 2;
@@ -63,7 +63,7 @@ struct Thresholds {
   HardmaxOutput output = HardmaxOutput::exact;
   double label_scale = 1.0;
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of alpha, relative to it above 1
+  std::optional<double> tol = {};  ///< target standard error of alpha, relative to alpha above 1
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -72,17 +72,17 @@ struct Thresholds {
 /// Eigenvalues of the matrix as the labels show it, and their best denoiser.
 struct Spectrum {
   double rho = 0.5;
-  std::optional<double> delta = {};  ///< variance of the noise; required
-  int points = 101;                  ///< in each band
+  std::optional<double> delta = {};  ///< the variance of the noise; required
+  int points = 101;                  ///< the number of points in each band
   std::uint64_t seed = 1;
-  double tol = 1e-9;  ///< of density; not used
+  double tol = 1e-9;  ///< target standard error of the density; not used
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
 };
 
-/// Approximate message passing, on drawn data or those of a folder. Fields of the model that are
-/// not given come from the folder's manifest, or else have the defaults of the other requests.
+/// Approximate message passing, on drawn data or on those of a folder. Model fields that are not
+/// given come from the folder's manifest, or else have the defaults of the other requests.
 struct Amp {
   std::optional<std::string> channel = {};
   std::optional<int> tokens = {};
@@ -94,12 +94,13 @@ struct Amp {
   std::optional<int> dim = {};
   std::optional<int> runs = {};
   std::vector<double> alpha = {};
-  std::optional<std::string> data = {};  ///< a folder
+  std::optional<std::string> data =
+      {};  ///< the folder with the data; they are drawn if it is not given
   int iterations = 500;
   double damping = 0.5;
   ScoreVariances variances = ScoreVariances::norms;
   std::uint64_t seed = 1;
-  double tol = 0.05;  ///< of mse; not used to stop
+  double tol = 0.05;  ///< target standard error of mse; it does not end a run
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -116,12 +117,12 @@ struct Gd {
   std::optional<double> noise = {};
   int dim = 100;
   std::vector<double> alpha = {};
-  int starts = 8;  ///< students on each data set
-  int runs = 4;    ///< data sets
+  int starts = 8;  ///< the number of students on each data set
+  int runs = 4;    ///< the number of data sets
   int steps = 1000;
   double rate = 0.1;
   std::uint64_t seed = 1;
-  double tol = 0.05;  ///< of mse_averaged; not used to stop
+  double tol = 0.05;  ///< target standard error of mse_averaged; it does not end a run
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;

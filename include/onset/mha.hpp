@@ -25,10 +25,8 @@
 ///   scale       Frobenius norm of a typical theta
 ///   coherence   theta_i = G + coherence G_i; 0: independent heads
 ///   noise       standard deviation of label noise, per coordinate
-///   degenerate, degree   whether the layer hides its heads, and how far it goes; all the way
-///   unless
-///                        given
-/// `tol` has no effect: numbers are of one run and of the examples at hand.
+///   degenerate, degree   whether and how far the layer hides its heads (by default all the way)
+/// `tol` has no effect: the numbers are facts about one run and the examples at hand.
 namespace onset::mha {
 
 /// Random examples of a random layer: the artifacts X.npy, Y.npy, truth/theta.npy, truth/w.npy.
@@ -88,7 +86,7 @@ struct Evaluate {
 struct Baseline {
   std::string examples = {};
   int heads = 2;
-  int starts = 4;  ///< of each method
+  int starts = 4;  ///< the number of starts of each method
   double scale = 3.0;
   int lm_steps = 60;      ///< budget of a Levenberg-Marquardt start, in Jacobians
   int adam_steps = 2500;  ///< budget of an Adam start, in minibatches; 0: no Adam

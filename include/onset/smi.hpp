@@ -34,9 +34,9 @@ struct Thresholds {
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
-  std::optional<int> stages = {};  ///< ends after so many, the last one without its jump
+  std::optional<int> stages = {};  ///< ends after this many stages, the last one without its jump
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of alpha
+  std::optional<double> tol = {};  ///< target standard error of alpha
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -54,11 +54,11 @@ struct Curve {
   std::string link = "none";
   std::vector<double> alpha = {};
   BranchChoice branch = BranchChoice::uninformed;
-  std::vector<int> unlearned = {};  ///< layers, from 1, whose overlaps are 0 in the errors
-  int hold_layer = 0;               ///< from 1; 0: none
+  std::vector<int> unlearned = {};  ///< layers, counted from 1, whose overlaps are 0 in the errors
+  int hold_layer = 0;               ///< counted from 1; 0 holds none
   double hold_overlap = 0.0;
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of Q11
+  std::optional<double> tol = {};  ///< target standard error of Q11
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -67,7 +67,7 @@ struct Curve {
 /// Along which overlaps the free entropy is wanted.
 enum class OverlapPath {
   all,   ///< every overlap the same
-  one,   ///< that of one layer
+  one,   ///< the overlap of one layer varies
   grid,  ///< all combinations
 };
 
@@ -86,10 +86,10 @@ struct Potential {
   std::vector<double> alpha = {};
   OverlapPath path = OverlapPath::all;
   int points = 20;                 ///< values 0, 1/n, .., 1 - 1/n of an overlap
-  int layer = 1;                   ///< from 1: whose overlap varies, with OverlapPath::one
-  std::vector<double> at = {0.0};  ///< overlaps of the other layers then
+  int layer = 1;                   ///< counted from 1: its overlap varies with OverlapPath::one
+  std::vector<double> at = {0.0};  ///< the overlaps of the other layers then
   std::uint64_t seed = 1;
-  double tol = 1e-2;  ///< of free_entropy
+  double tol = 1e-2;  ///< target standard error of free_entropy
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -117,7 +117,8 @@ struct Generate {
 
 /// Approximate message passing on drawn data, or on data of one's own.
 struct Amp {
-  // The model: deep attention with the usual defaults where neither this nor the data say.
+  // The model is deep attention with the usual defaults where neither these fields nor the data say
+  // otherwise.
   std::optional<int> layers = {};
   std::optional<int> tokens = {};
   std::vector<double> skip = {};
@@ -127,17 +128,17 @@ struct Amp {
   std::optional<std::string> token_correlation = {};
   std::optional<std::string> link = {};
   std::optional<std::int64_t> dim = {};   ///< 500, or that of the data
-  std::vector<double> alpha = {};         ///< with data, all samples unless given
+  std::vector<double> alpha = {};         ///< if not given, all samples of the data are used
   std::optional<std::int64_t> runs = {};  ///< 8, or 1 on data
-  int iterations = 200;                   ///< most of a run
-  double start = 1e-3;                    ///< standard deviation of the weights at the start
+  int iterations = 200;                   ///< the most that a run makes
+  double start = 1e-3;                    ///< the standard deviation of the initial weights
   double damping = 0.0;
   int restarts = 3;
-  int nodes = 128;  ///< of the posterior's integrals: a power of two
+  int nodes = 128;  ///< nodes of the posterior's integrals; a power of two
   bool trajectories = false;
-  std::optional<std::string> data = {};  ///< a folder, see Generate
+  std::optional<std::string> data = {};  ///< the folder with the data, see Generate
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of Q11; 0: whatever the runs give
+  double tol = 0.0;  ///< target standard error of Q11; 0 accepts what the runs give
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -147,7 +148,7 @@ struct Amp {
 enum class SgdEngine {
   batch,   ///< epochs over given samples
   online,  ///< one pass over fresh samples, full dimension
-  chain,   ///< the same in law, at a cost that does not depend on the dimension
+  chain,   ///< the same law, at a cost that does not depend on the dimension
   flow,    ///< its limit of large dimension
 };
 
@@ -174,7 +175,7 @@ struct Sgd {
   std::int64_t runs = 1;
   double level = 0.0;  ///< above 0: rows say when layers first reach this cosine
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of cos1, or of time with a level; 0: whatever comes out
+  double tol = 0.0;  ///< target standard error of cos1, or of time with a level; 0 accepts any
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -185,14 +186,14 @@ enum class TextLabels { coarse, fine };
 
 [[nodiscard]] std::string_view to_string(TextLabels labels);
 
-/// What a level is of: the way from a layer's first similarity to 1, or the similarity itself.
+/// What a level refers to: the way from a layer's first similarity to 1, or the similarity itself.
 enum class LevelOf { way, similarity };
 
 [[nodiscard]] std::string_view to_string(LevelOf of);
 
 /// A transformer trained on questions: which layer is learned first.
 struct Text {
-  std::string train = {};  ///< files of questions
+  std::string train = {};  ///< the files with the questions
   std::string test = {};
   TextLabels labels = TextLabels::coarse;
   std::int64_t min_count = 1;  ///< words that the training file has less often count as unknown
@@ -208,12 +209,12 @@ struct Text {
   std::int64_t epochs = 40;
   std::int64_t runs = 4;
   std::int64_t record = 100;  ///< steps between rows
-  double level = 0.5;         ///< where a layer counts as learned
+  double level = 0.5;         ///< the level at which a layer counts as learned
   LevelOf level_of = LevelOf::way;
-  bool order = false;                           ///< rows are layers
+  bool order = false;                           ///< the rows are layers
   std::optional<std::string> fingerprint = {};  ///< of both files; checked when given
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of the mean accuracy; 0: whatever comes out
+  double tol = 0.0;  ///< target standard error of the mean accuracy; 0 accepts any
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;

@@ -12,8 +12,8 @@
 #include "onset/ssi/model/loss.hpp"
 #include "onset/ssi/model/reduction.hpp"
 
-/// SGD in sequence single-index models and one-layer attention: what the command calls
-/// `onset ssi ..`.
+/// SGD in sequence single-index models and one-layer attention: what the command calls `onset ssi
+/// ..`.
 ///
 ///   onset::ssi::Sie{.target = "He2(z1)+He2(z2)", .positional = true}.run(context)
 ///
@@ -44,10 +44,10 @@ struct Sie {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
-  int degree = 0;  ///< largest degree that is looked at; 0: 8 up to three tokens, 6 beyond
-  std::int64_t samples = 400'000;  ///< of the directional test, where it is needed
+  int degree = 0;  ///< the largest degree considered; 0 means 8 up to three tokens, 6 beyond
+  std::int64_t samples = 400'000;  ///< samples of the directional test, where it is needed
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of R_ee, or R_mm without a positional encoding; 0: whatever comes out
+  double tol = 0.0;  ///< target error of R_ee (R_mm without positional encoding); 0 accepts any
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -66,9 +66,9 @@ struct Loss {
   std::optional<double> a = {};
   std::optional<double> omega = {};
   SampleLoss loss = SampleLoss::half_squared;
-  int points = 41;  ///< values of each overlap from -1 to 1
+  int points = 41;  ///< the number of values of each overlap, from -1 to 1
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of risk
+  std::optional<double> tol = {};  ///< target standard error of risk
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -78,9 +78,9 @@ struct Loss {
 struct Phase {
   std::vector<double> a = {};
   std::vector<double> omega = {};
-  bool curves = false;  ///< the values of omega at which something changes, instead of a diagram
+  bool curves = false;  ///< rows are the values of omega at which something changes
   std::uint64_t seed = 1;
-  double tol = 1e-6;  ///< of risk_min, or global_switches with curves
+  double tol = 1e-6;  ///< target standard error of risk_min, or of global_switches with curves
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -105,15 +105,15 @@ struct Flow {
   FlowMethod method = FlowMethod::ode;
   double dim = 1000.0;
   double rate = 0.05;
-  int runs = 256;  ///< of the SDE
+  int runs = 256;  ///< the number of runs of the SDE
   Start start = Start::random;
   double level = 0.5;
   double time = 60.0;  ///< the last t = eta n/d
-  int points = 61;     ///< rows, from time 0 to the last
+  int points = 61;     ///< the number of rows, from time 0 to the last
   std::optional<double> m0 = {};
   std::optional<double> e0 = {};
   std::uint64_t seed = 1;
-  std::optional<double> tol = {};  ///< of m
+  std::optional<double> tol = {};  ///< target standard error of m
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -142,10 +142,10 @@ struct Sgd {
   int runs = 256;
   Start start = Start::random;
   double level = 0.5;
-  double steps = 0.0;  ///< of a run; 0: (40 + 8 log d) d/eta
+  double steps = 0.0;  ///< steps of a run; 0 means (40 + 8 log d) d/eta
   SgdEngine engine = SgdEngine::chain;
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of p_semantic, or reached_fraction with a target; 0: whatever comes out
+  double tol = 0.0;  ///< target error of p_semantic (reached_fraction with a target); 0 accepts any
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;
@@ -159,13 +159,13 @@ struct Gain {
   std::string activation = "relu";
   SampleLoss loss = SampleLoss::half_squared;
   double dim = 1000.0;
-  double rate = 0.05;  ///< of the untied student
+  double rate = 0.05;  ///< the learning rate of the untied student
   int runs = 256;
   Start start = Start::overlapped;
   double level = 0.5;
-  double steps = 0.0;  ///< of a run at most; 0: 50 times those of the flow
+  double steps = 0.0;  ///< the most steps of a run; 0 means 50 times those of the flow
   std::uint64_t seed = 1;
-  double tol = 0.0;  ///< of gain; 0: whatever comes out
+  double tol = 0.0;  ///< target standard error of gain; 0 accepts any
 
   [[nodiscard]] Call settle() const;
   [[nodiscard]] Result run(const Context& context = {}) const;

@@ -7,7 +7,7 @@
 
 namespace onset {
 
-/// How, not what, to compute: goes to every run and never changes a number.
+/// How to compute, never what: every run receives a context, and it never changes a number.
 struct Context {
   /// Worker threads; results are the same bit for bit for any value.
   int threads = 1;

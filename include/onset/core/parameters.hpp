@@ -22,7 +22,7 @@ enum class ParameterKind {
   text,     ///< anything (an expression, a path)
 };
 
-/// std::monostate: not given, and there is no default.
+/// The value of a parameter. std::monostate means that none was given and there is no default.
 using Value =
     std::variant<std::monostate, bool, std::int64_t, double, std::vector<double>, std::string>;
 
@@ -39,7 +39,7 @@ struct Parameter {
   std::vector<std::string> words;  ///< allowed words (kind word)
   /// Other spellings of some of these words, which are accepted and stand for them.
   std::map<std::string, std::string> aliases = {};
-  std::string text;      ///< one sentence for help; says what the unit is
+  std::string text;      ///< one sentence for help, which states the unit
   bool operand = false;  ///< may also be given as a bare word: `mha learn DIR`
   /// Names a folder (kind text); studies refuse it, since a store cannot know its content.
   bool folder = false;
@@ -53,7 +53,7 @@ inline constexpr std::size_t max_grid_points = 100'000;
 
 /// Reads a value from text; throws InvalidArgument naming `--name`, the text and what is allowed.
 [[nodiscard]] Value parse_value(const Parameter& parameter, std::string_view text);
-/// Checks range, words, finiteness; throws InvalidArgument likewise.
+/// Checks the range, the words and that numbers are finite; throws InvalidArgument likewise.
 void check_value(const Parameter& parameter, const Value& value);
 /// The text that parse_value reads back to the same value.
 [[nodiscard]] std::string to_text(const Value& value);
@@ -77,8 +77,8 @@ class Parameters {
   std::map<std::string, Value> values_;
 };
 
-/// Fills defaults, checks everything given against its parameter, and refuses names that are not
-/// there (with the nearest one). Throws InvalidArgument.
+/// Fills in defaults, checks everything that was given against its parameter, and refuses unknown
+/// names, suggesting the nearest known one. Throws InvalidArgument.
 [[nodiscard]] Parameters complete(std::span<const Parameter> parameters,
                                   const std::map<std::string, Value>& given);
 

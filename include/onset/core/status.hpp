@@ -8,13 +8,13 @@ namespace onset {
 enum class StopReason {
   converged,       ///< the residual fell below the tolerance
   max_iterations,  ///< the allowed iterations were used up
-  stagnated,       ///< the residual stopped falling above the tolerance
+  stagnated,       ///< the residual stopped falling while still above the tolerance
   unstable,        ///< a fixed point was reached at which the map does not contract
   diverged,        ///< an iterate left the domain or stopped being finite
   inaccurate,      ///< a point was found, but the integrals at it cannot be trusted
 };
 
-/// How an iterative computation ended; never silently thrown away.
+/// How an iterative computation ended; nobody may silently drop it.
 struct Status {
   StopReason reason = StopReason::max_iterations;
   int iterations = 0;

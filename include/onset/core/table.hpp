@@ -35,9 +35,9 @@ class Table {
   /// Index of a column; throws InvalidArgument with the nearest name when there is none.
   [[nodiscard]] std::size_t column(const std::string& name) const;
   [[nodiscard]] const Cell& at(std::size_t row, const std::string& name) const;
-  /// The value of a numeric cell (of an Estimate its value; NaN for no value).
+  /// The value of a numeric cell: that of an Estimate, or NaN where there is none.
   [[nodiscard]] double number(std::size_t row, const std::string& name) const;
-  /// The standard error of a cell: 0 for anything but an Estimate.
+  /// The standard error of a cell; it is 0 for anything but an Estimate.
   [[nodiscard]] double error(std::size_t row, const std::string& name) const;
 
  private:

@@ -16,9 +16,9 @@ namespace onset {
 /// How a run ended, as the outside sees it.
 enum class ResultStatus {
   ok,
-  unconverged,  ///< some rows did not converge or miss the asked tolerance; rows are still given
+  unconverged,  ///< some rows did not converge or missed the tolerance; they are still there
   refused,      ///< the request cannot be answered honestly; `reason` says why
-  interrupted,  ///< stopped on request; the rows finished so far are given
+  interrupted,  ///< stopped on request; the rows finished by then are there
 };
 
 [[nodiscard]] std::string_view to_string(ResultStatus status);
@@ -30,35 +30,38 @@ struct Result {
   ResultStatus status = ResultStatus::ok;
   std::string reason;              ///< one sentence; empty when ok
   std::vector<std::string> notes;  ///< remarks for people, one sentence each
-  /// Files for the --out folder besides the table; dropped without one, and never stored.
+  /// Files for the --out folder besides the table. They are dropped without such a folder, and no
+  /// store keeps them.
   std::vector<Artifact> artifacts{};
 
-  /// Calls the result unconverged; the first reason given is the one that stays.
+  /// Marks the result as unconverged; the first reason given is the one that is kept.
   void unconverged(std::string why);
 };
 
 /// What a run will do and cost, said before it starts (`--explain`).
 struct Cost {
-  std::string method;         ///< how the numbers are computed, a few sentences
+  std::string method;         ///< how the numbers are computed, in a few sentences
   double core_seconds = 0.0;  ///< estimated work on one core
   double memory_bytes = 0.0;
-  std::string caution = {};  ///< what to know before it starts, such as a tolerance out of reach
+  std::string caution = {};  ///< a warning before it starts, such as a tolerance out of reach
 };
 
-/// A request that was settled: its files are read, its defaults filled, its model built. Nobody
-/// reads a string of it again.
+/// A settled request: its files have been read, its defaults filled in and its model built. None of
+/// its strings is read again.
 struct Call {
-  /// All effective ones, `seed` and `tol` among them. A request made of them settles to the same.
+  /// All effective parameters, `seed` and `tol` included. A request made from them settles to the
+  /// same ones.
   Parameters parameters;
   Cost cost;
-  /// Adds to a result, row by row. May throw Refused and Interrupted; what was added stays.
+  /// Computes, and adds to a result row by row. It may throw Refused and Interrupted; what was
+  /// added until then stays.
   std::function<void(const Context&, Result&)> run;
 };
 
-/// A kind of rows that a verb gives.
+/// A kind of rows that a verb returns.
 struct RowKind {
-  std::string when;  ///< the options that lead to it, say "with --level"; empty: the usual rows
-  std::vector<Column> columns;  ///< those of the default parameters, where they depend on them
+  std::string when;  ///< the options that select it, say "with --level"; empty for the usual rows
+  std::vector<Column> columns;  ///< where they depend on parameters, those of the defaults
 };
 
 /// One thing that Onset can compute. Each family lists its verbs; catalog() lists them all, and the
@@ -66,16 +69,18 @@ struct RowKind {
 struct Verb {
   std::string family;
   std::string name;
-  std::string summary;                ///< one line
-  std::string details;                ///< a paragraph: what alpha is, what the rows mean
-  std::vector<Parameter> parameters;  ///< all, in the order of the help; `seed` and `tol` last
-  std::vector<RowKind> rows;          ///< the usual rows first
-  std::string primary;                ///< the column that `tol` speaks of
-  bool needs_folder = false;          ///< its artifacts are the point: --out must be given
-  int method = 1;                     ///< raised whenever the verb's numbers change
+  std::string summary;  ///< one line
+  std::string details;  ///< a paragraph: what alpha is, what the rows mean
+  std::vector<Parameter>
+      parameters;             ///< all of them in the order of the help, `seed` and `tol` last
+  std::vector<RowKind> rows;  ///< the usual rows first
+  std::string primary;        ///< the column whose standard error `tol` bounds
+  bool needs_folder = false;  ///< its artifacts are what it is for, so --out is required
+  int method = 1;             ///< raised whenever the verb's numbers change
   std::vector<std::string> examples;  ///< arguments after `onset`, ready to paste
-  /// Checks what was given, fills and reads the rest, and builds the model. Throws InvalidArgument
-  /// and IoError; a refusal is kept for the run, so that it has parameters to be filed under.
+  /// Checks what was given, fills in the rest, reads files and builds the model. Throws
+  /// InvalidArgument and IoError; a refusal is kept until the run, so that it can be filed under
+  /// its parameters.
   std::function<Call(const std::map<std::string, Value>& given)> settle;
 
   [[nodiscard]] std::string full_name() const { return family + " " + name; }

@@ -23,13 +23,14 @@ struct RunRecord {
 /// Aligned columns for people, then the summary, what the parentheses mean, notes and status.
 [[nodiscard]] std::string to_table(const Result& result);
 
-/// Header and rows, quoted as RFC 4180 says, lines ended by a line feed. An estimate column `x` is
-/// followed by `x_err`; numbers read back to the same bits; no value is an empty field.
+/// A header and rows, quoted as RFC 4180 says, with lines that end in a line feed. An estimate
+/// column `x` is followed by `x_err`. Numbers read back to the same bits, and a missing value is an
+/// empty field.
 [[nodiscard]] std::string to_csv(const Table& table);
 
 /// One JSON object: schema, onset, command, parameters, seed, rows, summary, status, seconds;
-/// reason and notes where there are any. Every estimate `x` has its `x_err`. What is not finite is
-/// null.
+/// reason and notes where there are any. Every estimate `x` has its `x_err`. Numbers that are not
+/// finite become null.
 [[nodiscard]] std::string to_json(const RunRecord& record);
 
 }  // namespace onset::io

@@ -10,9 +10,9 @@
 namespace onset::io {
 
 /// The table as an NPY file (bytes) of one structured array: np.load gives named fields, pandas a
-/// data frame. Whole numbers are int64, truths bool, text fixed-width unicode, all other numbers
-/// float64, an estimate `x` is followed by `x_err`. No value is NaN among numbers and "" in text; a
-/// column of whole numbers or truths with such a gap is float64.
+/// data frame. Whole numbers are int64, Booleans bool, text fixed-width Unicode and all other
+/// numbers float64; an estimate `x` is followed by `x_err`. A missing value is NaN among numbers
+/// and "" in text; a column of whole numbers or Booleans in which one is missing is float64.
 [[nodiscard]] std::string to_npy(const Table& table);
 
 /// The array as an NPY file (bytes), in C order.
@@ -23,7 +23,7 @@ namespace onset::io {
 /// all of these types, or `allowed` where the caller wants fewer.
 [[nodiscard]] Array read_npy(const std::filesystem::path& path, std::string allowed = {});
 
-/// The shape that the file's header says, without reading the numbers. Throws IoError likewise.
+/// The shape that the file's header states, without reading the numbers. Throws IoError likewise.
 [[nodiscard]] std::vector<std::size_t> read_npy_shape(const std::filesystem::path& path);
 
 }  // namespace onset::io

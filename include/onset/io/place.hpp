@@ -14,7 +14,7 @@ struct Place {
   [[nodiscard]] std::string text() const;  ///< file:line:column
 };
 
-/// Throws InvalidArgument "file:line:column: message".
+/// Throws InvalidArgument with the text "file:line:column: message".
 [[noreturn]] void complain(const Place& place, const std::string& message);
 
 }  // namespace onset::io

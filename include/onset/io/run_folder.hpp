@@ -10,37 +10,37 @@
 
 namespace onset::io {
 
-/// The machine's part in a run: what the same bits depend on, and what they do not.
+/// The machine's part in a run: what its bits depend on, and what they do not.
 struct Machine {
   std::string simd;  ///< numerics::simd::level()
   int threads = 1;
 };
 
-/// Makes the folder (and those above it) and checks that it can be written, so that a long run does
-/// not end with nowhere to go. Throws IoError naming the path.
+/// Makes the folder (and those above it) and checks that it can be written to, so that a long run
+/// does not end without a place for its results. Throws IoError naming the path.
 void prepare_folder(const std::filesystem::path& folder);
 
 /// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
-/// version, machine, status). Files that an earlier run of the same command left there go.
+/// version, machine, status), and removes files that an earlier run of the same command left.
 /// Each file appears whole or not at all, and no link in the folder is followed. Throws IoError
 /// naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);
 
-/// What wrote a run folder, and with which parameters (those without a value left out).
+/// What wrote a run folder, and with which parameters; those without a value are left out.
 struct RunIdentity {
   std::string command;
   int method = 1;  ///< Verb::method, which is raised when what the verb writes changes
   std::map<std::string, Value> parameters;
 };
 
-/// From the folder's manifest.json; nothing where there is none. Throws IoError for one that cannot
-/// be read.
+/// Reads it from the folder's manifest.json; returns nothing where there is none. Throws IoError
+/// for one that cannot be read.
 [[nodiscard]] std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder);
 
 /// Writes a file by way of a temporary one beside it: readers see the old content or the new, also
-/// after a crash; temporary ones that killed processes left in the folder go. Only a plain file is
-/// replaced: no link, device or pipe. Throws IoError naming the path.
+/// after a crash. Temporary files that killed processes left in the folder are removed. Only a
+/// plain file is replaced, never a link, a device or a pipe. Throws IoError naming the path.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace onset::io

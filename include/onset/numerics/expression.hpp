@@ -15,7 +15,7 @@ namespace onset::numerics {
 class SyntaxError : public std::runtime_error {
  public:
   SyntaxError(std::string_view text, std::size_t position, const std::string& message);
-  /// Offset into the text; at its end where something is missing.
+  /// The offset into the text; its end where something is missing.
   [[nodiscard]] std::size_t position() const { return position_; }
 
  private:
@@ -25,19 +25,19 @@ class SyntaxError : public std::runtime_error {
 /// The variables of an expression.
 struct ExpressionNames {
   std::vector<std::string> variables;
-  /// Stands for one variable after the other in sum(), mean() and prod(), as in sum(z^2); may be
-  /// empty.
+  /// A name that stands for one variable after the other in sum(), mean() and prod(), as in
+  /// sum(z^2); it may be empty.
   std::string each;
 };
 
 /// A function of several variables read from text, evaluated on batches of points, with derivatives
 /// by forward differentiation.
 ///
-/// Numbers, + - * / ^, parentheses, pi, L (the number of variables), the variables, and
-/// exp log sqrt sin cos tan sinh cosh tanh atan erf sigmoid softplus abs sign step relu, min(a, b),
-/// max(a, b), Hermite polynomials He2(x) (probabilists') and h2(x) = He2(x)/sqrt(2!) of any order
-/// up to 64, and sum(..), mean(..), prod(..) over the variables. A number may stand before a name
-/// or a parenthesis without *.
+/// The text may use numbers, + - * / ^, parentheses, pi, L (the number of variables), the
+/// variables, exp log sqrt sin cos tan sinh cosh tanh atan erf sigmoid softplus abs sign step relu,
+/// min(a, b), max(a, b), Hermite polynomials He2(x) (probabilists') and h2(x) = He2(x)/sqrt(2!) of
+/// any order up to 64, and sum(..), mean(..), prod(..) over the variables. A number may stand
+/// before a name or a parenthesis without *.
 class Expression {
  public:
   /// Throws SyntaxError.
@@ -46,8 +46,8 @@ class Expression {
   [[nodiscard]] std::size_t variables() const;
   /// out[i] at the points inputs[v * count + i].
   void values(std::size_t count, const double* inputs, double* out) const;
-  /// The same, and derivatives[v * count + i]. At a kink: one of the one-sided derivatives (that
-  /// from below for abs and relu), 0 at a jump.
+  /// The same with derivatives[v * count + i]. At a kink this is one of the one-sided derivatives
+  /// (the one from below for abs and relu), and at a jump it is 0.
   void gradient(std::size_t count, const double* inputs, double* out, double* derivatives) const;
 
   /// The variables that it depends on, in increasing order.
@@ -69,10 +69,10 @@ class Expression {
   [[nodiscard]] double operations() const;
 
   struct Term;
-  /// It is the sum of factor * part over these; sums are opened through constant factors.
+  /// The terms whose sum of factor * part it is; sums are also opened inside constant factors.
   [[nodiscard]] std::vector<Term> terms() const;
 
-  /// How it is stored; of no use outside.
+  /// How it is stored. Users have no need of it.
   struct Tape;
 
  private:

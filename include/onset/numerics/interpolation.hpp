@@ -5,9 +5,10 @@
 
 namespace onset::numerics {
 
-/// A smooth function through given points: Floater-Hormann rational interpolation, no poles, error
-/// O(h^4) for four times differentiable functions. Nodes increase strictly; at least 4 of them.
-/// Values outside the nodes are extrapolated, so callers stay inside.
+/// A smooth function through given points, by Floater-Hormann rational interpolation. It has no
+/// poles, and its error is O(h^4) for functions that are four times differentiable. There must be
+/// at least 4 nodes, strictly increasing. Values outside them are extrapolated, so callers stay
+/// inside.
 class Interpolant {
  public:
   Interpolant(std::vector<double> nodes, std::vector<double> values);

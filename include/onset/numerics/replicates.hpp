@@ -8,22 +8,23 @@
 
 namespace onset::numerics {
 
-/// One value per independent replicate of a randomised rule. Carried whole through a computation
-/// and reduced at its end; the scatter is the error, whatever nonlinear steps lay between.
+/// One value per independent replicate of a randomised rule. Replicates are carried whole through a
+/// computation and reduced at its end: their scatter is the error, whatever nonlinear steps lie
+/// between.
 using Replicates = std::vector<double>;
 
-/// Default number of replicates (15 degrees of freedom for the error).
+/// The default number of replicates, which gives the error 15 degrees of freedom.
 inline constexpr int default_replicates = 16;
 
 [[nodiscard]] double mean(std::span<const double> values);
 
-/// Mean and standard error of the mean. A non-zero `bias_bound` (a systematic error that scatter
+/// The mean and its standard error. A non-zero `bias_bound` (a systematic error that scatter
 /// cannot show) is added in quadrature. Throws InvalidArgument for fewer than two values.
 [[nodiscard]] Estimate reduce(std::span<const double> values, double bias_bound = 0.0);
 
-/// Mean over independent runs with its standard error times Student's factor: few runs know their
-/// own scatter badly, and the interval of one error still covers 68 %. The error of one run is not
-/// known: NaN. Throws InvalidArgument for no value.
+/// The mean over independent runs, with its standard error times Student's factor: few runs know
+/// their own scatter badly, yet the interval of one error still covers 68 %. The error of a single
+/// run is unknown and NaN. Throws InvalidArgument if there is no value.
 [[nodiscard]] Estimate mean_over_runs(std::span<const double> values);
 
 /// f applied to every replicate.

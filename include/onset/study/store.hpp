@@ -37,8 +37,9 @@ struct PointRecord {
   std::vector<std::pair<std::string, Cell>> summary;
   std::vector<std::string> notes;
   std::string version;  ///< of Onset
-  std::string simd;     ///< instruction set that the bits belong to
-  // How it went: of no meaning for the result, and left out of exports unless asked for.
+  std::string simd;     ///< the instruction set that the bits belong to
+  // These say how the run went. They do not belong to the result, and exports omit them unless
+  // asked.
   double seconds = 0.0;
   int threads = 1;
   std::string host;
@@ -96,12 +97,12 @@ class Store {
   void put(const StudyRecord& study);
 
   [[nodiscard]] std::optional<PointRecord> find(const std::string& key) const;
-  /// The status of every point that is there.
+  /// The status of every point in the store.
   [[nodiscard]] std::map<std::string, PointStatus> statuses() const;
-  /// In the order in which they were first filed.
+  /// All studies, in the order in which they were first filed.
   [[nodiscard]] std::vector<StudyRecord> studies() const;
-  /// The study of that name; of an empty name the only one. Throws InvalidArgument with the names
-  /// that there are.
+  /// The study of that name; an empty name means the only one. Throws InvalidArgument with the
+  /// names that exist.
   [[nodiscard]] StudyRecord study(const std::string& name) const;
 
  private:

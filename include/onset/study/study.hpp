@@ -22,7 +22,8 @@ struct Axis {
   std::vector<io::Place> value_places = {};  ///< one per value, or none
 };
 
-/// What is to be computed, as a study file or a run of a figure says it; nothing of how.
+/// What is to be computed, as a study file or a run of a figure states it; it says nothing about
+/// how.
 struct Study {
   std::string name;         ///< the name of its file without .toml
   std::string title;        ///< for people; may be empty
@@ -30,7 +31,7 @@ struct Study {
   std::string command;      ///< "family verb"
   std::map<std::string, Value> fixed;
   std::vector<Axis> axes;           ///< in the file's order: the first varies slowest
-  std::vector<std::int64_t> seeds;  ///< the innermost axis; empty: the verb's own default
+  std::vector<std::int64_t> seeds;  ///< the innermost axis; empty means the verb's own default
   std::string source;               ///< the text it was read from, kept in the store
   io::Place place;
   /// Where `command`, `seeds` and the parameters of `fixed` stand, as far as known.
@@ -69,8 +70,8 @@ inline constexpr std::size_t max_points = 100'000;
 [[nodiscard]] Plan make_plan(const Study& study, std::span<const Verb> verbs);
 
 /// What makes two results the same result: a hash of the verb, its method number and all effective
-/// parameters, `seed` and `tol` among them; never of threads or output options. SHA-256 cut to 128
-/// bits, hexadecimal.
+/// parameters, `seed` and `tol` included, but not of threads or output options. It is SHA-256 cut
+/// to 128 bits, in hexadecimal.
 [[nodiscard]] std::string identity(const Verb& verb, const Parameters& parameters);
 
 }  // namespace onset::study

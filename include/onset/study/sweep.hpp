@@ -23,19 +23,19 @@ struct Shard {
 
 struct SweepOptions {
   Shard shard;
-  bool retry = false;  ///< compute again what is there but failed, was refused or did not converge
+  bool retry = false;  ///< compute again points that failed, were refused or did not converge
 };
 
 /// Where a sweep stands.
 struct SweepProgress {
-  std::size_t points = 0;  ///< of this shard
+  std::size_t points = 0;  ///< the number of points of this shard
   std::size_t ok = 0;
   std::size_t unconverged = 0;
   std::size_t refused = 0;
   std::size_t failed = 0;
   std::size_t running = 0;
-  std::size_t computed = 0;            ///< of those, by this sweep
-  std::optional<double> seconds_left;  ///< estimated; nothing before the first point is done
+  std::size_t computed = 0;            ///< how many of them this sweep computed
+  std::optional<double> seconds_left;  ///< an estimate; empty before the first point is done
 
   [[nodiscard]] std::size_t finished() const { return ok + unconverged + refused + failed; }
   [[nodiscard]] std::size_t missing() const { return points - finished(); }
@@ -61,13 +61,14 @@ class ThreadBudget {
   int busy_ = 0;
 };
 
-/// Computes points, some at a time: with threads of this process, in other ones, on other machines.
+/// Computes points, several at a time: with threads of this process, in other processes, or on
+/// other machines.
 class Workers {
  public:
   virtual ~Workers() = default;
   /// Whether point `index` of the plan can begin beside those that are under way.
   [[nodiscard]] virtual bool has_room(std::size_t index) const = 0;
-  /// Begins it; called only where there is room.
+  /// Begins the point; called only where there is room.
   virtual void start(std::size_t index) = 0;
   /// A finished point, or nothing when none finished within the time. A point that was stopped
   /// comes back without a record.
@@ -86,17 +87,17 @@ class Workers {
 [[nodiscard]] std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,
                                                        const Context& context);
 
-/// The record of a point that was lost, say with the process that computed it: failed, for that
-/// reason and after so many seconds.
+/// The record of a point that was lost, say with the process that computed it: it failed for that
+/// reason after that many seconds.
 [[nodiscard]] PointRecord lost_point(PointRecord begun, std::string reason, double seconds);
 
-/// Makes the workers for a plan of which so many points are to be computed.
+/// Makes the workers for a plan of which this many points are to be computed.
 using MakeWorkers = std::function<std::unique_ptr<Workers>(
     const Plan& plan, std::size_t points_to_do, const Context& context)>;
 
-/// Threads of this process: small points run beside one another, large ones one after the other, as
-/// a ThreadBudget of context.threads and context.memory_limit allows. The destructor gives up what
-/// is under way.
+/// Workers that are threads of this process: small points run beside one another, large ones one
+/// after the other, as a ThreadBudget of context.threads and context.memory_limit allows. The
+/// destructor abandons points under way.
 [[nodiscard]] std::unique_ptr<Workers> local_workers(const Plan& plan, std::size_t points_to_do,
                                                      const Context& context);
 
@@ -105,10 +106,10 @@ using MakeWorkers = std::function<std::unique_ptr<Workers>(
                                          const SweepOptions& options);
 
 /// Computes what is missing, cheap points first, and files every point as soon as it is finished.
-/// On a stop request (context.stop) the points under way are given up, the rest is in the store;
-/// one that waits for a store which another program keeps locked is given up too, where the store
-/// has the same stop token.
-/// `report` is called whenever something changed, and a few times a second, from this thread.
+/// On a stop request (context.stop) the points under way are abandoned and the rest is in the
+/// store; so is a point that waits for a store which another program keeps locked, if the store has
+/// the same stop token. `report` is called from this thread whenever something changed, and a few
+/// times a second.
 SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
                         const SweepOptions& options, const Context& context,
                         const std::function<void(const SweepProgress&)>& report = {});
@@ -116,9 +117,9 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
 /// All rows of a study in one table: the axes first, then the columns of the verb, points in the
 /// order of the study. An axis whose values a column of the same name repeats in every row (say
 /// alpha) is not shown twice; one whose name a column uses for something else is `axis_<name>`.
-/// Points that are not there or have no rows have none, and where the columns of points differ a
-/// row has no value in those of others. With `timing`, seconds, threads, host and finished are the
-/// last columns.
+/// Points that are missing or have no rows contribute none, and where the columns of points differ
+/// a row has no value in the columns that only other points have. With `timing`, seconds, threads,
+/// host and finished are the last columns.
 [[nodiscard]] Table study_table(const StudyRecord& study, const Store& store, bool timing = false);
 
 }  // namespace onset::study

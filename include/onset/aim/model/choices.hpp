@@ -5,7 +5,7 @@
 /// The choices that requests of the family have, by the words of the command.
 namespace onset::aim {
 
-/// Variance of the noise on a score: of one size with the score's own, or the same for all.
+/// The variance of the noise on a score: in proportion to the score's own, or the same for all.
 enum class NoiseKind {
   scaled,  ///< s (1 + delta_ab)
   equal,   ///< s on every entry a <= b

@@ -12,19 +12,20 @@ namespace onset::smi {
 /// Where a stage of learning begins: one value per replicate.
 struct StageStart {
   std::vector<numerics::Replicates> log_precision;  ///< a_b per block
-  /// Of the threshold. When `from_nothing`, a block is learned from the first sample on, and this
-  /// is the limit of log(alpha / (1 - e^-s)) at log precision s = 0.
+  /// The logarithm of the threshold. When `from_nothing`, a block is learned from the first sample
+  /// on, and this is the limit of log(alpha / (1 - e^-s)) at log precision s = 0.
   numerics::Replicates log_alpha;
   bool from_nothing = false;
   numerics::Replicates log_evidence;  ///< Psi [smi 22]
   double relative_bias = 0.0;         ///< bound on the bias of alpha
-  double log_precision_scale = 2.5;  ///< log precision over which the stage's beginning is resolved
+  double log_precision_scale =
+      2.5;  ///< the log precision over which the start of the stage is resolved
 
   [[nodiscard]] double position(std::size_t replicate) const;  ///< total log precision
 };
 
-/// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. Computed once;
-/// every sample ratio is read off it.
+/// The fixed points of one stage, as a smooth curve for every replicate [smi 19]. The curve is
+/// computed once, and every sample ratio is read off it.
 class Branch {
  public:
   /// A point on the curve of one replicate.
@@ -33,12 +34,13 @@ class Branch {
     double log_evidence = 0.0;
   };
 
-  /// Nodes by increasing position, beyond the start. `rank`: directions of each block.
+  /// Takes nodes by increasing position, beyond the start; `rank` has the number of directions of
+  /// each block.
   Branch(const std::vector<int>& rank, const StageStart& start,
          const std::vector<FixedPointNode>& nodes);
 
-  /// Fixed points of a replicate at this sample ratio at which alpha rises along the curve (the
-  /// stable ones), from the least to the most learned.
+  /// The stable fixed points of a replicate at this sample ratio, those at which alpha rises along
+  /// the curve, from the least to the most learned.
   [[nodiscard]] std::vector<Point> stable_points(std::size_t replicate, double log_alpha) const;
 
   /// The point where the curve of a replicate is at this total log precision.
@@ -48,7 +50,7 @@ class Branch {
   [[nodiscard]] Point deepest(std::size_t replicate) const;
   [[nodiscard]] double last_log_alpha(std::size_t replicate) const;
 
-  /// Bound on the relative error of alpha from interpolation and from inner integration.
+  /// A bound on the relative error of alpha from interpolation and from inner integration.
   [[nodiscard]] double relative_bias() const { return relative_bias_; }
 
   /// The same for the overlaps near this total log precision: there a bias of any one layer's gain
@@ -57,8 +59,8 @@ class Branch {
   [[nodiscard]] double overlap_bias(double position) const;
 
  private:
-  /// In the coordinate x = log(1 + log precision since the start / log_precision_scale), in which
-  /// nodes are even.
+  /// The curve in the coordinate x = log(1 + log precision since the start / log_precision_scale),
+  /// in which the nodes are evenly spaced.
   struct Curve {
     double start = 0.0;
     std::vector<double> x;
@@ -87,9 +89,9 @@ class Branch {
 
 /// Which fixed points of a stage are wanted, and what they are computed with.
 struct BranchTrace {
-  /// By growing number of inner nodes, two or more: the next one is taken from where those of the
-  /// one before are too few, and some nodes are computed with both, so that bounds on bias cover
-  /// what changes.
+  /// Two or more channels with a growing number of inner nodes. The next one takes over where the
+  /// nodes of the one before are too few; some fixed points are computed with both, so that bounds
+  /// on bias cover what changes.
   std::span<const Channel> channels;
   const Channel& slopes;
   const std::vector<bool>& learned;
@@ -98,9 +100,9 @@ struct BranchTrace {
   int max_nodes = 0;
 };
 
-/// Solves for fixed points one after the other from the stage's start on, until `enough` says so of
-/// the last one or the most are there. Those that are no fixed points, since the branch begins only
-/// further on at this resolution, are left out.
+/// Solves for fixed points one after the other from the start of the stage on, until `enough`
+/// accepts the last one or the largest number is reached. Points that turn out not to be fixed,
+/// since at this resolution the branch begins only further on, are left out.
 [[nodiscard]] std::vector<FixedPointNode> trace_branch(
     const BranchTrace& trace, const std::function<bool(const std::vector<FixedPointNode>&)>& enough,
     const Context& context);

@@ -36,7 +36,7 @@ struct ChannelInformation {
   /// a learned block b and an even one n at overlap 0: alpha C_bn is the growth factor of an
   /// overlap across the two [smi 35]. cross[b * blocks + n]; empty for other pairs.
   std::vector<numerics::Replicates> cross;
-  /// Psi = E log Z_out.
+  /// The log evidence Psi = E log Z_out.
   numerics::Replicates log_evidence;
   /// Bounds on the bias that the finite inner integration leaves in Psi, gain and growth.
   double log_evidence_bias = 0.0;
@@ -45,7 +45,7 @@ struct ChannelInformation {
 };
 
 /// Expectations over the output channel at given overlaps. They do not depend on alpha, so that one
-/// evaluation serves every sample ratio. The same points at every call: solvers see a smooth,
+/// evaluation serves every sample ratio. Every call uses the same points: solvers see a smooth,
 /// deterministic function, and the scatter of a solution over replicates is its error.
 class Channel {
  public:

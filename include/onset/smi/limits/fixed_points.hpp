@@ -29,7 +29,7 @@ struct FixedPointNode {
   std::vector<double> growth_bias;    ///< likewise, relative, of each growth rate
   Status status;                      ///< evaluations of the channel, last Newton step
 
-  /// log(alpha F_b) of a block that is not learned: above 0 it grows.
+  /// log(alpha F_b) of a block that is not learned; the block grows where this is above 0.
   [[nodiscard]] numerics::Replicates log_growth(std::size_t block) const;
 };
 
@@ -39,17 +39,17 @@ inline constexpr double exact_bias = 1e-9;
 /// Solves for the fixed point at total log precision `position` of the blocks marked in `learned`,
 /// starting from `guess` (log precisions; one per block). The other blocks are held at the log
 /// precisions that `guess` has for them: 0 when they are not learned, a large number when they are
-/// recovered exactly. Newton steps on the replicate means, then one step for each replicate from
-/// its own residual, so that the scatter of the result is its error.
+/// recovered exactly. It makes Newton steps on the replicate means, then one step for each
+/// replicate from its own residual, so that the scatter of the result is its error.
 [[nodiscard]] FixedPointNode solve_fixed_point(const Channel& channel, const Channel& slopes,
                                                const std::vector<bool>& learned, double position,
                                                const std::vector<double>& guess,
                                                const Context& context);
 
-/// The same where `block`, not learned, starts to grow: alpha F = 1 in place of a given position
-/// [smi 20]. `relative_bias` is then that of the threshold: the growth rate's and the gains'
-/// together. Slopes are measured with the channel `slopes`, which may be the coarser: they only
-/// guide the solver and pass on scatter.
+/// The same where `block`, which is not learned, starts to grow: alpha F = 1 takes the place of a
+/// given position [smi 20]. `relative_bias` is then that of the threshold: the growth rate's and
+/// the gains' together. Slopes are measured with the channel `slopes`, which may be the coarser:
+/// they only guide the solver and pass on scatter.
 [[nodiscard]] FixedPointNode solve_threshold(const Channel& channel, const Channel& slopes,
                                              const std::vector<bool>& learned, std::size_t block,
                                              const std::vector<double>& guess,

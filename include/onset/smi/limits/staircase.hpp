@@ -13,22 +13,25 @@ namespace onset::smi {
 
 /// How finely the staircase is computed.
 struct StaircaseOptions {
-  double first_tolerance = 1e-5;  ///< wanted standard error of the first threshold
-  double tolerance = 7e-4;        ///< of each later one
-  /// Outer points per replicate, at most; fewer with more than 256 inner nodes.
+  double first_tolerance = 1e-5;  ///< target standard error of the first threshold
+  double tolerance = 7e-4;        ///< target standard error of each later one
+  /// The largest number of outer points per replicate; there are fewer with more than 256 inner
+  /// nodes.
   std::size_t max_points = std::size_t{1} << 17;
-  std::size_t root_points = 2048;  ///< of a later threshold, to begin with
+  std::size_t root_points =
+      2048;  ///< outer points per replicate with which a later threshold begins
   std::size_t trace_points = 256;  ///< outer points per replicate for the branches
-  double trace_spacing = 0.125;    ///< of fixed points on a branch; see trace_branch()
+  double trace_spacing = 0.125;    ///< the spacing of fixed points on a branch, see trace_branch()
   /// How far the last branch must reach where there is no perfect recovery.
   double alpha_end = 0.0;
   /// Stages that begin above this sample ratio are not followed: what small overlaps grow to below
   /// it is known without them.
   double alpha_stop = std::numeric_limits<double>::infinity();
-  /// Stages after which the staircase ends, the last of them not followed; 0: all.
+  /// The number of stages after which the staircase ends, the last of which is not followed; 0
+  /// means all.
   std::size_t max_stages = 0;
-  /// Log precisions -log(1 - Q_b) at which blocks are held instead of being learned; below 0: not
-  /// held. Empty: none is.
+  /// Log precisions -log(1 - Q_b) at which blocks are held instead of being learned. A negative one
+  /// does not hold its block, and an empty list holds none.
   std::vector<double> held = {};
   std::uint64_t seed = 1;
   void validate() const;
@@ -45,7 +48,8 @@ struct StaircaseStep {
   Estimate
       jump;  ///< the first block's overlap just above alpha; 0 when the transition is continuous
   /// Growth factor of an overlap across these blocks and those learned before, where the stage
-  /// begins: it stays below 1 in size [smi 35]. Nothing at the first stage, or without symmetry.
+  /// begins: it stays below 1 in size [smi 35]. There is none at the first stage, or without
+  /// symmetry.
   std::optional<Estimate> cross_growth;
   Branch branch;  ///< up to the next step, or to perfect recovery
 };
@@ -67,26 +71,27 @@ struct Staircase {
   /// Blocks that no sample ratio makes learnable from small overlaps, given all others. Empty where
   /// the staircase was stopped.
   std::vector<std::size_t> hard;
-  /// alpha above which Q = I is optimal, by counting [smi 21]; nothing when labels are discrete or
-  /// noisy.
+  /// The alpha above which Q = I is optimal, by counting [smi 21]; there is none when labels are
+  /// discrete or noisy.
   std::optional<double> perfect;
-  /// alpha on the last branch at its deep end: the fixed point Q = I contracts above it. Agrees
-  /// with `perfect` where the counting argument is right.
+  /// The alpha at the deep end of the last branch: above it state evolution contracts to Q = I. It
+  /// agrees with `perfect` where the counting argument is right.
   Estimate contraction;
   /// The largest alpha on the last branch: above it state evolution from small overlaps reaches Q =
-  /// I [smi 26]. At least `perfect`; where the staircase was stopped, it may be larger than this.
+  /// I [smi 26]. It is at least `perfect`; where the staircase was stopped, the true one may be
+  /// larger.
   Estimate algorithmic;
   bool hard_phase = false;    ///< algorithmic exceeds perfect by more than three standard errors
   bool met_tolerance = true;  ///< every threshold's error is within its tolerance
   bool sound = true;          ///< every fixed point was found, and accurately
 };
 
-/// A threshold as soon as it is known (for partial results).
+/// Called with every threshold as soon as it is known, for partial results.
 using ThresholdFound =
     std::function<void(const std::vector<std::size_t>& blocks, const Estimate& alpha)>;
 
-/// The first threshold by the model's own rule at overlap 0 where it has one, else by quasi-Monte
-/// Carlo as the others.
+/// Computes the staircase. The first threshold comes from the model's own rule at overlap 0 where
+/// it has one, and otherwise from quasi-Monte Carlo as the others do.
 [[nodiscard]] Staircase staircase(const SequenceModel& model, const StaircaseOptions& options,
                                   const Context& context, const ThresholdFound& found = {});
 

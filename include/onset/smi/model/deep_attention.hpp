@@ -17,15 +17,15 @@ namespace onset::smi {
 struct DeepAttention {
   int layers = 2;
   int tokens = 2;
-  /// One for all layers, or one each; after the last there is none, so that its value, which may
-  /// be left out, says nothing.
+  /// One for all layers, or one for each. The last layer has no skip connection: its value has no
+  /// effect and may be omitted.
   std::vector<double> skip = {1.0};
   double beta = 1.0;            ///< inverse temperature of every softmax
   std::vector<int> rank = {1};  ///< one per layer, or one for all of them
   double noise = 0.0;           ///< standard deviation of Gaussian noise on u_L [smi 31]
-  /// Covariance of the tokens, tokens x tokens, row by row, ones on its diagonal; empty:
-  /// independent tokens. Fields are white: u_l = z_l R^T B_{l-1}^T with R R^T the covariance [smi
-  /// 28].
+  /// The covariance of the tokens, tokens x tokens, row by row, with ones on its diagonal; empty
+  /// for independent tokens. Fields are white: u_l = z_l R^T B_{l-1}^T with R R^T the covariance
+  /// [smi 28].
   std::vector<double> token_covariance = {};
 
   /// Throws InvalidArgument naming the wrong field and what is allowed.
@@ -34,8 +34,8 @@ struct DeepAttention {
   [[nodiscard]] double skip_of(int layer) const;
   [[nodiscard]] int rank_of(int layer) const;
   [[nodiscard]] FieldShape shape() const;
-  /// Whether it is what section 1.1 of the paper starts from: rank one, no noise, independent
-  /// tokens.
+  /// Whether it is the plain model that section 1.1 of the paper starts from: rank one, no noise,
+  /// independent tokens.
   [[nodiscard]] bool plain() const;
   /// R, row by row: the lower Cholesky factor of the token covariance.
   [[nodiscard]] std::vector<double> token_root() const;

@@ -6,19 +6,20 @@
 namespace onset::smi {
 
 /// The fields of one sample, z_{b p t}: blocks of directions that share one overlap (the layers of
-/// an attention model), `rank` directions in a block, one number per token. Field number first(b) +
-/// p * tokens + t. Second moments within a block are the lower triangle of a matrix over its
-/// fields; between blocks only sums over tokens are of use, one number per pair of directions.
+/// an attention model), `rank` directions in a block, one number per token. Field z_{b p t} has the
+/// number first(b) + p * tokens + t. Second moments within a block are the lower triangle of a
+/// matrix over its fields; between blocks only sums over tokens are of use, one number per pair of
+/// directions.
 struct FieldShape {
   int tokens = 1;
   std::vector<int> rank;  ///< one per block
 
   [[nodiscard]] std::size_t blocks() const { return rank.size(); }
-  /// Rows of weights: the sum of the ranks.
+  /// The number of weight vectors: the sum of the ranks.
   [[nodiscard]] std::size_t directions() const {
     return fields() / static_cast<std::size_t>(tokens);
   }
-  /// Fields of a block.
+  /// The number of fields of a block.
   [[nodiscard]] std::size_t size(std::size_t block) const {
     return static_cast<std::size_t>(rank[block]) * static_cast<std::size_t>(tokens);
   }
@@ -37,7 +38,8 @@ struct FieldShape {
     return sum;
   }
   [[nodiscard]] std::size_t all_pairs() const { return first_pair(blocks()); }
-  /// Pairs of directions p > q, also of one block: pair number p (p - 1) / 2 + q.
+  /// The number of pairs of directions p > q, pairs within a block included; a pair has the number
+  /// p (p - 1) / 2 + q.
   [[nodiscard]] std::size_t direction_pairs() const {
     return directions() * (directions() - 1) / 2;
   }

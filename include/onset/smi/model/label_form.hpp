@@ -17,12 +17,12 @@ class LabelForm {
   /// Whether the numbers that describe a label are filed too (H.npy), because its observed form
   /// loses digits of them.
   [[nodiscard]] virtual bool keeps_description() const = 0;
-  /// The label of an observed form. What is wrong with it, to follow "the label of sample 3"; empty
-  /// when nothing is.
+  /// Reads the label from its observed form. Returns what is wrong with it, worded to follow "the
+  /// label of sample 3", or nothing if all is well.
   [[nodiscard]] virtual std::string read(std::span<const double> observed,
                                          std::span<double> label) const = 0;
-  /// Takes one label for all that symmetries of the model cannot tell apart, so that filed labels
-  /// tell no more than observed ones.
+  /// Replaces a label by one representative of all those that the model's symmetries cannot tell
+  /// apart, so that filed labels reveal no more than observed ones.
   virtual void choose_representative(std::span<double> label) const = 0;
 };
 

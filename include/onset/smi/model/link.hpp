@@ -16,7 +16,7 @@
 
 namespace onset::smi {
 
-/// A link whose posterior knows its blocks one by one, see Link.
+/// A link whose posterior treats its blocks one by one, see Link.
 template <class L>
 concept LinkWithoutCross =
     requires(const L& link, std::span<const double> in, std::span<double> out) {
@@ -24,9 +24,9 @@ concept LinkWithoutCross =
       { link.posterior(in, in, in, out, out) } -> std::convertible_to<double>;
     };
 
-/// One of several blocks that also writes `cross`, sums over tokens of <zeta_p zeta_q> for pairs of
-/// directions in different blocks (see PosteriorMoments): message passing then uses what a label
-/// says about two blocks together.
+/// A link of several blocks that also writes `cross`, the sums over tokens of <zeta_p zeta_q> for
+/// pairs of directions in different blocks (see PosteriorMoments). Message passing then uses what a
+/// label says about two blocks together.
 template <class L>
 concept LinkWithCross = requires(const L& link, std::span<const double> in, std::span<double> out) {
   // posterior(label, omega, variance, mean, second, cross)
@@ -45,12 +45,13 @@ concept LinkWithCross = requires(const L& link, std::span<const double> in, std:
 template <class L>
 concept Link = std::copy_constructible<L> &&
                requires(const L& link, std::span<const double> in, std::span<double> out) {
-                 // Blocks of directions, each with one overlap; see SequenceModel on when that
+                 // The blocks of directions, each with one overlap; SequenceModel says when that
                  // closes.
                  { link.shape() } -> std::convertible_to<FieldShape>;
-                 // Numbers that describe a label.
+                 // How many numbers describe a label.
                  { link.label_size() } -> std::convertible_to<int>;
-                 // Real numbers that a label fixes exactly, on average; 0 when labels are discrete.
+                 // How many real numbers a label fixes exactly, on average; 0 when labels are
+                 // discrete.
                  { link.constraints() } -> std::convertible_to<double>;
                  // label(fields, label)
                  link.label(in, out);
@@ -64,7 +65,8 @@ concept LinkWithPrediction =
       link.prediction(in, out);  // prediction(fields, out)
     };
 
-/// Asks a link for one sample after another. Both halves are the same: there is no inner error.
+/// Asks a link for one sample after another. Both halves are the same, since there is no inner
+/// error.
 template <Link L>
 class LinkPosterior final : public Posterior {
  public:
@@ -114,15 +116,15 @@ class LinkPosterior final : public Posterior {
   FieldShape shape_;
 };
 
-/// Optional: core seconds of one posterior, about, where it is no closed form.
+/// Optional: roughly the core-seconds of one posterior, where it has no closed form.
 template <class L>
 concept LinkWithSeconds = Link<L> && requires(const L& link) {
   { link.posterior_seconds() } -> std::convertible_to<double>;
 };
 
-/// Optional, for links whose labels are described by other numbers than those that are observed,
-/// because that keeps digits or is simpler: the observed number of a description, and back (not
-/// finite where no label is observed as that).
+/// Optional, for links that describe labels by other numbers than those observed, because that
+/// keeps digits or is simpler. One function turns a description into the observed number, the other
+/// turns it back (to a number that is not finite where no label looks like that).
 template <class L>
 concept LinkWithForm = Link<L> && requires(double x) {
   { L::observed(x) } -> std::convertible_to<double>;
@@ -156,7 +158,7 @@ class LinkForm final : public LabelForm {
   std::size_t size_;
 };
 
-/// Nothing, for a link without a form of its own.
+/// Stands in for the form of a link that has none of its own.
 template <class L>
 struct FormOf {
   explicit FormOf(int /*label_size*/) {}

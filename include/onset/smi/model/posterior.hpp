@@ -22,11 +22,12 @@ struct PosteriorQuery {
   std::uint64_t first_sample = 0;
   std::uint64_t replicate = 0;
   /// Where integration may expect the posterior's mass, one row per field: the fields that made the
-  /// label, where they are known. Empty: found from omega and the label. Helps accuracy only.
+  /// label, where they are known. If it is empty, the place is found from omega and the label. It
+  /// only helps accuracy.
   std::span<const double> centre = {};
   /// Multiplies the prior by exp(-zeta_t^T K zeta_t / 2) for every token t, K a symmetric matrix
-  /// over all directions, row by row [smi 86]: a prior whose blocks depend on one another. Empty:
-  /// none. Only for posteriors that are between_blocks() and not exact().
+  /// over all directions, row by row [smi 86]: a prior whose blocks depend on one another. Empty
+  /// means no coupling. Only posteriors that are between_blocks() and not exact() take it.
   std::span<const double> coupling = {};
 };
 
@@ -34,18 +35,18 @@ struct PosteriorQuery {
 /// estimates: a product of two expectations is unbiased only across the pair. Where the posterior
 /// is a finite sum both are the same and exact.
 struct PosteriorMoments {
-  /// `between_blocks`: whether moments between blocks are wanted, of a posterior that has them.
+  /// `between_blocks` asks for the moments between blocks, of a posterior that has them.
   PosteriorMoments(const FieldShape& of, std::size_t samples, bool between_blocks = false);
 
   struct Half {
     std::vector<double> log_z;   ///< log Z_out, density with respect to the label
     std::vector<double> mean;    ///< <zeta>: one row per field
     std::vector<double> second;  ///< <zeta zeta^T>: lower triangles, block after block
-    /// sum_t <zeta_pt zeta_qt>: one row per pair of directions, those of one block left at 0. Empty
-    /// where they are not wanted.
+    /// sum_t <zeta_pt zeta_qt>: one row per pair of directions; pairs within a block stay 0. It is
+    /// empty where these moments are not wanted.
     std::vector<double> cross;
-    /// What finitely many nodes add to mean and second, to leading order [smi 27]: as ratios of
-    /// sums they are biased. 0 where they are exact.
+    /// The leading-order bias of mean and second, which as ratios of sums over finitely many nodes
+    /// are biased [smi 27]; 0 where they are exact.
     std::vector<double> mean_bias, second_bias;
   };
   FieldShape shape;
@@ -53,22 +54,21 @@ struct PosteriorMoments {
   Half half[2];
 };
 
-/// The posterior of a sequence model: one type-erased, batched call (256 samples or
-/// more).
+/// The posterior of a sequence model, behind one type-erased, batched call (256 samples or more).
 class Posterior {
  public:
   virtual ~Posterior() = default;
   virtual void moments(const PosteriorQuery& query, PosteriorMoments& out) const = 0;
   /// True when the moments carry no integration error.
   [[nodiscard]] virtual bool exact() const = 0;
-  /// False when it is right only while the directions of a block are known evenly: it then serves
-  /// state evolution, but not message passing on blocks of rank two and more.
+  /// False when it is right only while all directions of a block are known equally well. It then
+  /// serves state evolution, but not message passing on blocks of rank two or more.
   [[nodiscard]] virtual bool within_blocks() const { return true; }
-  /// True when it answers for moments between blocks.
+  /// True when it can give moments between blocks.
   [[nodiscard]] virtual bool between_blocks() const { return false; }
 };
 
-/// Nodes of an inner integral, per half.
+/// The number of nodes of an inner integral, per half.
 struct PosteriorOptions {
   int nodes = 256;  ///< a power of two, at least 32
   std::uint64_t seed = 1;

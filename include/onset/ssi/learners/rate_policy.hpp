@@ -9,7 +9,7 @@ enum class RatePolicy {
   equal,    ///< the same
   sqrt,     ///< sqrt(L) times
   linear,   ///< L times
-  optimal,  ///< each its own best, half of the largest at which it still learns
+  optimal,  ///< each student has its own best rate, half of the largest at which it learns
 };
 [[nodiscard]] std::string_view to_string(RatePolicy policy);
 

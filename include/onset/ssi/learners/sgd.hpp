@@ -16,7 +16,7 @@ struct SgdOptions {
   std::uint64_t steps = 100'000;
   std::size_t runs = 64;
   Start start = Start::random;
-  double level = 0.5;          ///< of max(|e|, |m|), for first passages
+  double level = 0.5;          ///< the value of max(|e|, |m|) whose first passage is recorded
   bool stop_at_level = false;  ///< a run may end once it has reached the level
   std::uint64_t seed = 1;
   /// Throws InvalidArgument naming the wrong field.
@@ -36,7 +36,7 @@ struct SgdRun {
 [[nodiscard]] std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
                                             const Context& context);
 
-/// Roughly the seconds that it takes one core: for estimates only. Without a level to stop at.
+/// Roughly the seconds that it takes on one core without a level to stop at, for estimates only.
 [[nodiscard]] double chain_seconds(const SequenceModel& model, const SgdOptions& options);
 
 /// The same process with all d dimensions, in single precision: for cross-checks.

@@ -13,12 +13,14 @@ namespace onset::ssi {
 struct Exponents {
   Spectrum spectrum;
   OriginExpansion origin;
-  std::optional<int> sie;  ///< first degree of the target; nothing: none up to the cut-off
-  std::optional<int> sie_positional;  ///< first non-vanishing derivative of the risk; only with P
-  std::optional<int> sie_descending;  ///< first order at which the risk falls; nothing: it does not
-  std::optional<int> s_eff;           ///< first degree that the student sees
-  std::optional<int> sign;            ///< of c_s(0) at s_eff
-  Presence verdict = Presence::unresolved;  ///< on the exponent of the target
+  std::optional<int> sie;  ///< the first degree of the target; empty: none up to the cut-off
+  std::optional<int>
+      sie_positional;  ///< the first non-vanishing derivative of the risk; only with P
+  std::optional<int>
+      sie_descending;        ///< the first order at which the risk falls; empty: it does not
+  std::optional<int> s_eff;  ///< the first degree that the student sees
+  std::optional<int> sign;   ///< the sign of c_s(0) at s_eff
+  Presence verdict = Presence::unresolved;  ///< the verdict on the exponent of the target
   bool resolved = false;                    ///< whether all of the above are certain
   std::string samples;                      ///< "d", "d log d", "d^3", "never" or "unknown"
   std::string meaning;                      ///< one sentence
@@ -28,9 +30,9 @@ struct Exponents {
                                               const SpectrumOptions& options,
                                               const Context& context);
 
-/// The first order at which the risk falls along some direction from the origin, where lower orders
-/// vanish along that direction; 0: it falls along none, or not up to the cut-off. `certain` tells
-/// whether errors leave no doubt. [ssi 16]
+/// The first order at which the risk falls along some direction from the origin along which all
+/// lower orders vanish; 0 if it falls along none up to the cut-off. `certain` tells whether the
+/// errors leave no doubt. [ssi 16]
 [[nodiscard]] std::size_t descending_order(const OriginExpansion& origin, bool& certain);
 
 }  // namespace onset::ssi

@@ -25,22 +25,23 @@ struct Motion {
   double variance = 0.0;  ///< V = E|delta|^2, whose pull -eta V/2 is part of the drift
 };
 
-/// The field of these over the disk (over the segment e = 0 without a positional encoding).
+/// The drift and noise at every point of the disk (of the segment e = 0 without a positional
+/// encoding).
 ///
 /// Moments of the gradient are integrated at polar Chebyshev nodes and interpolated: up to two
 /// tokens by product rules, else by scrambled Sobol points with both signs of all fields; for
-/// squared losses the gradient of the risk itself is exact. Tied students have one overlap, untied
-/// ones none of this kind.
+/// squared losses the gradient of the risk itself is exact. Tied students have one overlap; untied
+/// students, with one per token, have no such field.
 class FlowField {
  public:
   FlowField(const SequenceModel& model, double rate, std::uint64_t seed, const Context& context);
   ~FlowField();
-  /// Roughly the seconds of a core that the constructor takes: for estimates only.
+  /// Roughly the core-seconds that the constructor takes, for estimates only.
   [[nodiscard]] static double seconds(const SequenceModel& model);
 
   static constexpr std::size_t best = static_cast<std::size_t>(-1);
-  /// Drift and noise at a point, by the best rule there is or by one of them: two product rules, or
-  /// replicates.
+  /// Drift and noise at a point, by the best rule or by a given one. The rules are two product
+  /// rules, or replicates.
   [[nodiscard]] Motion at(double e, double m, std::size_t rule = best) const;
   [[nodiscard]] std::size_t rules() const;
   [[nodiscard]] bool product_rules() const;
@@ -54,15 +55,16 @@ class FlowField {
   std::unique_ptr<const Moments> moments_;
 };
 
-/// One number from its value under every rule: the finer of two and a multiple of their difference
-/// that holds at kinks too, or mean and standard error of replicates.
+/// Reduces the values under all rules to one number: the value of the finer of two product rules,
+/// with a multiple of their difference that is a bound at kinks too, or the mean and standard error
+/// of replicates.
 [[nodiscard]] Estimate reduce_rules(const std::vector<double>& values, bool product_rules);
 
 struct FlowOptions {
   double start_e = 0.0;
   double start_m = 0.0;
   std::vector<double> times;
-  double level = 0.5;  ///< of |(e, m)|, for the escape time
+  double level = 0.5;  ///< the value of |(e, m)| that defines the escape time
 };
 
 /// The overlaps at one time.
@@ -74,11 +76,11 @@ struct FlowRow {
 
 struct FlowPath {
   std::vector<FlowRow> rows;
-  std::optional<Estimate> escape;  ///< first time with |(e, m)| >= level
+  std::optional<Estimate> escape;  ///< the first time with |(e, m)| >= level
   Status status;
 };
 
-/// The ODE, once per rule of the field: how they differ is the error.
+/// Integrates the ODE once with every rule of the field; the differences give the error.
 [[nodiscard]] FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
                                       const Context& context);
 
@@ -90,8 +92,8 @@ struct GrowthRates {
 };
 [[nodiscard]] GrowthRates growth_rates(const FlowField& field);
 
-/// The learning rate above which small m no longer grow, 2 lambda_m/V; 0 where they grow at no
-/// rate, nothing where the errors do not tell. [ssi 20]
+/// The learning rate 2 lambda_m/V above which small m no longer grow; 0 where they grow at no rate,
+/// and nothing where the errors leave it open. [ssi 20]
 [[nodiscard]] std::optional<Estimate> max_rate(const FlowField& field);
 
 }  // namespace onset::ssi

@@ -32,7 +32,7 @@ class Landscape {
  public:
   virtual ~Landscape() = default;
   [[nodiscard]] virtual RiskPoint at(double e, double m) const = 0;
-  /// Value and derivatives where they are exact to quadrature (smooth() is true).
+  /// Whether the value and its derivatives are exact to quadrature.
   [[nodiscard]] virtual bool smooth() const { return false; }
   [[nodiscard]] virtual Jet jet(double e, double m) const;
 };
@@ -41,25 +41,26 @@ class Landscape {
 /// students of one activation for any number.
 [[nodiscard]] bool has_series(const SequenceModel& model);
 
-/// Squared losses of up to three tokens, and tied students of any number: Hermite series, errors
-/// from two rules. Everything else: quasi-Monte Carlo at every point, errors from replicates.
-/// Throws Refused for an untied student, which has one overlap per token.
+/// Makes the landscape of a model. Squared losses of up to three tokens, and tied students of any
+/// number, use Hermite series with errors from two rules; everything else uses quasi-Monte Carlo at
+/// every point, with errors from replicates. Throws Refused for an untied student, which has one
+/// overlap per token.
 [[nodiscard]] std::unique_ptr<Landscape> population_risk(const SequenceModel& model,
                                                          std::uint64_t seed,
                                                          const Context& context);
 
 struct Minimum {
-  Estimate e;  ///< error: that of the slope over the bend of the risk
+  Estimate e;  ///< its error is that of the slope over the curvature of the risk
   Estimate m;
   Estimate risk;
   std::string type;  ///< semantic, positional, mixed or uninformed
 };
 
-/// What a point is: uninformed near the origin, semantic (e = 0), positional (m = 0) or mixed.
+/// The type of a point: uninformed near the origin, semantic (e = 0), positional (m = 0) or mixed.
 [[nodiscard]] std::string type_of(double e, double m);
 
-/// Isolated minima, lowest first, and whether there are places from which the risk rises along some
-/// directions while along others it stays the same, to its error.
+/// The isolated minima, lowest first, and whether there are valleys: places from which the risk
+/// rises along some directions and stays the same, within its error, along others.
 struct LocalMinima {
   std::vector<Minimum> list;
   bool valley = false;

@@ -24,8 +24,8 @@ class Link {
                         const double* weight, double* delta) const = 0;
   /// Whether it is softmax_rows(z z^T) itself: such a student has a chain of its own.
   [[nodiscard]] virtual bool is_attention_matrix() const { return false; }
-  /// Roughly the nanoseconds of its values, and of a pullback, at one point of many: for estimates
-  /// of cost only.
+  /// Roughly the nanoseconds that its values, and a pullback, take at one point of many; only for
+  /// estimates of cost.
   [[nodiscard]] virtual double value_ns() const {
     return 5.0 * static_cast<double>(tokens() * outputs());
   }
@@ -36,14 +36,16 @@ class Link {
 
 using LinkPointer = std::shared_ptr<const Link>;
 
-/// An expression of z1, .., zL, and sums over tokens of z. Throws numerics::SyntaxError.
+/// A link given by an expression of z1, .., zL, in which sums run over tokens z. Throws
+/// numerics::SyntaxError.
 [[nodiscard]] LinkPointer expression_link(const std::string& text, std::size_t tokens);
 
 /// F = softmax_rows(z z^T), reduced. [ssi 3]
 struct Attention {
   std::size_t tokens = 2;
   Reduction reduction = Reduction::trace;
-  std::vector<double> left;  ///< of a projection; scaled to unit length; empty: the first token
+  std::vector<double>
+      left;  ///< of a projection, scaled to unit length; empty means the first token
   std::vector<double> right;
 };
 [[nodiscard]] LinkPointer attention_link(const Attention& attention);

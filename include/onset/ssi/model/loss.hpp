@@ -7,7 +7,7 @@ namespace onset::ssi {
 
 /// The loss of one sample; three occur in the literature and have different landscapes and steps.
 enum class SampleLoss {
-  half_squared,  ///< |y - f|^2 / 2: the analysed one, the default everywhere
+  half_squared,  ///< |y - f|^2 / 2: the one that is analysed, and the default everywhere
   squared,       ///< |y - f|^2: torch's MSELoss
   frobenius,     ///< |y - f|: the unsquared norm, minimised by the published positional runs
 };

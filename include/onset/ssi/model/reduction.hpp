@@ -4,9 +4,9 @@
 
 namespace onset::ssi {
 
-/// What of the attention matrix is the output.
+/// Which part of the attention matrix is the output.
 enum class Reduction {
-  automatic,   ///< of a student: the trace for a target of one output, else the matrix
+  automatic,   ///< the trace for a target of one output, else the matrix
   none,        ///< the whole matrix, L^2 outputs, row by row
   trace,       ///< Tr
   trace_sqrt,  ///< Tr / sqrt(L)

@@ -14,36 +14,38 @@ namespace onset::ssi {
 /// link is needed, and all limits and learners take it; the rest opens exact series and faster
 /// chains where it holds. [ssi 1-4]
 struct Student {
-  LinkPointer link = {};  ///< of the fields z_1, .., z_L; of the tied twin if untied
+  LinkPointer link =
+      {};  ///< a function of the fields z_1, .., z_L; that of the tied twin if untied
   /// sigma, where f = sigma(L^{-1/2} sum_i z_i); null where f is no such function.
   std::shared_ptr<const numerics::Expression> activation = {};
   /// Whether each token has weights of its own, with one constraint on all of them. Such a student
   /// needs an activation.
   bool vector_per_token = false;
-  /// What of the attention matrix is the output, of a student that has one.
+  /// Which part of the attention matrix is the output, for a student that has one.
   std::optional<Reduction> reduction = {};
 
-  /// Whether it jumps somewhere, so that its derivatives are not all of its slope.
+  /// Whether it jumps somewhere, so that its derivatives miss a part of its slope.
   [[nodiscard]] bool jumps() const;
-  /// Where it is a function of u alone, one weight vector for all tokens instead of one for each.
+  /// The same function of u with one weight vector for all tokens instead of one for each; only for
+  /// a student that is a function of u alone.
   [[nodiscard]] Student tied_twin() const;
 };
 
-/// What options say of a student besides its name.
+/// What options say about a student besides its name.
 struct StudentOptions {
   std::size_t tokens = 2;
-  std::size_t outputs = 1;  ///< of the target
+  std::size_t outputs = 1;  ///< the number of outputs of the target
   Reduction reduction = Reduction::automatic;
   std::vector<double> left = {};
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
 };
 
-/// Students that have a name. Each is one file in src/ssi/model/students and an entry of the list
+/// A student that has a name. Each is one file in src/ssi/model/students and an entry of the list
 /// in students.cpp; the command, its messages and its help are made from the list.
 struct StudentKind {
   std::string name;
-  /// Those of reduction, left, right and activation that it reads; others are refused by name.
+  /// Which of reduction, left, right and activation it reads; the others are refused by name.
   std::vector<std::string> options;
   /// Throws InvalidArgument naming the field of StudentOptions.
   Student (*make)(const StudentOptions& options);
