@@ -82,7 +82,7 @@ std::optional<std::size_t> cgroup_memory_limit(const CgroupFiles& files) {
   const auto read = [&](const fs::path& file) {
     std::istringstream in(first_line(file));
     std::size_t bytes = 0;
-    if (in >> bytes && bytes > 0) tighten(limit, bytes);  // "max" does not read as a number
+    if (in >> bytes && bytes > 0) tighten(limit, bytes);  // "max" is not read as a number
   };
   for (const fs::path& group : groups(files, "")) read(group / "memory.max");
   for (const fs::path& group : groups(files, "memory")) read(group / "memory.limit_in_bytes");

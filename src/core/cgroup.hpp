@@ -12,10 +12,11 @@ struct CgroupFiles {
   std::filesystem::path mount = "/sys/fs/cgroup";
 };
 
-/// Cores that the tightest quota (cgroup v2 or v1) above this process allows; nothing when
-/// unlimited.
+/// The number of cores that the tightest quota (cgroup v2 or v1) above this process allows; nothing
+/// when unlimited.
 [[nodiscard]] std::optional<double> cgroup_cpu_quota(const CgroupFiles& files = {});
-/// Bytes that the tightest memory limit above this process allows; nothing when unlimited.
+/// The number of bytes that the tightest memory limit above this process allows; nothing when
+/// unlimited.
 [[nodiscard]] std::optional<std::size_t> cgroup_memory_limit(const CgroupFiles& files = {});
 
 }  // namespace onset::detail

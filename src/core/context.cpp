@@ -20,7 +20,8 @@ namespace {
 int affinity_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // Fails on machines with more CPUs than the set holds; all of them is then the best guess.
+  // The call fails on machines with more CPUs than the set holds; all of them is then the best
+  // guess.
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return static_cast<int>(std::thread::hardware_concurrency());
 }

@@ -24,8 +24,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// The short decimal next to x when only rounding noise (relative to `scale`) lies between, so that
-/// 0.1 + 2 * 0.1 is the 0.3 that a person means; otherwise x itself.
+/// The short decimal next to x if the two differ by rounding noise (relative to `scale`) alone, so
+/// that 0.1 + 2 * 0.1 is the 0.3 that a person means; otherwise x itself.
 double snap(double x, double scale) {
   scale = std::abs(scale);
   if (scale == 0.0 || !std::isfinite(scale)) return x;
@@ -40,7 +40,7 @@ double snap(double x, double scale) {
   return std::abs(rounded - x) <= noise * scale ? rounded + 0.0 : x;
 }
 
-/// All of the text as one number, but for spaces around it and a leading plus.
+/// Reads the whole text as one number; spaces around it and a leading plus are ignored.
 template <class Number>
 Number read_strictly(const Parameter& parameter, std::string_view text, std::string_view noun,
                      std::string_view too_large) {

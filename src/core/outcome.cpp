@@ -7,7 +7,7 @@ namespace onset {
 
 namespace {
 
-/// An error is an order of magnitude.
+/// Errors are written with few digits: only their order of magnitude matters.
 std::string short_text(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2g", x);

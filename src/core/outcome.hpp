@@ -23,12 +23,12 @@ void keep_rows(Result& result, const Body& body) {
   }
 }
 
-/// An estimate of the summary that there is none of: null in JSON, as is its error.
+/// Stands for an estimate of the summary that does not exist: it is null in JSON, as is its error.
 inline constexpr Estimate no_estimate{std::numeric_limits<double>::quiet_NaN(),
                                       std::numeric_limits<double>::quiet_NaN()};
 
-/// Calls the result unconverged if in some row the error of `column` exceeds the tolerance or is
-/// not known; 0: whatever comes out is fine. `remedy` says what would help.
+/// Marks the result as unconverged if in some row the error of `column` exceeds the tolerance or is
+/// not known; a tolerance of 0 accepts everything. `remedy` says what would help.
 void judge_tolerance(double tolerance, const std::string& column, const std::string& remedy,
                      Result& result);
 

@@ -56,8 +56,8 @@ std::string canonical_word(const Parameter& parameter, std::string word) {
   return alias == parameter.aliases.end() ? word : alias->second;
 }
 
-/// Study files and bindings give whole numbers where reals are meant, one number where a list is,
-/// and grids as strings; nothing is lost by reading them so.
+/// Study files and bindings give whole numbers where reals are meant, single numbers where lists
+/// are, and grids as strings. Converting them loses nothing.
 Value coerce(const Parameter& parameter, const Value& value) {
   const bool list = parameter.kind == ParameterKind::reals || parameter.kind == ParameterKind::grid;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {

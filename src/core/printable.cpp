@@ -9,7 +9,8 @@
 namespace onset {
 namespace {
 
-/// Bytes of the UTF-8 character that the text begins with; 0 when it begins with none.
+/// The length in bytes of the UTF-8 character that the text begins with; 0 when it begins with
+/// none.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const int ones = std::countl_one(byte(0));
@@ -26,7 +27,7 @@ std::size_t character_length(std::string_view text) {
   return point < smallest[length] || point > 0x10ffff || surrogate ? 0 : length;
 }
 
-/// Of Unicode's first or second set of control characters, which terminals obey.
+/// Whether it is one of Unicode's first or second set of control characters, which terminals obey.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7f;

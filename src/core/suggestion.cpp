@@ -14,8 +14,8 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-/// Edits (insert, delete, replace, swap of neighbours) that turn a into b. A swap counts as one,
-/// since swapped letters are the commonest slip of the hand.
+/// The number of edits (insertions, deletions, replacements, swaps of neighbours) that turn a into
+/// b. A swap counts as one, since swapped letters are the commonest typing error.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> table((a.size() + 1) * width);
@@ -36,7 +36,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cell(a.size(), b.size());
 }
 
-/// Longer input is not a slip of the hand, and comparing it would be quadratic work.
+/// Longer input is no typing error, and comparing it would take quadratic time.
 constexpr std::size_t longest_word = 64;
 
 }  // namespace
@@ -49,7 +49,7 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
   for (const std::string& candidate : candidates) {
     const std::string wanted = lower(candidate);
     std::size_t distance = edit_distance(given, wanted);
-    // A third of the letters may be wrong; a beginning of a word is near however much is missing.
+    // A third of the letters may be wrong; the beginning of a word is near however much is missing.
     const bool beginning = given.size() >= 3 && wanted.starts_with(given);
     const std::size_t allowed = (std::max(given.size(), wanted.size()) + 2) / 3;
     if (distance > allowed && !beginning) continue;

@@ -15,8 +15,8 @@ void Table::add_row(std::vector<Cell> row) {
                                              row.size(), columns_.size()));
   }
   for (std::size_t i = 0; i < row.size(); ++i) {
-    // Writers give an error column only where the column says so; elsewhere the error would be
-    // lost.
+    // Writers add an error column only where the column is declared an estimate; elsewhere the
+    // error would be lost.
     if (std::holds_alternative<Estimate>(row[i]) && !columns_[i].estimate) {
       throw InvalidArgument(columns_[i].name,
                             "an estimate in a column that is not marked as estimate; allowed: a "

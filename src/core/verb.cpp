@@ -9,7 +9,7 @@
 namespace onset {
 namespace {
 
-/// Two digits, say "1.5 GiB" or "61 MiB"; an estimate of memory is good for no more.
+/// Writes two digits, say "1.5 GiB" or "61 MiB": an estimate of memory is no more accurate.
 std::string in_binary_units(double bytes) {
   const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   constexpr double step = 1024.0;

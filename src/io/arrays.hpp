@@ -14,7 +14,7 @@ namespace onset::io {
 /// One axis of a wanted shape.
 struct Extent {
   std::string name;      ///< say "samples"
-  std::size_t size = 0;  ///< 0: any size from 1 on
+  std::size_t size = 0;  ///< 0 means any size from 1 on
 };
 using Extents = std::vector<Extent>;
 
@@ -27,11 +27,11 @@ struct ArrayOf {
 /// Finite numbers of the wanted shape; whole numbers are read as reals.
 [[nodiscard]] ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wanted);
 
-/// Entries 1 and -1 of the wanted shape, of whatever type that has them.
+/// Entries 1 and -1 of the wanted shape; any type that has these two values will do.
 [[nodiscard]] ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path,
                                               const Extents& wanted);
 
-/// "3 x 2 x 100"
+/// The shape as text, say "3 x 2 x 100".
 [[nodiscard]] std::string shape_text(const std::vector<std::size_t>& shape);
 
 /// Where an entry lies, as NumPy writes it: "[0, 1, 5]".

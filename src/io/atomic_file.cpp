@@ -17,7 +17,7 @@
 namespace onset::io {
 namespace {
 
-// What temporary files are called: by these they are known for what they are.
+// Temporary files are recognised by these parts of their names.
 constexpr std::string_view prefix = ".onset-";
 constexpr std::string_view suffix = ".tmp";
 
@@ -72,7 +72,8 @@ class TemporaryFile {
   }
 
  private:
-  /// False when the name is taken, or the file was taken for a leftover before it was locked.
+  /// Returns false when the name is taken, or when somebody took the file for a leftover before it
+  /// was locked.
   bool try_open() {
     static std::atomic<unsigned> count{0};
     const auto path =
@@ -80,7 +81,7 @@ class TemporaryFile {
     Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file.get() < 0 && errno == EEXIST) return false;
     if (file.get() < 0) fail("cannot write");
-    // Some file systems know no locks; nobody removes leftovers there.
+    // Some file systems have no locks; nobody removes leftovers there.
     const bool taken = flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     struct stat opened = {};
     if (taken || fstat(file.get(), &opened) != 0 || opened.st_nlink == 0) return false;
@@ -93,8 +94,8 @@ class TemporaryFile {
     throw IoError(target_.string(), what + ": " + last_error());
   }
 
-  /// Makes the new name itself last through a power cut. Some file systems cannot; the content is
-  /// safe by then, so that is no error.
+  /// Makes sure that the new name itself survives a power cut. Some file systems cannot; as the
+  /// content is safe by then, that is no error.
   void sync_folder() const {
     const Descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() >= 0) fsync(folder.get());

@@ -23,14 +23,14 @@ extern char** environ;
 namespace onset::io {
 namespace {
 
-/// A line that is longer than this never ends.
+/// A line that is longer than this is taken to have no end.
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
 std::string message(int error) {
   return std::generic_category().message(error);
 }
 
-/// A file in memory that the child reads or writes; none of the dead locks of two pipes.
+/// A file in memory that the child reads or writes; two pipes could deadlock, a file cannot.
 Descriptor memory_file(const std::string& program) {
   Descriptor file(memfd_create("onset", MFD_CLOEXEC));
   if (file.get() < 0) throw IoError(program, "no memory for its input: " + message(errno));
@@ -48,7 +48,7 @@ void fill(const Descriptor& file, std::string_view content, const std::string& p
   lseek(file.get(), 0, SEEK_SET);
 }
 
-/// Ours, with some variables replaced or added.
+/// Our own environment with some variables replaced or added.
 std::vector<char*> make_environment(std::vector<std::string>& changes) {
   const auto replaced = [&](std::string_view variable) {
     for (const std::string& change : changes) {
@@ -67,7 +67,7 @@ std::vector<char*> make_environment(std::vector<std::string>& changes) {
   return variables;
 }
 
-/// What the child has instead of our descriptors, signals and process group.
+/// The descriptors, signals and process group that the child has instead of ours.
 class SpawnSettings {
  public:
   SpawnSettings(int input, int output, int errors) {
@@ -80,7 +80,7 @@ class SpawnSettings {
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes_, &none);
-    // Its output ends when we do: then it must end too, whatever we do about broken pipes.
+    // When we end, its output is closed; it must then end too, however we treat broken pipes.
     sigset_t usual;
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
@@ -149,7 +149,7 @@ std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds pat
     pollfd ready{output_.get(), POLLIN, 0};
     const int found = poll(&ready, 1, static_cast<int>(std::max<long>(0, left.count())));
     if (found == 0) return std::nullopt;
-    if (found < 0) continue;  // a signal came
+    if (found < 0) continue;  // a signal interrupted the wait
     std::array<char, 65536> chunk;
     const ssize_t count = ::read(output_.get(), chunk.data(), chunk.size());
     if (count > 0) buffer_.append(chunk.data(), static_cast<std::size_t>(count));

@@ -12,15 +12,16 @@
 
 namespace onset::io {
 
-/// A program that runs beside us: gets its whole input at the start, and we read its lines as they
-/// come. It has a process group of its own, so that Ctrl-C reaches us alone and we decide.
+/// A program that runs beside us. It gets its whole input at the start, and we read its lines as
+/// they come. It has a process group of its own, so that Ctrl-C reaches us alone and we decide.
 class ChildProcess {
  public:
   struct Start {
-    std::string program;                   ///< a path, or a name to look for in PATH
-    std::vector<std::string> environment;  ///< NAME=value, instead of or besides ours
-    std::string_view input;                ///< its standard input
-    std::string advice;                    ///< for those who have no such program
+    std::string program;  ///< a path, or a name to look for in PATH
+    std::vector<std::string>
+        environment;         ///< NAME=value; each replaces or joins a variable of ours
+    std::string_view input;  ///< its standard input
+    std::string advice;      ///< what to do for those who have no such program
   };
   /// Throws IoError naming the program.
   explicit ChildProcess(Start start);
@@ -35,8 +36,8 @@ class ChildProcess {
   /// Whether it closed its output and every whole line was read.
   [[nodiscard]] bool ended() const { return closed_; }
 
-  /// Waits for its end: the exit status, or minus the signal that ended it; nothing when it is
-  /// still running after that time. A program may close its output and stay.
+  /// Waits for its end and returns the exit status, or minus the signal that ended it; nothing when
+  /// it is still running after that time. A program may close its output and run on.
   [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds patience);
   /// The end of what it wrote to its standard error so far.
   [[nodiscard]] std::string errors() const;

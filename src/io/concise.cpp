@@ -9,14 +9,14 @@
 namespace onset::io {
 namespace {
 
-/// A number that reads as zero has no sign.
+/// Removes the sign of a number that is written as zero.
 std::string without_sign_of_zero(std::string text) {
   const bool zero = text.find_first_not_of("-0.") == std::string::npos;
   if (zero && text.front() == '-') text.erase(0, 1);
   return text;
 }
 
-/// Plain numbers for people; CSV and JSON carry all digits.
+/// Writes a number for people; CSV and JSON have all digits.
 std::string plain(double value) {
   return without_sign_of_zero(fmt::format("{:.10g}", value));
 }
@@ -37,11 +37,11 @@ std::string with_decimals(double value, double error, int decimals) {
 std::string concise(const Estimate& estimate) {
   const double value = estimate.value;
   const double error = std::abs(estimate.error);
-  constexpr double rounding = 5e-14;  // digits that say nothing to people; files have them
+  constexpr double rounding = 5e-14;  // further digits mean nothing to people; files have them
   if (error <= rounding * std::abs(value) || !std::isfinite(value)) return plain(value);
   if (!std::isfinite(error)) return plain(value) + "(?)";
 
-  // Rounded to two digits first, so that 0.0999 counts as 0.10 and not as 0.09.
+  // The error is rounded to two digits first, so that 0.0999 counts as 0.10 and not as 0.09.
   const std::string two_digits = fmt::format("{:.1e}", error);
   const int error_exponent = std::atoi(two_digits.c_str() + two_digits.find('e') + 1);
   const int digits = two_digits[0] == '1' ? 2 : 1;

@@ -19,7 +19,7 @@ std::string quoted_field(const std::string& text) {
   return out + '"';
 }
 
-/// Shortest digits that read back to the same bits; inf and nan as such.
+/// Writes the fewest digits that read back to the same bits; inf and nan are written as words.
 std::string number_field(double x) {
   return fmt::format("{}", x);
 }

@@ -18,10 +18,10 @@ using SameMeaning =
     std::function<bool(const std::string& name, const Value& given, const Value& said)>;
 
 /// Fills fields that were not given from the manifest.json of a data folder, if it has one, and
-/// compares those that were. `writers` are the commands whose folders are meant; values that are
-/// written differently may mean the `same`. Returns what the manifest says of the run. Throws
-/// IoError for a manifest that cannot be used, and InvalidArgument for an option that contradicts
-/// it.
+/// compares those that were. `writers` are the commands whose folders are accepted, and `same` says
+/// whether two values that are written differently mean the same. Returns what the manifest says
+/// about the run. Throws IoError for a manifest that cannot be used, and InvalidArgument for an
+/// option that contradicts it.
 template <class Request>
 std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folder,
                                               const std::vector<std::string>& writers,

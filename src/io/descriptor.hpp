@@ -4,7 +4,7 @@
 
 namespace onset::io {
 
-/// A file descriptor that is closed in the end.
+/// A file descriptor that is closed when the object ends.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}

@@ -31,7 +31,7 @@ std::string last_error() {
 }  // namespace
 
 InputFile::InputFile(std::filesystem::path path)
-    // O_NONBLOCK: a pipe without a writer would not even open otherwise.
+    // Without O_NONBLOCK, opening a pipe that has no writer would wait forever.
     : path_(std::move(path)),
       descriptor_(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
   if (descriptor_.get() < 0) fail("cannot be opened: " + last_error());

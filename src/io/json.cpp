@@ -7,7 +7,7 @@ namespace onset::io {
 namespace detail {
 namespace {
 
-/// The contract of the command's JSON; raised when a reader would have to change.
+/// The version of the command's JSON contract; it is raised when readers would have to change.
 constexpr int schema = 1;
 
 Json number(double x) {

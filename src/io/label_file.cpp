@@ -15,7 +15,7 @@ namespace onset::io {
 namespace {
 
 constexpr std::string_view blanks = " \t";
-/// What some editors put before the first line.
+/// Some editors put this before the first line.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Control characters, which no text has; the rest of Latin-1 may stand in a question.

@@ -16,11 +16,11 @@ struct LabelledText {
 };
 
 /// Reads questions in the format of the TREC question classification sets (Latin-1, one per line,
-/// blank lines do not count). Throws IoError naming the path, the line, what it holds and what is
-/// allowed; also when there is no question at all.
+/// blank lines ignored). Throws IoError naming the path, the line, what it holds and what is
+/// allowed, and also when there is no question at all.
 [[nodiscard]] std::vector<LabelledText> read_label_file(const std::filesystem::path& path);
 
-/// A mistake that is found later still says where it comes from: path:line.
+/// The place "path:line" of a text, so that a mistake found later still says where it comes from.
 [[nodiscard]] std::string place_of(const std::filesystem::path& path, const LabelledText& text);
 
 }  // namespace onset::io

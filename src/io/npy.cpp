@@ -23,8 +23,8 @@ struct Field {
   std::string name;
   std::size_t column = 0;
   FieldKind kind = FieldKind::real;
-  bool error = false;     ///< the standard error of the column
-  std::size_t width = 0;  ///< characters of text
+  bool error = false;     ///< whether it is the standard error of the column
+  std::size_t width = 0;  ///< the number of characters of text
 
   [[nodiscard]] std::string type() const {
     switch (kind) {

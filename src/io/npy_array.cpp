@@ -33,7 +33,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
                            : fmt::format("({})", fmt::join(shape, ", "));
 }
 
-/// An open NPY file; every complaint names its path.
+/// An open NPY file; every error names its path.
 class NpyReader {
  public:
   NpyReader(const std::filesystem::path& path, std::string allowed)
@@ -93,7 +93,7 @@ class NpyReader {
     if (read_bytes(out, count) != count) file_.fail("is cut short");
   }
 
-  /// The number of elements that the shape names, if the file has that many and no more.
+  /// The number of elements that the shape implies, provided that the file has exactly that many.
   template <class T>
   [[nodiscard]] std::size_t checked_count(const std::vector<std::size_t>& shape) const {
     const std::size_t bytes = std::max(file_.size(), position_) - position_;

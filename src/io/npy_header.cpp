@@ -54,7 +54,7 @@ class Literals {
     return true;
   }
 
-  /// A list with whatever it holds, whose content does not matter.
+  /// Skips a list, whose content does not matter.
   bool skip_list() {
     if (!take("[")) return false;
     std::string ignored;

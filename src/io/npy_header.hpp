@@ -14,13 +14,13 @@ namespace onset::io::detail {
 
 /// What the description in the header of an NPY file says.
 struct NpyDescription {
-  std::string type;  ///< of plain numbers, say "<f8"; empty when the file holds records
+  std::string type;  ///< the type of plain numbers, say "<f8"; empty when the file holds records
   bool fortran_order = false;
   std::vector<std::size_t> shape;
 };
 
-/// Reads the description, a Python dictionary; nothing when it is not one of an NPY file. Sizes
-/// that no memory holds are largest numbers.
+/// Reads the description, a Python dictionary; returns nothing when it is not that of an NPY file.
+/// Sizes that no memory could hold become the largest number.
 [[nodiscard]] std::optional<NpyDescription> read_npy_description(std::string_view text);
 
 }  // namespace onset::io::detail

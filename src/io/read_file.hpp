@@ -6,8 +6,8 @@
 
 namespace onset::io {
 
-/// Largest file of text (TOML, JSON, CSV, questions, matrices) that is read; a larger one is a
-/// slip.
+/// The largest text file (TOML, JSON, CSV, questions, matrices) that is read; a larger one is
+/// surely a mistake.
 inline constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 
 /// The whole of a regular file. Folders, pipes and devices are refused, since reading those may

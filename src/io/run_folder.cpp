@@ -32,7 +32,7 @@ std::string bytes_of(const Artifact& artifact) {
 }
 
 /// A part of the way from the folder to one of its files that is not a folder itself: a link, say,
-/// which would lead elsewhere. Empty when there is none; a part that is not there is none.
+/// which would lead elsewhere. Empty when there is none; a part that does not exist does not count.
 std::filesystem::path detour(const std::filesystem::path& folder,
                              const std::filesystem::path& file) {
   std::filesystem::path at = folder;
@@ -76,7 +76,7 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
                     [&](const Artifact& artifact) { return artifact.path == entry; })) {
       continue;
     }
-    // Whoever wrote the manifest may have meant files that are not of this folder.
+    // The manifest may name files outside this folder, by whoever wrote it; those are left alone.
     std::error_code error;
     if (!detour(folder, file).empty() ||
         std::filesystem::symlink_status(folder / file, error).type() !=
@@ -103,7 +103,7 @@ void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(folder.string(), "cannot make the folder: " + error.message());
-  // Permissions, quotas and read-only mounts are only known for certain by trying.
+  // Only trying tells for certain what permissions, quotas and read-only mounts allow.
   const std::filesystem::path probe = folder / ".onset-probe";
   write_file_atomically(probe, "");
   std::filesystem::remove(probe, error);
@@ -115,7 +115,7 @@ void write_run_folder(const std::filesystem::path& folder, const RunRecord& reco
   remove_stale(folder, record);
   write_file_atomically(folder / "result.csv", to_csv(record.result.table));
   for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
-  // Last, so that a folder with a manifest is a finished one.
+  // The manifest is written last, so that a folder which has one is complete.
   write_file_atomically(folder / "manifest.json", manifest(record, machine));
 }
 

@@ -15,13 +15,13 @@
 
 namespace onset::io {
 
-/// A TOML table that knows where it is: everything that is wrong is said with its place.
+/// A TOML table that knows where it is: every error is reported with its place.
 class TomlReader {
  public:
   TomlReader(const toml::table& table, std::string file) : table_(&table), file_(std::move(file)) {}
 
   [[nodiscard]] Place place() const { return place_of(table_->source()); }
-  [[nodiscard]] Place place_of(std::string_view key) const;  ///< of its value
+  [[nodiscard]] Place place_of(std::string_view key) const;  ///< the place of its value
   [[nodiscard]] Place place_of_key(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return table_->contains(key); }
 

@@ -15,11 +15,11 @@ extern "C" int openblas_get_num_threads();
 namespace onset::numerics {
 namespace {
 
-/// A buffer of OpenBLAS on x86 (on others it is smaller), with the page that it is rounded up to.
+/// The size of a buffer of OpenBLAS on x86 (elsewhere it is smaller), rounded up to a page.
 constexpr std::size_t buffer_bytes = std::size_t{130} << 20;
 
-/// Whether the process may have that much more memory: only trying tells, since limits and the
-/// policy of the kernel all have a say.
+/// Whether the process may have that much more memory. Only trying tells, since it depends on
+/// several limits and on the kernel's policy.
 bool has_room(std::size_t bytes) {
   void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,8 +28,8 @@ bool has_room(std::size_t bytes) {
   return true;
 }
 
-/// How many calls may run at one time: one for each core, with buffers that take no more than half
-/// of the room, since the other half is for everything else.
+/// How many calls may run at the same time: one for each core, as long as their buffers take no
+/// more than half of the room; the other half is for everything else.
 std::ptrdiff_t affordable_calls() {
   for (std::ptrdiff_t calls = available_threads(); calls > 0; --calls) {
     if (has_room(2 * static_cast<std::size_t>(calls) * buffer_bytes)) return calls;
@@ -43,9 +43,9 @@ std::counting_semaphore<>& calls() {
   return free;
 }
 
-/// OpenBLAS gives different bits for different numbers of its own threads, so that it has one while
-/// calls of ours run. The number belongs to the whole process, which may be somebody else's: the
-/// last call to end puts it back.
+/// OpenBLAS gives different bits for different numbers of its own threads, so it gets one thread
+/// while calls of ours run. The number belongs to the whole process, which may be somebody else's:
+/// the last call to end puts it back.
 class OneThread {
  public:
   void enter() {

@@ -51,7 +51,7 @@ std::vector<double> ChebyshevSeries::nodes(double low, double high, int degree) 
   if (degree < 2) throw InvalidArgument("degree", "allowed: 2 or more");
   std::vector<double> x;
   for (int i = 0; i <= degree; ++i) {
-    // sin^2 instead of cos: both ends are hit exactly.
+    // With sin^2 instead of cos both ends are hit exactly.
     const double s = std::sin(0.5 * std::numbers::pi * i / degree);
     x.push_back(low + (high - low) * s * s);
   }

@@ -30,7 +30,7 @@ class ChebyshevSeries {
   ChebyshevSeries(double low, double high, std::span<const double> values);
 
   [[nodiscard]] double operator()(double x) const;
-  /// The sizes of the last three coefficients together: about what was cut off, or more.
+  /// The sum of the sizes of the last three coefficients: a rough upper bound on what was cut off.
   [[nodiscard]] double tail() const;
 
  private:

@@ -13,7 +13,7 @@ constexpr std::uint64_t low_bits = 4095;
 
 /// A candidate is 2 scale (1 + y)^3, y = slope x, accepted with probability exp(scale g(y)) where
 /// g(y) = 3 sum_{k >= 4} (-1)^{k+1} y^k / k >= -1.5 y^4 for y > -1/2. Twelve bits of the uniform
-/// decide unless it lies within 2^-12 of the bound: flags[i] = 1 there. Returns how many.
+/// decide unless it lies within 2^-12 of the bound, where flags[i] = 1. Returns how many those are.
 ONSET_CLONES std::uint64_t propose(std::size_t count, const double* normals,
                                    const std::uint64_t* bits, double scale, double slope,
                                    double* out, std::uint64_t* flags) {
@@ -46,7 +46,7 @@ bool ChiSquare::accepts(double x, double uniform) const {
   if (y <= -1.0) return false;
   double g = 0.0;
   if (std::abs(y) < 0.05) {
-    // The series, where log1p(y) - y + y^2/2 - y^3/3 would cancel.
+    // We sum the series, since log1p(y) - y + y^2/2 - y^3/3 would cancel.
     double power = y * y * y * y;
     for (int k = 4; k < 16; ++k) {
       g += (k % 2 == 0 ? -3.0 : 3.0) * power / k;

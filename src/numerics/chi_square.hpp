@@ -10,14 +10,14 @@ namespace onset::numerics {
 /// Exact chi-square variates of any whole number of degrees of freedom up to 1e15, made from
 /// standard normals (Marsaglia and Tsang 2000, with a squeeze that nearly always decides).
 ///
-/// What an exact low-dimensional chain of SGD needs besides its overlaps: the squared length of the
-/// gradient outside their span is |delta|^2 times one of these.
+/// An exact low-dimensional chain of SGD needs these besides its overlaps: the squared length of
+/// the gradient outside their span is |delta|^2 times such a variate.
 class ChiSquare {
  public:
   explicit ChiSquare(double degrees);
 
-  /// out[i] from normals[i] and the 12 lowest bits of bits[i] (see Stream::normal); the few that
-  /// those do not decide draw from `spare`, in order. `out` may be `normals`.
+  /// Makes out[i] from normals[i] and the 12 lowest bits of bits[i] (see Stream::normal); the few
+  /// that these do not decide draw from `spare`, in order. `out` may be `normals`.
   void sample(std::span<const double> normals, std::span<const std::uint64_t> bits, Stream& spare,
               std::span<double> out) const;
 

@@ -9,7 +9,8 @@
 
 namespace onset::numerics {
 
-/// Random numbers one at a time at the price of many: they are drawn from streams in blocks.
+/// Gives random numbers one at a time at the cost per number of many: they are drawn from streams
+/// in blocks.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::string_view purpose, std::uint64_t index);

@@ -13,7 +13,8 @@ namespace {
 constexpr int max_nodes = 1024;
 
 // With 1024 nodes the orthonormal polynomials reach 1e440 at the outermost one, and their squares
-// are needed: more than a double holds, far less than an extended or quadruple one does.
+// are needed. That is more than a double holds, and far less than an extended or quadruple one
+// does.
 using Wide = long double;
 static_assert(std::numeric_limits<Wide>::max_exponent10 > 1000);
 
@@ -40,7 +41,8 @@ struct Recurrence {
   std::vector<Wide> slope, drop;
 };
 
-// Eigenvalues of the Jacobi matrix (Golub and Welsch 1969), ascending: good to about 1e-13.
+// The eigenvalues of the Jacobi matrix (Golub and Welsch 1969), ascending; they are good to about
+// 1e-13.
 Eigen::VectorXd approximate_nodes(int n) {
   const Eigen::VectorXd diagonal = Eigen::VectorXd::Zero(n);
   Eigen::VectorXd subdiagonal(n - 1);
@@ -63,7 +65,7 @@ Rule gauss_hermite(int nodes) {
   const Eigen::VectorXd start = approximate_nodes(nodes);
 
   Rule rule{std::vector<double>(n), std::vector<double>(n)};
-  // The upper half, mirrored: the rule is symmetric to the last bit.
+  // We compute the upper half and mirror it, so that the rule is symmetric to the last bit.
   for (std::size_t i = n / 2; i < n; ++i) {
     const bool middle = 2 * i + 1 == n;
     Wide x = 0.0L;

@@ -16,18 +16,18 @@
 namespace onset::numerics {
 namespace {
 
-// Pieces that a replicate is cut into at most: plenty for any machine, few enough to keep the
-// moments of every piece until they are summed in order.
+// A replicate is cut into at most this many pieces: plenty for any machine, and few enough to keep
+// the moments of every piece until they are summed in order.
 constexpr std::size_t max_pieces = 64;
 constexpr std::size_t max_points = std::size_t{1} << 40;
 // Directions of the controls with less than this share of the variance count as noise.
 constexpr double control_rank_tolerance = 1e-10;
-// Standard errors that a control's mean may be off 0 by chance, and the replicates that it takes to
-// know them.
+// How many standard errors a control's mean may be off 0 by chance, and how many replicates it
+// takes to know that error.
 constexpr double explained_by_chance = 2.0;
 constexpr std::size_t enough_replicates = 8;
 
-// In eight strands, which compilers turn into vector code without changing the order of the sum.
+// The sum runs in eight strands, which compilers turn into vector code without changing its order.
 double dot(const double* a, const double* b, std::size_t count) {
   constexpr std::size_t strands = 8;
   double sums[strands] = {};
@@ -123,7 +123,7 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
   }
   means /= static_cast<double>(replicates.size());
   covariance /= static_cast<double>(replicates.size());
-  // What a constant control has beyond the square of its mean is rounding.
+  // The variance that a constant control seems to have is rounding.
   const Eigen::VectorXd raw = covariance.rightCols(controls).diagonal();
   covariance -= means.tail(controls) * means.transpose();
   Eigen::VectorXd scale = covariance.rightCols(controls).diagonal();
@@ -138,10 +138,10 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
   return scale.asDiagonal() * solver.solve(scaled.leftCols(targets));
 }
 
-// What is used of each control. Its expectation is 0; a mean that is further from it than chance
-// explains has a bias, which must not go over to the targets. A gradual loss keeps the result
-// continuous in the integrand. (Of an unbiased control it leaves 5 % of the variance that it would
-// take off.)
+// The share of each control that is used. Its expectation is 0; a mean that is further from 0 than
+// chance explains shows a bias, which must not carry over to the targets. Letting the share fall
+// gradually keeps the result continuous in the integrand. (An unbiased control loses 5 % of the
+// variance that it would remove.)
 Eigen::VectorXd control_trust(const std::vector<Moments>& replicates, std::size_t targets,
                               std::size_t outputs) {
   Eigen::VectorXd trust = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(outputs - targets));

@@ -14,7 +14,7 @@ namespace onset::numerics {
 struct ExpectationOptions {
   int dimensions = 1;
   int outputs = 1;
-  std::size_t points = 1024;  ///< per replicate; a power of two
+  std::size_t points = 1024;  ///< points per replicate; a power of two
   int replicates = default_replicates;
   std::uint64_t seed = 1;
   /// Throws InvalidArgument naming the wrong field and what is allowed.
@@ -35,11 +35,11 @@ struct NormalBatch {
 /// The integrand: fills out[k * count + i] for output k and point i. Called from several threads.
 using BatchIntegrand = std::function<void(const NormalBatch& batch, std::span<double> out)>;
 
-/// Points per call of a BatchIntegrand (all of a replicate's when it has fewer).
+/// The number of points per call of a BatchIntegrand (all points of a replicate that has fewer).
 inline constexpr std::size_t batch_size = 256;
 
 /// E f(Z), Z ~ N(0, I), by scrambled Sobol points: result[k] holds the replicate means of output k.
-/// The same points for the same options, so that solvers see a deterministic function.
+/// The same options give the same points, so that solvers see a deterministic function.
 [[nodiscard]] std::vector<Replicates> gaussian_expectation(const ExpectationOptions& options,
                                                            const BatchIntegrand& integrand,
                                                            const Context& context);
@@ -48,7 +48,7 @@ inline constexpr std::size_t batch_size = 256;
 /// have expectation exactly 0 and are regressed out (coefficients from all points together, which
 /// costs a bias of the order of one over all points). Controls may be zero or depend on one
 /// another; one whose mean is significantly off 0, because it is itself an inexact integral, is
-/// given up by degrees.
+/// gradually given up.
 [[nodiscard]] std::vector<Replicates> gaussian_expectation_with_controls(
     const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
     const Context& context);

@@ -8,9 +8,9 @@
 namespace onset::numerics {
 namespace {
 
-/// Points per call of a BatchFunction.
+/// The number of points per call of a BatchFunction.
 constexpr std::size_t chunk = 512;
-/// Largest array that a projection may need.
+/// The largest number of values that a projection may need.
 constexpr double max_values = 2e8;
 
 std::size_t power(std::size_t base, std::size_t exponent) {
@@ -64,7 +64,7 @@ double mean_square(const std::vector<double>& values, const Rule& rule, std::siz
   return squares[0];
 }
 
-/// [rows][n] -> [degree + 1][rows]: the last axis goes, its index comes first.
+/// Turns [rows][n] into [degree + 1][rows]: the last axis is contracted, and its order comes first.
 std::vector<double> contract(const std::vector<double>& values, std::size_t n,
                              std::span<const double> weighted, std::size_t orders) {
   const std::size_t rows = values.size() / n;

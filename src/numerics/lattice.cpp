@@ -12,7 +12,7 @@
 namespace onset::numerics {
 namespace {
 
-// One vector for all sizes; a smaller size uses the lower bits. All are odd.
+// One generating vector serves all sizes; a smaller size uses the lower bits. All entries are odd.
 constexpr std::array<std::uint32_t, max_lattice_dimensions> generators = {
 #include "numerics/lattice_generators.inc"
 };
@@ -42,7 +42,7 @@ class ShiftedLattice final : public PointSet {
   }
 
  private:
-  // Fractions of 2^64 throughout: sums wrap as they should, and nothing is rounded.
+  // All numbers are fractions of 2^64, so that sums wrap as they should and nothing is rounded.
   void coordinate(std::size_t d, std::size_t first, std::span<double> out) const {
     constexpr std::size_t chunk = 256;
     std::uint64_t block[chunk];

@@ -10,8 +10,8 @@
 namespace onset::numerics {
 
 /// Component-by-component search for one generating vector that is good at every power of two from
-/// 2^min_bits to 2^max_bits (Cools, Kuo, Nuyens 2006). Used by tools/generate_lattice.cpp and by
-/// tests; no part of the library at run time.
+/// 2^min_bits to 2^max_bits (Cools, Kuo, Nuyens 2006). It is used by tools/generate_lattice.cpp and
+/// by tests, and is no part of the library at run time.
 ///
 /// The figure of merit of a size n is the squared worst-case error in the weighted Korobov space of
 /// smoothness 1, (1/n) sum_i prod_j (1 + gamma_j 2 pi^2 B_2({i z_j / n})) - 1, with gamma_j =
@@ -91,7 +91,7 @@ class LatticeSearch {
   std::size_t size_;
   int components_ = 0;
   std::vector<double> kernel_;    // 2 pi^2 B_2(i / n)
-  std::vector<double> products_;  // of the components so far, points 0 .. n/2
+  std::vector<double> products_;  // products of the components so far, at points 0 .. n/2
 };
 
 }  // namespace onset::numerics

@@ -22,7 +22,7 @@ void dsyevd_(const char* job, const char* triangle, const int* size, double* mat
 namespace onset::numerics {
 namespace {
 
-/// Rows or columns of the product per task: small enough to share out, large enough for BLAS.
+/// Rows or columns of the product per task: few enough to share out, enough to keep BLAS efficient.
 constexpr std::size_t block = 128;
 
 void require(bool fits, const char* field, const char* what) {
@@ -86,7 +86,7 @@ void multiply_by_transpose(MatrixView a, MatrixView b, std::span<double> out,
 void transpose_multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& context) {
   require(a.rows == b.rows, "b", "has not as many rows as a");
   require(out.size() == a.columns * b.columns, "out", "has not the size of the product");
-  // Cut along the longer side of the product, so that no sum is ever split.
+  // The product is cut along its longer side, so that no sum is ever split.
   if (a.columns >= b.columns) {
     for_blocks(a.columns, context, [&](std::size_t first, std::size_t count) {
       block_product({a.data + first, 'T', a.columns}, {b.data, 'N', b.columns}, count, b.columns,
@@ -107,7 +107,7 @@ void symmetric_eigen(std::size_t size, std::span<double> matrix, std::span<doubl
   require(std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); }),
           "matrix", "has an entry that is not finite");
   const int n = static_cast<int>(size);
-  // Workspace as LAPACK's manual asks for eigenvectors by divide and conquer.
+  // LAPACK's manual asks for this much workspace for eigenvectors by divide and conquer.
   const int work_size = 1 + 6 * n + 2 * n * n;
   const int whole_size = 3 + 5 * n;
   std::vector<double> work(static_cast<std::size_t>(work_size));

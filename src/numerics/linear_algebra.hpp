@@ -14,9 +14,9 @@ struct MatrixView {
   std::size_t columns = 0;
 };
 
-/// out = a b. Cut into fixed blocks of rows that run on context.threads threads, each by BLAS on
-/// one thread: the same bits for any number of threads. Throws InvalidArgument when shapes do not
-/// fit.
+/// out = a b. The product is cut into fixed blocks of rows that run on context.threads threads,
+/// each by BLAS on one thread, so that it has the same bits for any number of threads. Throws
+/// InvalidArgument when the shapes do not fit.
 void multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& context);
 
 /// out = a b^T, likewise.

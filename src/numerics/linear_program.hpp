@@ -11,7 +11,7 @@ namespace onset::numerics {
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// minimise cost . x  subject to  row_lower <= A x <= row_upper,  lower <= x <= upper; A is dense
-/// and row-major, rows x columns. Infinite bounds are none.
+/// and row-major, rows x columns. An infinite bound is no bound.
 struct LinearProgram {
   std::vector<double> cost;
   std::vector<double> lower;
@@ -29,12 +29,13 @@ struct LinearSolution {
   bool infeasible = false;
   double objective = 0.0;
   std::vector<double> x;
-  /// d objective / d (bound of a row): proves optimality, objective = bounds . multipliers.
+  /// d objective / d (bound of a row). They prove optimality: objective = bounds . multipliers.
   std::vector<double> multipliers;
 };
 
-/// Clp's simplex on one thread. Throws InvalidArgument when sizes do not fit, Interrupted on
-/// request. What is neither optimal nor infeasible has run into numerical trouble.
+/// Solves it with Clp's simplex method on one thread. Throws InvalidArgument when sizes do not fit,
+/// Interrupted on request. A solution that is neither optimal nor infeasible has run into numerical
+/// trouble.
 [[nodiscard]] LinearSolution solve(const LinearProgram& program, Simplex method,
                                    const Context& context);
 

@@ -9,7 +9,7 @@
 namespace onset::numerics {
 namespace {
 
-/// Whole tiles go to their place, the rest through a tile of its own.
+/// Whole tiles are written in place; the rest goes through a separate tile.
 template <class Real>
 void fill_tiles(std::uint64_t* state, std::span<Real> out, std::span<std::uint64_t> bits) {
   constexpr std::size_t tile = simd::normals_per_tile<Real>;

@@ -7,8 +7,9 @@
 
 namespace onset::numerics {
 
-/// Normals for simulations that need very many of them in order: several times as fast as Stream,
-/// without an end, but only forwards. Keyed by (seed, purpose, index) like Stream.
+/// Normals for simulations that need very many of them in order. It is several times as fast as
+/// Stream and has no end, but only moves forwards. Like Stream, it is keyed by (seed, purpose,
+/// index).
 ///
 /// Eight copies of xoshiro256+ (Blackman and Vigna 2021: for floating-point numbers, made of the
 /// upper bits), period 2^256 - 1, whose states are the first draws of the Stream with the same key,
@@ -18,11 +19,12 @@ class NormalStream {
  public:
   NormalStream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
 
-  /// Double precision: accurate to a few units in the last place, up to 8.6 standard deviations.
+  /// Fills in double precision, accurate to a few units in the last place, up to 8.6 standard
+  /// deviations.
   void fill(std::span<double> out);
-  /// The same, and 64 bits for each normal, of which the lowest 12 are independent of all normals.
+  /// Also gives 64 bits for each normal, of which the lowest 12 are independent of all normals.
   void fill(std::span<double> out, std::span<std::uint64_t> bits);
-  /// Single precision: absolute accuracy 1e-6, up to 6.6 standard deviations.
+  /// Fills in single precision, with an absolute accuracy of 1e-6, up to 6.6 standard deviations.
   void fill(std::span<float> out);
 
  private:

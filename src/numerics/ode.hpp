@@ -17,13 +17,13 @@ struct OdeOptions {
 };
 
 using OdeState = std::vector<double>;
-/// dx/dt; t does not enter: our flows are autonomous.
+/// dx/dt; time does not enter, since our flows are autonomous.
 using OdeField = std::function<OdeState(const OdeState& x)>;
 
 struct OdeSolution {
-  std::vector<OdeState> states;      ///< at the asked times, up to the last one reached
-  std::optional<double> event_time;  ///< first time at which event(x) >= 0
-  Status status;                     ///< iterations: accepted steps
+  std::vector<OdeState> states;      ///< the states at the given times, up to the last one reached
+  std::optional<double> event_time;  ///< the first time at which event(x) >= 0
+  Status status;                     ///< its iterations are the accepted steps
 };
 
 /// Integrates dx/dt = f(x) from t = 0 through increasing times (Dormand and Prince 1980, orders 5

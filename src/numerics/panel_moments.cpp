@@ -9,15 +9,15 @@
 namespace onset::numerics {
 namespace {
 
-constexpr std::size_t order = 10;  ///< Gauss points of a panel
-constexpr int deepest = 40;        ///< halvings of a panel
-/// What rounding leaves of a panel, relative to the sum of the sizes of its terms.
+constexpr std::size_t order = 10;  ///< the number of Gauss points of a panel
+constexpr int deepest = 40;        ///< the most times that a panel is halved
+/// The rounding error of a panel, relative to the sum of the sizes of its terms.
 constexpr double rounding = 2e-15;
 
 using Gauss = boost::math::quadrature::gauss<double, order>;
 using Points = std::array<double, order>;
 
-/// h_k at the points of a panel, all of them at once: their roots and quotients are what costs.
+/// h_k at all points of a panel at once, since its roots and quotients are what costs.
 class HermiteRows {
  public:
   explicit HermiteRows(std::size_t orders) : rows_(std::max<std::size_t>(orders, 2)) {
@@ -69,7 +69,7 @@ class Line {
  private:
   struct Panel {
     std::vector<double> sums;
-    double size;  ///< of the terms: what rounding is relative to
+    double size;  ///< the size of the terms, which rounding is relative to
   };
 
   [[nodiscard]] Panel gauss(double low, double high) {

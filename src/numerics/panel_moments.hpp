@@ -8,8 +8,8 @@
 
 namespace onset::numerics {
 
-/// Integrals of functions with kinks against h_k(x) phi(x) on a line: Gauss rules of 10 points on
-/// panels that are halved until they agree with their halves.
+/// Integrals of functions with kinks against h_k(x) phi(x) on a line, by Gauss rules of 10 points
+/// on panels that are halved until they agree with their halves.
 
 /// A function on a line: values[c * count + i] of its components at points.
 using Integrand = std::function<void(std::size_t count, const double* points, double* values)>;
@@ -47,8 +47,8 @@ class MomentLayout {
 [[nodiscard]] Moments no_moments(const MomentLayout& layout);
 
 struct PanelEffort {
-  double error;  ///< that a panel may have
-  int halvings;  ///< after which its parts are taken as they are
+  double error;  ///< the error that a panel may have
+  int halvings;  ///< the number of halvings after which its parts are accepted as they are
 };
 
 /// Adds the integrals over the panels between the edges: component c and order k at

@@ -72,7 +72,7 @@ void parallel_for(const Context& context, std::size_t count,
     try {
       for (std::size_t i = 0; i < helpers; ++i) pool.emplace_back([&loop] { loop.work(); });
     } catch (const std::system_error&) {
-      // The machine gives no more threads; those that there are do the work, with the same result.
+      // The machine gives no more threads; the existing ones do the work, with the same result.
     }
     loop.work();
   }

@@ -8,7 +8,7 @@
 
 namespace onset::numerics::detail {
 
-/// What every PointSet::points() asks of its arguments; `size` points in all.
+/// Checks the arguments of PointSet::points() for a set of `size` points.
 inline void check_point_range(std::size_t first, std::size_t count, std::size_t size,
                               std::size_t dimensions, std::span<const double> out) {
   if (count > size || first > size - count) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t max_draws = std::uint64_t{1} << 33;
 constexpr std::size_t chunk = 256;
 
-// FNV-1a. Purposes are a handful of words in the sources, so 32 bits are plenty.
+// This is FNV-1a. Purposes are a handful of words in the sources, so 32 bits are plenty.
 std::uint32_t hash(std::string_view text) {
   std::uint32_t value = 2166136261u;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -46,7 +46,7 @@ void Stream::bits(std::span<std::uint64_t> out) {
   }
   const simd::PhiloxBlocks blocks{low(seed_), high(seed_), purpose_, low(index_), high(index_)};
   std::size_t done = 0;
-  // A half block at either end goes through a pair of its own.
+  // Half a block at either end goes through a separate pair.
   std::uint64_t pair[2];
   if (position_ % 2 == 1 && !out.empty()) {
     blocks.fill(low(position_ / 2), 1, pair);

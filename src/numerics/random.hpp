@@ -12,13 +12,14 @@ namespace onset::numerics {
                                                       std::array<std::uint32_t, 2> key);
 
 /// A counter-based random stream keyed by (seed, purpose, index). Draw k is a pure function of the
-/// key and k, so a number does not depend on who draws it, where, or after what. 2^33 draws each.
+/// key and k, so a number does not depend on who draws it, where, or after what. A stream has 2^33
+/// draws.
 ///
-/// Key: the 64-bit seed. Counter words: block number, 32-bit hash of the purpose, low and high half
-/// of the index. Each block gives two doubles: 52 random bits and an offset of half a unit, so
-/// uniforms lie strictly inside (0, 1). Normals are quantiles of the uniforms
-/// (simd::normal_quantile), the same bits on every SIMD level. Drawing past the end throws
-/// InvalidArgument.
+/// The key is the 64-bit seed; the counter words are the block number, a 32-bit hash of the
+/// purpose, and the low and high half of the index. Each block gives two doubles of 52 random bits
+/// and an offset of half a unit, so that uniforms lie strictly inside (0, 1). Normals are quantiles
+/// of the uniforms (simd::normal_quantile), the same bits on every SIMD level. Drawing past the end
+/// throws InvalidArgument.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);

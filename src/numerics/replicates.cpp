@@ -21,7 +21,7 @@ Estimate reduce(std::span<const double> values, double bias_bound) {
     throw InvalidArgument("values", "a standard error needs at least two replicates, not " +
                                         std::to_string(values.size()));
   }
-  // Equal values are exact: no error from rounding their mean.
+  // Equal values are exact; rounding their mean must not give them an error.
   if (std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) {
     return {values[0], std::fabs(bias_bound)};
   }

@@ -12,7 +12,7 @@ namespace onset::numerics {
 namespace {
 
 void require_sign_change(double low, double high, double f_low, double f_high) {
-  // Signs, not the product: that of two tiny values underflows to 0.
+  // We compare signs, since the product of two tiny values underflows to 0.
   const bool rises = f_low <= 0.0 && f_high >= 0.0;
   const bool falls = f_low >= 0.0 && f_high <= 0.0;
   if (!rises && !falls) {
@@ -42,8 +42,8 @@ double next_point(const Evaluation& a, const Evaluation& b, double low, double h
   return inside ? std::clamp(secant, low + margin, high - margin) : 0.5 * (low + high);
 }
 
-/// Largest factor between the slope of a replicate and their mean. Beyond it the difference of two
-/// near points is noise: a slope of almost 0 would throw the replicate's root anywhere.
+/// The largest factor between the slope of a replicate and the mean slope. Beyond it the difference
+/// of two near points is noise, and a slope of almost 0 would throw the replicate's root anywhere.
 constexpr double max_slope_ratio = 2.0;
 
 double trusted_slope(double own, double mean) {
@@ -92,7 +92,7 @@ ReplicatedRoot replicated_root(const ReplicatedFunction& f, double low, double h
   result.status.iterations = 2;
   while (result.status.iterations < options.max_evaluations) {
     const double x = next_point(a, b, left, right);
-    // The secant through the nearest two points: keep the one with the smaller residual.
+    // The secant goes through the nearest two points: keep the one with the smaller residual.
     if (std::abs(a.residual) < std::abs(b.residual)) std::swap(a, b);
     a = std::move(b);
     b = evaluate(f, x);

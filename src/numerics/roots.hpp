@@ -10,14 +10,14 @@ namespace onset::numerics {
 
 /// Options of the bracketed solvers.
 struct RootOptions {
-  double tolerance = 1e-12;  ///< width of the bracket, relative to max(1, |x|)
+  double tolerance = 1e-12;  ///< the width of the bracket, relative to max(1, |x|)
   int max_evaluations = 100;
   void validate() const;
 };
 
 struct Root {
   double x = 0.0;
-  Status status;  ///< residual: width of the last bracket
+  Status status;  ///< its residual is the width of the last bracket
 };
 
 /// The root of f in [low, high], where f changes sign (TOMS 748). Throws InvalidArgument when it
@@ -25,15 +25,15 @@ struct Root {
 [[nodiscard]] Root bracketed_root(const std::function<double(double)>& f, double low, double high,
                                   const RootOptions& options = {});
 
-/// Row 0: the residual of every replicate at x; further rows: quantities wanted at the root.
+/// Row 0 has the residual of every replicate at x; further rows have quantities wanted at the root.
 using ReplicatedFunction = std::function<std::vector<Replicates>(double x)>;
 
 struct ReplicatedRoot {
   Replicates x;                   ///< every replicate's own root
   std::vector<Replicates> rows;   ///< the further rows, each replicate at its own root
-  double slope = 0.0;             ///< of the mean residual
-  std::vector<double> row_slope;  ///< of the further rows' means
-  Status status;                  ///< residual: mean residual at the last x
+  double slope = 0.0;             ///< the slope of the mean residual
+  std::vector<double> row_slope;  ///< the slopes of the further rows' means
+  Status status;                  ///< its residual is the mean residual at the last x
 };
 
 /// The root of each replicate of a noisy but deterministic function, at little more than the cost

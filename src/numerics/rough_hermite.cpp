@@ -14,15 +14,15 @@ namespace onset::numerics {
 namespace {
 
 constexpr double half_width = 10.0;  ///< panels cover +-10 standard deviations
-/// What a panel may be wrong by, relative to the scale; the outer one is above what inner integrals
-/// leave behind.
+/// The error that a panel may have, relative to the scale; the outer one exceeds what inner
+/// integrals leave behind.
 constexpr double inner_error = 1e-15;
 constexpr double outer_error = 1e-13;
-/// Halvings of one unit panel after which all its parts are taken as they are: the difference of
-/// the two sums then shows what is left.
+/// The number of halvings of one unit panel after which all its parts are accepted as they are; the
+/// difference of the two sums then shows what is left.
 constexpr int most_halvings = 120;
 constexpr int most_outer_halvings = 40;
-/// Where the other variable is while kinks along the outer axis are looked for.
+/// The values of the other variable at which kinks along the outer axis are looked for.
 constexpr std::array<double, 2> elsewhere{0.6180339887, -0.4142135624};
 
 /// Freezes one variable of a function of two.
@@ -84,8 +84,8 @@ Moments on_line(const BatchFunction& f, const BatchFunction& switches, std::size
   return total;
 }
 
-/// The second variable is integrated inside, to an error that counts less far out: h_k(x) phi(x) is
-/// below exp(-x^2/4).
+/// The second variable is integrated inside. Its error may be larger far out, where h_k(x) phi(x)
+/// is below exp(-x^2/4).
 Moments on_plane(const BatchFunction& f, const BatchFunction& switches, std::size_t degree,
                  double scale, const Context& context) {
   const MomentLayout inside = line_layout(f.outputs, degree);

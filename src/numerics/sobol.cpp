@@ -14,8 +14,8 @@
 namespace onset::numerics {
 namespace {
 
-// Digits of a coordinate, most significant first in a 64-bit word; as many as a point in (0, 1)
-// keeps.
+// The number of digits of a coordinate, most significant first in a 64-bit word; a point in (0, 1)
+// keeps no more.
 constexpr int digits = 52;
 constexpr std::size_t max_block_bits = 8;
 constexpr std::size_t max_block = std::size_t{1} << max_block_bits;
@@ -91,7 +91,8 @@ class ScrambledSobol final : public PointSet {
   }
 
  private:
-  // Cut into aligned blocks of a power of two: within one, doubling replaces a sum per point.
+  // The range is cut into aligned blocks of a power of two, within which doubling replaces a sum
+  // per point.
   void coordinate(std::size_t d, std::size_t first, std::span<double> out) const {
     std::uint64_t block[max_block];
     for (std::size_t done = 0; done < out.size();) {

@@ -8,7 +8,7 @@
 namespace onset::numerics {
 namespace {
 
-/// Steps in which switches are watched, off the places where people put kinks.
+/// The step at which switches are sampled; it avoids the places where people put kinks.
 constexpr double watch_step = 0.0957;
 
 /// A place in (low, high) where f has changed sign from both ends, if its extremum lies beyond 0.

@@ -13,7 +13,7 @@ void each(std::size_t count, const double* x, double* out, const Function& f) {
   for (std::size_t i = 0; i < count; ++i) out[i] = f(x[i]);
 }
 
-/// He_k by its recurrence; with k = 0 times nothing, so that order 0 has derivative 0.
+/// Computes He_k by its recurrence.
 void hermite(std::size_t order, double scale, std::size_t count, const double* x, double* out) {
   for (std::size_t i = 0; i < count; ++i) {
     double before = 0.0;
@@ -60,7 +60,7 @@ void unary_value(Operation operation, std::size_t count, const double* x, double
   }
 }
 
-/// y is the function's value.
+/// The derivative of a function of one argument, whose value is y.
 void unary_slope(Operation operation, std::size_t count, const double* x, const double* y,
                  double* out) {
   const auto from_x = [&](const auto& f) { each(count, x, out, f); };
@@ -88,7 +88,7 @@ void unary_slope(Operation operation, std::size_t count, const double* x, const 
   }
 }
 
-/// x^p; whole powers by multiplication, so that they are as exact as the user's z*z*z.
+/// x^p. Whole powers are products, so that they are as exact as the user's z*z*z.
 double power(double x, double p) {
   if (p == 2.0) return x * x;
   if (p == 3.0) return x * x * x;

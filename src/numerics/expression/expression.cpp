@@ -16,7 +16,7 @@ std::string with_caret(std::string_view text, std::size_t position, const std::s
          "\n  " + std::string(column, ' ') + "^";
 }
 
-/// Values of a node are at slots[n] * count; an expression's own workspace, kept by each thread.
+/// The workspace of expressions, kept by each thread; the values of node n are at slots[n] * count.
 std::vector<double>& workspace(std::size_t size) {
   thread_local std::vector<double> buffer;
   if (buffer.size() < size) buffer.resize(size);
@@ -145,7 +145,8 @@ void Expression::switch_values(std::size_t count, const double* inputs, double* 
 
 void Expression::gradient(std::size_t count, const double* inputs, double* out,
                           double* derivatives) const {
-  // Slots: a node's value, then one derivative for each variable that it depends on.
+  // A node takes one slot for its value, then one for the derivative in each variable that it
+  // depends on.
   std::vector<std::size_t> slot(root_ + 1);
   std::size_t slots = 0;
   for (const std::size_t n : order_) {

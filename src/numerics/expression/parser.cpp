@@ -1,4 +1,4 @@
-// Recursive descent. A sum over tokens reads its argument once for every variable.
+// A parser by recursive descent. A sum over tokens reads its argument once for every variable.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -31,7 +31,7 @@ class Parser {
     throw SyntaxError(text_, place, message);
   }
 
-  /// The whole of a character that is more than one byte.
+  /// The whole character at this place, which may be several bytes long.
   [[nodiscard]] std::string character(std::size_t place) const {
     std::size_t end = place + 1;
     while (end < text_.size() && is_continuation(text_[end])) ++end;
@@ -132,7 +132,7 @@ class Parser {
     if (error != std::errc{}) fail(start, "not a number that can be stored");
     place_ = static_cast<std::size_t>(end - text_.data());
     const std::size_t node = tape_.add_constant(value);
-    // 2 He4(z2) and 2 (z1 + z2): a number may leave out its *.
+    // The * after a number may be omitted, as in 2 He4(z2) and 2 (z1 + z2).
     skip_space();
     if (place_ < text_.size() &&
         (std::isalpha(static_cast<unsigned char>(text_[place_])) || text_[place_] == '(')) {

@@ -43,9 +43,9 @@ enum class Operation {
 struct Node {
   Operation operation = Operation::constant;
   std::vector<std::size_t> arguments;
-  double value = 0.0;                  ///< of a constant; the scale of a Hermite polynomial
-  std::size_t index = 0;               ///< of a variable; the order of a Hermite polynomial
-  std::vector<std::size_t> variables;  ///< what it depends on, increasing
+  double value = 0.0;     ///< the value of a constant, or the scale of a Hermite polynomial
+  std::size_t index = 0;  ///< the number of a variable, or the order of a Hermite polynomial
+  std::vector<std::size_t> variables;  ///< the variables that it depends on, increasing
 };
 
 struct Expression::Tape {
@@ -55,7 +55,7 @@ struct Expression::Tape {
   std::size_t add_constant(double value);
   std::size_t add_variable(std::size_t index);
   std::size_t add_hermite(std::size_t order, double scale, std::size_t argument);
-  /// Constants are folded.
+  /// Adds a node and returns its number; operations on constants are carried out at once.
   std::size_t add(Operation operation, std::vector<std::size_t> arguments);
 
   [[nodiscard]] bool is_constant(std::size_t node) const {
@@ -82,10 +82,10 @@ inline constexpr std::size_t max_hermite_order = 64;
 [[nodiscard]] std::size_t parse_expression(std::string_view text, const ExpressionNames& names,
                                            Expression::Tape& tape);
 
-/// out = the node at `count` points; values[a] are its arguments' values.
+/// Writes the node's values at `count` points to out; values[a] are those of its arguments.
 void evaluate_node(const Node& node, std::size_t count, const double* inputs,
                    const std::vector<const double*>& values, double* out);
-/// out = its derivative in argument a, given its own value.
+/// Writes its derivative in argument a to out, given its own value.
 void differentiate_node(const Node& node, std::size_t a, std::size_t count,
                         const std::vector<const double*>& values, const double* value, double* out);
 

@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace onset::numerics::simd::HWY_NAMESPACE {
 
-// Asked of the kernels themselves, so that level() tells what really runs.
+// The kernels themselves are asked, so that level() tells what really runs.
 const char* compiled_target() {
   return hwy::TargetName(HWY_TARGET);
 }

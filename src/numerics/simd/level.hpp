@@ -5,7 +5,8 @@
 namespace onset::numerics::simd {
 
 /// Pins the instruction set of every vector kernel of the library; "" goes back to what ONSET_SIMD
-/// or the CPU says. For tests: not to be called while kernels run. Throws InvalidArgument.
+/// or the CPU says. It is for tests, and must not be called while kernels run. Throws
+/// InvalidArgument.
 void set_level(const std::string& name);
 
 }  // namespace onset::numerics::simd

@@ -1,7 +1,7 @@
 // The normal quantile: rational approximations of Wichura, "Algorithm AS 241: the percentage points
 // of the normal distribution", Applied Statistics 37 (1988) 477, routine PPND16.
 //
-// Only correctly rounded operations and no fused multiply-add (the project is compiled with
+// It uses only correctly rounded operations and no fused multiply-add (the project is compiled with
 // -ffp-contract=off), so that every SIMD level gives the same bits.
 #include <cstddef>
 #include <cstdint>
@@ -76,7 +76,7 @@ HWY_INLINE V minus_log(D d, V x) {
   const hn::RebindToUnsigned<D> du;
   const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<double>::min()));
   x = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p54)), x);
-  // Moving the boundary between two exponents from 1 to sqrt(1/2) before the bits are split.
+  // The boundary between two exponents moves from 1 to sqrt(1/2) before the bits are split.
   constexpr std::uint64_t one = 0x3FF0000000000000;
   constexpr std::uint64_t root_half = 0x3FE6A09E667F3BCD;
   constexpr std::uint64_t mantissa = 0x000FFFFFFFFFFFFF;

@@ -56,7 +56,7 @@ HWY_INLINE V squared_radius(VU bits) {
   return hn::Mul(hn::Set(d, -2.0), log_u);
 }
 
-/// The same, u = (k + 1/2) 2^-31 for the upper 31 bits k.
+/// The same with u = (k + 1/2) 2^-31 for the upper 31 bits k.
 HWY_INLINE VF squared_radius(VI words) {
   const DF d;
   const DI di;
@@ -91,7 +91,7 @@ HWY_INLINE void circle(VU bits, V& first, V& second) {
   const D d;
   const DU du;
   constexpr std::uint64_t one_bits = 0x3FF0000000000000;
-  // 50 bits, so that the lowest 12 stay free.
+  // Only the upper bits are used, so that the lowest 12 stay free.
   const VU used = hn::AndNot(hn::Set(du, 4095), bits);
   const VU fraction = hn::ShiftRight<12>(hn::ShiftLeft<2>(used));
   const V unit =
@@ -163,8 +163,8 @@ HWY_INLINE hn::Vec<TagOfWords> part(VU words, std::size_t i) {
 #endif
 }
 
-/// Tiles that are taken in two passes, of squared radii and of the rest: one would be too long a
-/// chain of operations for the processor to overlap a tile with the next.
+/// The number of tiles that share two passes, one for squared radii and one for the rest: a single
+/// pass would be too long a chain of operations for the processor to overlap a tile with the next.
 constexpr std::size_t tiles_at_once = 16;
 
 template <class Tag, class TagOfWords, class Real>

@@ -5,7 +5,8 @@
 
 namespace onset::numerics::simd {
 
-/// Copies of the generator that step together; any vector length up to theirs gives the same words.
+/// The number of copies of the generator that step together; any vector length up to it gives the
+/// same words.
 inline constexpr std::size_t generator_copies = 8;
 /// A tile is made of two steps of all copies: of radii, then of angles.
 template <class Real>
@@ -13,7 +14,8 @@ inline constexpr std::size_t normals_per_tile = 2 * generator_copies * (8 / size
 
 /// Tiles of normals from eight copies of xoshiro256+, word w of copy c at state[8 w + c], by the
 /// transform of Box and Muller: the first half of a tile is radius times cosine, the second radius
-/// times sine. `bits`, if not null: the words they were made of, in the same places (doubles only).
+/// times sine. `bits`, if not null, receives the words they were made of, in the same places
+/// (doubles only).
 void normals(std::uint64_t* state, std::size_t tiles, double* out, std::uint64_t* bits);
 void normals(std::uint64_t* state, std::size_t tiles, float* out, std::uint64_t* bits);
 

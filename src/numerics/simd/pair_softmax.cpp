@@ -44,7 +44,7 @@ HWY_INLINE V exp_of_moderate(V x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(du, value), power));
 }
 
-/// 1 + exp(-logit) of both; the logits add up to no less than 0, so that not both are large.
+/// 1 + exp(-logit) of both; the logits add up to at least 0, so that at most one of these is large.
 HWY_INLINE void denominators(V z1, V z2, double* a, double* b) {
   const D d;
   const V one = hn::Set(d, 1.0);

@@ -20,7 +20,7 @@ using VU = hn::Vec<DU>;
 // Returns how many blocks were done: whole vectors of them.
 #if HWY_TARGET == HWY_SCALAR
 std::size_t whole_vectors(const PhiloxBlocks&, std::uint32_t, std::size_t, std::uint64_t*) {
-  return 0;  // no widening multiplication there
+  return 0;  // this target has no widening multiplication
 }
 #else
 HWY_INLINE VU multiply_low_words(VU a, VU b) {

@@ -14,7 +14,8 @@ struct PhiloxBlocks {
   void fill(std::uint32_t first, std::size_t blocks, std::uint64_t* out) const;
 };
 
-/// The upper 52 bits plus half a unit: uniform and strictly inside (0, 1), symmetric about 1/2.
+/// Takes the upper 52 bits plus half a unit, which is uniform, strictly inside (0, 1) and symmetric
+/// about 1/2.
 void to_unit_interval(std::span<const std::uint64_t> bits, std::span<double> out);
 
 }  // namespace onset::numerics::simd

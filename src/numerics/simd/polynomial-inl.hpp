@@ -1,4 +1,4 @@
-// Included once per SIMD level, after highway.h.
+// This file is included once per SIMD level, after highway.h.
 #if defined(ONSET_NUMERICS_SIMD_POLYNOMIAL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ONSET_NUMERICS_SIMD_POLYNOMIAL
 #undef ONSET_NUMERICS_SIMD_POLYNOMIAL
@@ -13,7 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace onset::numerics::simd::HWY_NAMESPACE {
 
-/// c[0] + c[1] x + .., even and odd powers side by side: half the latency of Horner's scheme.
+/// c[0] + c[1] x + .., with even and odd powers side by side, which halves the latency of Horner's
+/// scheme.
 template <class Tag, class Vector, class Real, std::size_t n>
 HWY_INLINE Vector polynomial(Tag d, Vector x, const Real (&c)[n]) {
   namespace hn = hwy::HWY_NAMESPACE;

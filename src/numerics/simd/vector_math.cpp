@@ -1,4 +1,4 @@
-// exp, log and sigmoid: Highway's polynomials, with the edges of the range made right.
+// exp, log and sigmoid use Highway's polynomials, corrected at the edges of the range.
 #include "numerics/simd/vector_math.hpp"
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "numerics/simd/vector_math.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// After highway.h.
+// This must come after highway.h.
 #include <hwy/contrib/math/math-inl.h>
 
 #include "numerics/simd/dispatch.hpp"

@@ -5,10 +5,10 @@
 #include <vector>
 
 /// Vectorised elementary functions with run-time dispatch. In every function `out` may be `x`
-/// itself; sizes must agree. Accuracy, checked by tests: a few units in the last place. An
-/// element's result does not depend on its place or its neighbours. Throws InvalidArgument for
-/// spans of different sizes and, at the first use, for an ONSET_SIMD that names no level of this
-/// CPU.
+/// itself; sizes must agree. Results are accurate to a few units in the last place, which tests
+/// check. An element's result does not depend on its place or its neighbours. Throws
+/// InvalidArgument for spans of different sizes and, at the first use, for an ONSET_SIMD that names
+/// no level of this CPU.
 namespace onset::numerics::simd {
 
 void exp(std::span<const double> x, std::span<double> out);      ///< overflow gives +infinity
