@@ -6,11 +6,11 @@
 namespace onset::aim {
 
 /// The share of the old state that message passing keeps. It starts at a given value and grows
-/// while the estimate oscillates: steps that turn back without getting shorter. Fixed points do not
-/// depend on it [aim 33].
+/// while the estimate oscillates, that is while steps turn back without getting shorter. Fixed
+/// points do not depend on it [aim 33].
 class AdaptiveDamping {
  public:
-  /// Grows after `patience` oscillations in a row; never if start is 0.
+  /// It grows after `patience` oscillations in a row, and never if start is 0.
   AdaptiveDamping(double start, int patience) : start_(start), now_(start), patience_(patience) {}
 
   [[nodiscard]] double operator()() const { return now_; }
@@ -18,13 +18,13 @@ class AdaptiveDamping {
   /// What an iteration did, all of it per dimension.
   struct Observation {
     double step = 0.0;         ///< squared length of the last step
-    double step_before = 0.0;  ///< and of the one before
+    double step_before = 0.0;  ///< squared length of the one before
     double product = 0.0;      ///< their inner product
     double variance = 0.0;     ///< V as it was used
-    double asked = 0.0;        ///< V as the spectrum asked for it, mean of the last two iterations
+    double asked = 0.0;  ///< V as the spectrum asked for it, averaged over the last two iterations
   };
   void observe(const Observation& o) {
-    // While V is on its way, turns are part of that way, and damping would only delay it.
+    // While V still moves, turns are part of its way, and damping would only delay it.
     const bool settled = std::abs(o.asked - o.variance) < settled_within * o.variance;
     if (start_ == 0.0) return;
     const bool turns = settled && o.product < 0.0 && o.step > still_falling * o.step_before;
@@ -40,7 +40,7 @@ class AdaptiveDamping {
  private:
   static constexpr double settled_within = 0.015;
   static constexpr double still_falling =
-      0.8;  ///< squared: steps that lose a tenth are on their way
+      0.8;  ///< a squared ratio: steps that shorten by a tenth make progress
   static constexpr double same_direction = 0.5;  ///< cosine of two steps
   static constexpr double easing = 1.1;
   static constexpr double max_damping = 0.98;

@@ -20,10 +20,10 @@ using numerics::MatrixView;
 
 constexpr std::size_t block = 256;  ///< samples per task
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-/// Oscillations in a row before damping grows. Above perfect recovery V falls all the way, and
-/// turning is part of that way.
+/// The number of oscillations in a row after which damping grows. Above perfect recovery V falls
+/// all the way, and turning is part of that way.
 constexpr int patience_above_recovery = 20;
-/// Below this nothing worth an iteration is left to learn.
+/// Below this variance nothing is left to learn that is worth an iteration.
 constexpr double exact_variance = 1e-7;
 
 double inner(const std::vector<double>& a, const std::vector<double>& b, std::size_t dim) {
@@ -120,8 +120,8 @@ class MessagePassing {
     return step;
   }
 
-  /// The last two steps together: what damping should be, and how far there is to go. Half of their
-  /// sum is drift, which damping shortens; the rest goes back and forth.
+  /// Learns from the last two steps what damping should be, and how far there is to go. Half of
+  /// their sum is drift, which damping shortens; the rest goes back and forth.
   void observe(double step, const std::vector<double>& move, double variance) {
     if (last_move_.empty()) return;
     const double before = inner(last_move_, last_move_, data_.dim);
@@ -132,7 +132,7 @@ class MessagePassing {
         {step, before, product, variance, 0.5 * (asked_variance_[0] + asked_variance_[1])});
   }
 
-  /// omega with its Onsager term and g at it; returns q_hat from the size of g [aim 28].
+  /// Computes omega with its Onsager term, and g there; returns q_hat from the size of g [aim 28].
   double update_gradient() {
     scores_of(data_, estimate_, products_, field_, context_);
     const bool first = omega_.empty();
@@ -165,8 +165,8 @@ class MessagePassing {
     return 2.0 * numerics::ordered_sum(sizes.data(), tasks) / (d * d);
   }
 
-  /// The matrix that the labels show, S plus noise, and its denoiser. Damping keeps part of the old
-  /// estimate in omega, so the same mixture is what the gradients correct.
+  /// Forms the matrix that the labels show, S plus noise, and denoises it. Damping keeps part of
+  /// the old estimate in omega, so the gradients correct the same mixture.
   void denoise(AmpStep& step) {
     const std::size_t dim = data_.dim;
     std::vector<double> shown = back_projection();
@@ -189,14 +189,14 @@ class MessagePassing {
     const double variance = spectrum.mmse().value;
     asked_variance_ = {asked_variance_[1], variance};
     if (!model_.channel->fixes_length()) set_length(1.0 + model_.rho - variance);
-    // The variance moves more slowly than the estimate: one that runs ahead makes g too large,
-    // q_hat with it, and collapses.
+    // The variance moves more slowly than the estimate: one that ran ahead would make g and q_hat
+    // too large, and collapse.
     const double keep = 0.5 * (1.0 + damping_());
     variance_ = keep * variance_ + (1.0 - keep) * variance;
   }
 
   /// Where labels do not change when S is multiplied by a number (hardmax), nothing holds the
-  /// length of the estimate at finite size. The prior knows it: ||S_hat||^2/d = Q_0 - V, where Q_0
+  /// length of the estimate at finite size. The prior gives it: ||S_hat||^2/d = Q_0 - V, where Q_0
   /// has a known correction 1/d.
   void set_length(double overlap) {
     const double wanted = overlap + 1.0 / static_cast<double>(data_.dim);
@@ -204,7 +204,7 @@ class MessagePassing {
     for (double& x : estimate_) x *= scale;
   }
 
-  /// sum over samples and scores of g_ab Z_ab, as X^T (G X) [aim 28].
+  /// The sum over samples and scores of g_ab Z_ab, as X^T (G X) [aim 28].
   std::vector<double> back_projection() {
     const std::size_t tokens = data_.tokens;
     const std::size_t dim = data_.dim;
@@ -237,7 +237,8 @@ class MessagePassing {
     return matrix;
   }
 
-  /// The variance moves more slowly than the estimate, and has to arrive as well.
+  /// Whether both have settled: the variance moves more slowly than the estimate, and has to arrive
+  /// as well.
   [[nodiscard]] bool has_arrived(const AmpStep& step) const {
     const double asked = 0.5 * (asked_variance_[0] + asked_variance_[1]);
     return distance_ <= options_.tolerance * step.variance &&
@@ -246,7 +247,8 @@ class MessagePassing {
 
   [[nodiscard]] bool has_diverged(const AmpStep& step) const {
     if (!std::isfinite(step.variance) || !std::isfinite(step.self_overlap)) return true;
-    // No estimate on the Nishimori line is longer than the truth; twice that is lost.
+    // No estimate on the Nishimori line is longer than the truth; one of twice its squared length
+    // is lost.
     if (step.self_overlap > 2.0 * (1.0 + model_.rho)) return true;
     return step.variance < options_.min_variance;
   }
@@ -261,7 +263,7 @@ class MessagePassing {
   std::size_t scores_;
   std::vector<double> estimate_;
   std::vector<double> gradient_;
-  std::vector<double> variances_;  ///< of the scores, relative to variance_
+  std::vector<double> variances_;  ///< variances of the scores, relative to variance_
   std::vector<double> omega_;
   std::vector<double> anchor_;  ///< the estimates that omega is made of, mixed by damping
   std::vector<double> field_;
@@ -269,7 +271,7 @@ class MessagePassing {
   double variance_ = 1.0;
   std::array<double, 2> asked_variance_{1.0, 1.0};  ///< what the last two spectra asked for
   std::vector<double> last_move_;                   ///< S_hat' - S_hat
-  /// Squared, of the estimate from where it is going; not known before the second step.
+  /// The squared distance of the estimate from its limit; it is not known before the second step.
   double distance_ = std::numeric_limits<double>::infinity();
 };
 
@@ -289,7 +291,7 @@ AmpRun approximate_message_passing(const AttentionIndexed& model, const Dataset&
   AmpRun run = MessagePassing(model, data, truth, options, context).run();
   if (run.status.reason != StopReason::diverged || options.damping == 0.0) return run;
   // With few samples the first steps overshoot. Far above perfect recovery one step almost gets
-  // there, and damping itself is what diverges.
+  // there, and it is damping that makes the run diverge.
   constexpr double stronger = 0.8;
   AmpOptions changed = options;
   changed.damping = options.settles ? std::max(options.damping, stronger) : 0.0;

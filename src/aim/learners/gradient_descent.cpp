@@ -42,7 +42,7 @@ class Adam {
 
 /// Judges a descent by its losses, from the first to the one after the last step.
 Status end_of(const std::vector<double>& losses) {
-  constexpr double small = 1e-3;    // of the first loss
+  constexpr double small = 1e-3;    // relative to the first loss
   constexpr double plateau = 1e-2;  // relative change from one window to the next
   const double ratio = losses.back() / losses.front();
   const std::size_t steps = losses.size() - 1;

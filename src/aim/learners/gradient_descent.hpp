@@ -17,30 +17,31 @@ struct DescentOptions {
   double rate = 0.1;
   int starts = 8;  ///< students from independent standard normal weights, on the same data
   std::uint64_t seed = 1;
-  std::uint64_t index = 0;  ///< of the data set, so that starts differ from one to the next
+  std::uint64_t index = 0;  ///< the number of the data set, so that starts differ between data sets
   void validate() const;
 };
 
-/// Loss sum over samples and entries of (y - y_student)^2 / d, and its gradient with respect to W,
-/// d x r [aim 30]. Throws Refused for a channel without a gradient.
+/// The loss, the sum over samples and entries of (y - y_student)^2 / d, and its gradient with
+/// respect to W, d x r [aim 30]. Throws Refused for a channel without a gradient.
 [[nodiscard]] double label_loss(const AttentionIndexed& model, const Dataset& data,
                                 const std::vector<double>& weights, std::size_t width,
                                 std::vector<double>& gradient, const Context& context);
 
 /// Errors ||S_student - S||_F^2 / d against the truth.
 struct DescentErrors {
-  std::vector<double> single;  ///< of each start
-  double averaged = 0.0;       ///< of the mean of the students' matrices
-  /// Error of the mean of infinitely many, from products of errors of different starts [aim 32].
+  std::vector<double> single;  ///< the error of each start
+  double averaged = 0.0;       ///< the error of the mean of the students' matrices
+  /// The error of the mean of infinitely many, from products of errors of different starts [aim
+  /// 32].
   double extrapolated = 0.0;
-  std::vector<double> loss;  ///< where each start ended, over where it began
+  std::vector<double> loss;  ///< the last loss of each start over its first one
   /// How each start ended: converged with a loss below 1e-3 of the first one or at a plateau (its
   /// mean over the last tenth of the steps within 1 % of the tenth before); diverged at a loss
   /// above the first one.
   std::vector<Status> ends;
 };
 
-/// Work: 4 n T d r flops for each step and start; starts run in parallel.
+/// Each step of a start takes 4 n T d r floating-point operations; starts run in parallel.
 [[nodiscard]] DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
                                              const Teacher& teacher, const DescentOptions& options,
                                              const Context& context);

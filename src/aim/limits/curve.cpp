@@ -16,7 +16,7 @@ AttentionIndexed checked(const AttentionIndexed& model) {
   return model;
 }
 
-/// Relative step of the slopes that errors are propagated with; they need two digits.
+/// The relative step for the slopes with which errors are propagated; they need two digits.
 constexpr double slope_step = 0.02;
 constexpr double longer_chord = 4.0;
 
@@ -76,7 +76,7 @@ CurvePoint StateEvolution::at(double alpha) const {
   const double min_log_delta = std::log(NoisySpectrum::min_delta);
   double low = std::max(min_log_delta, high - 2.0);
   while (residual(low) < 0.0) {
-    // Less error than the spectrum can be computed with: what is given bounds it from above.
+    // The error is less than the accuracy of the spectrum; the value given bounds it from above.
     if (low == min_log_delta) {
       return point(alpha, NoisySpectrum::min_delta, {StopReason::inaccurate, 0, 0.0});
     }
@@ -97,8 +97,8 @@ CurvePoint StateEvolution::point(double alpha, double delta, const Status& statu
   const Evaluation here = evaluate(clipped);
   Evaluation above = evaluate(up);
   const Evaluation below = evaluate(down);
-  // Within rounding of perfect recovery both have the same alpha. The curve is straight there, so
-  // that a longer chord has its slope.
+  // Within rounding of perfect recovery both points have the same alpha. The curve is straight
+  // there, so that a longer chord has the same slope.
   while (std::abs(above.alpha.value - below.alpha.value) < here.alpha.error && up < max_delta) {
     up = std::min(longer_chord * up, max_delta);
     above = evaluate(up);
@@ -115,7 +115,8 @@ CurvePoint StateEvolution::point(double alpha, double delta, const Status& statu
   return per_layer(p);
 }
 
-/// A label of the sum of layers: what is known of the sum is shared by its terms [aim 29].
+/// For a label of the sum of layers, what is known about the sum is shared among its terms [aim
+/// 29].
 CurvePoint StateEvolution::per_layer(CurvePoint p) const {
   if (model_.labels != LayerLabels::sum || model_.layers == 1) return p;
   const double layers = model_.layers;

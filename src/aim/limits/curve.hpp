@@ -32,11 +32,11 @@ class StateEvolution {
   /// Throws InvalidArgument for a wrong field and Refused where the equations do not close.
   StateEvolution(const AttentionIndexed& model, std::uint64_t seed, const Context& context);
 
-  /// alpha at which the noise on the matrix is delta.
+  /// The alpha at which the noise on the matrix is delta.
   [[nodiscard]] Estimate sample_ratio(double delta) const;
-  /// Where recovery becomes perfect [aim 27]; infinite when it never does.
+  /// The alpha at which recovery becomes perfect [aim 27]; infinite when it never does.
   [[nodiscard]] double perfect_recovery() const;
-  /// The fixed point; alpha >= 0. About ten evaluations of the spectrum.
+  /// The fixed point at alpha >= 0. It takes about ten evaluations of the spectrum.
   [[nodiscard]] CurvePoint at(double alpha) const;
 
  private:

@@ -26,7 +26,7 @@ class WishartPrior : public Prior {
   double rho_;
 };
 
-/// [aim 25]: spikes that leave the semicircle at t = 1.
+/// The prior of small widths [aim 25]: spikes that leave the semicircle at t = 1.
 class SpikePrior : public Prior {
  public:
   [[nodiscard]] double second_moment() const override { return 1.0; }
@@ -39,7 +39,7 @@ class SpikePrior : public Prior {
   }
 };
 
-/// A Gaussian prior: variances of signal and noise are in parallel.
+/// A Gaussian prior, for which the precisions of signal and noise add up.
 class WignerPrior : public Prior {
  public:
   explicit WignerPrior(double variance) : variance_(variance) {}

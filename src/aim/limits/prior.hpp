@@ -13,13 +13,13 @@ namespace onset::aim {
 class Prior {
  public:
   virtual ~Prior() = default;
-  /// Q_0 = lim Tr S^2 / d, what is known without data, and the widest delta that matters.
+  /// Q_0 = lim Tr S^2 / d; then what is known without data, and the widest delta that matters.
   [[nodiscard]] virtual double second_moment() const = 0;
   [[nodiscard]] virtual double known() const = 0;
   [[nodiscard]] virtual double max_delta() const = 0;
   /// mmse(delta) / delta and its limit for delta -> 0.
   [[nodiscard]] virtual double shrinkage_at_zero() const = 0;
-  /// The least error and the same over delta; both, since either may be the accurate one.
+  /// The least error, and the same over delta. Both are kept, since either may be the accurate one.
   struct Point {
     Estimate mmse;
     Estimate shrinkage;
@@ -27,7 +27,8 @@ class Prior {
   [[nodiscard]] virtual Point at(double delta) const = 0;
 };
 
-/// Wishart of width ratio rho > 0, its limit rho -> 0, or the sum of `layers` Wigner matrices.
+/// Makes the prior of a Wishart matrix of width ratio rho > 0, of its limit rho -> 0, or of the sum
+/// of `layers` Wigner matrices.
 [[nodiscard]] std::unique_ptr<Prior> make_prior(const AttentionIndexed& model);
 
 }  // namespace onset::aim

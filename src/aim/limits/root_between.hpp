@@ -8,8 +8,9 @@
 
 namespace onset::aim {
 
-/// numerics::bracketed_root() for brackets that the equations promise. One that fails is rounding
-/// at some extreme of rho and delta, no fault of the caller: Refused, naming what was looked for.
+/// numerics::bracketed_root() for brackets that the equations guarantee. If one fails, rounding at
+/// some extreme of rho and delta is to blame and not the caller: it throws Refused, naming what was
+/// looked for.
 [[nodiscard]] inline numerics::Root root_between(const std::function<double(double)>& f, double low,
                                                  double high, double tolerance,
                                                  const std::string& what) {

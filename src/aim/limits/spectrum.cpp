@@ -22,7 +22,8 @@ void require(bool good, const char* field, double value, const char* allowed) {
   }
 }
 
-/// Root of a function that changes sign once in (low, high), both positive; relative precision.
+/// The root, to relative precision, of a function that changes sign once in (low, high), both
+/// positive.
 double log_root(const std::function<double(double)>& f, double low, double high) {
   const auto in_log = [&f](double y) { return f(std::exp(y)); };
   return std::exp(
@@ -30,7 +31,8 @@ double log_root(const std::function<double(double)>& f, double low, double high)
           .x);
 }
 
-/// Newton steps in log k from a start inside a bracket; a step that leaves it bisects instead.
+/// The most Newton steps in log k from a start inside a bracket; a step that leaves it bisects
+/// instead.
 constexpr int max_newton_steps = 100;
 
 }  // namespace
@@ -119,7 +121,7 @@ NoisySpectrum::Node NoisySpectrum::node(double x, double k_start, double k_low,
     k = next;
     if (done) break;
   }
-  // Sum of the two complex roots by whichever form cancels less [aim 11].
+  // The sum of the two complex roots is computed by whichever form cancels less [aim 11].
   const double sum = std::max(std::abs(x), t_ * k) < std::max(1.0 / (1.0 + k), rho_ / k)
                          ? x / t_ - k
                          : 1.0 + (1.0 / (1.0 + k) - rho_ / k) / t_;
@@ -164,7 +166,7 @@ double NoisySpectrum::denoiser(double x) const {
   const double continued = (scaled - 2.0 * t_ * physical_root(scaled)) / root_rho_;
   const bool below = scaled < pieces_.front().low;
   if (!below && scaled < pieces_.back().high) return continued;  // in the gap
-  // Beyond an edge [aim 34]: of what is too far out, S has the share 1/(1 + delta).
+  // Beyond an edge [aim 34] S has the share 1/(1 + delta) of what is too far out.
   const double edge = delta_ * root_rho_ * (below ? pieces_.front().k_low : pieces_.back().k_high);
   return edge + (continued - edge) / (1.0 + delta_);
 }
@@ -206,7 +208,7 @@ Estimate NoisySpectrum::mmse() const {
     const Estimate f = shrinkage();
     return {delta_ * f.value, delta_ * f.error};
   }
-  // 1 - F cancels for wide noise; the variance of the denoised eigenvalues does not.
+  // 1 - F cancels for large noise; the variance of the denoised eigenvalues does not.
   const Estimate variance = integrate([this](const Node& n) {
     const double deviation = delta_ * n.k - 1.0;
     return deviation * deviation * n.w;

@@ -29,16 +29,16 @@ class NoisySpectrum {
   static constexpr double min_delta = 1e-26;
   static constexpr double max_delta = 1e26;
 
-  /// One band, or two below the boundary of [aim 10].
+  /// There is one band, or two below the boundary of [aim 10].
   [[nodiscard]] const std::vector<Band>& bands() const { return bands_; }
-  /// Density of eigenvalues at x; 0 outside the support. Near an edge, where it is a square root of
-  /// a difference, the error is that of rounding in the difference.
+  /// The density of eigenvalues at x; 0 outside the support. Near an edge, where it is the square
+  /// root of a difference, its error comes from rounding in the difference.
   [[nodiscard]] Estimate density(double x) const;
-  /// The best estimate of an eigenvalue of S given the noisy one x [aim 12]. Continued to where
-  /// there are no eigenvalues, since matrices of finite size have some there [aim 34].
+  /// The best estimate of an eigenvalue of S given the noisy one x [aim 12]. It is continued to
+  /// where there are no eigenvalues, since matrices of finite size have some there [aim 34].
   [[nodiscard]] double denoiser(double x) const;
-  /// Mean of f(eigenvalue, denoised eigenvalue) over the spectrum. Error: twice the difference of
-  /// two rules, with a floor of rounding.
+  /// The mean of f(eigenvalue, denoised eigenvalue) over the spectrum. Its error is twice the
+  /// difference of two rules, and at least that of rounding.
   [[nodiscard]] Estimate mean(const std::function<double(double x, double denoised)>& f) const;
   /// mmse / delta: the mean divided difference of the denoiser, in (0, 1] [aim 13].
   [[nodiscard]] Estimate shrinkage() const;
@@ -72,8 +72,8 @@ class NoisySpectrum {
   std::vector<Piece> pieces_;  ///< in X
 };
 
-/// Width of noise at which the spectrum of width ratio rho splits: two bands for delta below it,
-/// which exists for rho < 1 only (0 otherwise) [aim 10].
+/// The noise delta below which the spectrum of width ratio rho has two bands; they exist only for
+/// rho < 1 (0 otherwise) [aim 10].
 [[nodiscard]] double two_band_delta(double rho);
 
 /// shrinkage() for delta -> 0 [aim 15].

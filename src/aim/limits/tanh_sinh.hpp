@@ -12,7 +12,8 @@ struct TanhSinhNode {
   bool from_low = true;
   double distance = 0.0;
   double fine_weight = 0.0;
-  double coarse_weight = 0.0;  ///< of the rule with twice the step; 0 for nodes it does not have
+  double coarse_weight =
+      0.0;  ///< its weight in the rule with twice the step; 0 if it is not a node there
 };
 
 /// Nodes from left to right with step 1/32, and the rule with step 1/16 among them.

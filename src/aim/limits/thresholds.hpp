@@ -9,17 +9,18 @@
 
 namespace onset::aim {
 
-/// Sample ratios at which something changes; nothing where it never does.
+/// The sample ratios at which something changes; empty where it never does.
 struct BayesThresholds {
-  /// Limit of small widths, in n/(d r): from here on the estimate is better than none [aim 26].
+  /// In the limit of small widths, in n/(d r): from here on the estimate is better than none [aim
+  /// 26].
   std::optional<Estimate> weak;
-  /// S is known exactly [aim 27]: noiseless softmax and linear labels only.
+  /// From here on S is known exactly [aim 27]; only noiseless softmax and linear labels have it.
   std::optional<Estimate> perfect;
-  /// In the place of it with one label of the sum of several layers: their sum is known exactly,
-  /// each of them never [aim 29].
+  /// This takes the place of `perfect` where one label shows the sum of several layers: from here
+  /// on their sum is known exactly, though no single layer ever is [aim 29].
   std::optional<Estimate> sum;
-  /// The spectrum that the denoiser sees splits in two, for rho < 1: from here on the directions of
-  /// W stand apart from the others [aim 10].
+  /// Here, for rho < 1, the spectrum that the denoiser sees splits in two: from here on the
+  /// directions of W stand apart from the others [aim 10].
   std::optional<Estimate> two_bands;
 };
 

@@ -24,7 +24,7 @@ void check_tokens(const AttentionIndexed& model) {
                     "; allowed: " + std::to_string(range.min) + " to " + std::to_string(range.max));
 }
 
-/// Fields that only some channels have.
+/// Checks the fields that only some channels have.
 void check_channel(const AttentionIndexed& model) {
   require(model.noise_variance == 0.0 || model.channel->takes_noise(), "noise-variance",
           model.noise_variance,

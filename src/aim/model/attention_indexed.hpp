@@ -7,7 +7,8 @@ namespace onset::aim {
 
 /// Hardmax of two tokens as published, for comparison [aim 31].
 struct PublishedHardmax {
-  bool density = false;    ///< the density in the place of the derivative of the probability
+  bool density =
+      false;  ///< whether the density takes the place of the derivative of the probability
   double off_scale = 1.0;  ///< variance tau^2 of off-diagonal scores in labels, in units of Q
 };
 
@@ -18,7 +19,7 @@ struct AttentionIndexed {
   int tokens = 2;
   double rho = 0.5;
   double beta = 1.0;            ///< inverse temperature of a softmax label; drops out of limits
-  double noise_variance = 0.0;  ///< s, on the scores behind a label
+  double noise_variance = 0.0;  ///< s, the variance of noise on the scores behind a label
   NoiseKind noise_kind = NoiseKind::scaled;
   PriorKind prior = PriorKind::wishart;
   int layers = 1;
@@ -28,9 +29,10 @@ struct AttentionIndexed {
   /// Throws InvalidArgument naming the field; throws Refused where state evolution does not close.
   void validate() const;
 
-  /// Scores of a sample: T (T + 1) / 2.
+  /// The number of scores of a sample, T (T + 1) / 2.
   [[nodiscard]] double scores() const { return 0.5 * tokens * (tokens + 1); }
-  /// Variance of the noise on a score (a, b), and whether it is of a token with itself.
+  /// The variance of the noise on a score, which may depend on whether it is that of a token with
+  /// itself.
   [[nodiscard]] double noise_on(bool diagonal) const {
     return noise_variance * (diagonal && noise_kind == NoiseKind::scaled ? 2.0 : 1.0);
   }

@@ -24,11 +24,11 @@ class Information {
   [[nodiscard]] virtual Estimate operator()(double q, double v) const = 0;
 };
 
-/// How the information of a channel is computed, said before it is.
+/// How the information of a channel will be computed.
 struct InformationPlan {
-  std::string method = {};    ///< a sentence; empty for a closed form
-  double core_seconds = 0.0;  ///< once, for all sample ratios
-  double tolerance = 1e-9;    ///< that errors of the limits meet
+  std::string method = {};    ///< one sentence; empty for a closed form
+  double core_seconds = 0.0;  ///< spent once for all sample ratios
+  double tolerance = 1e-9;    ///< the tolerance that errors of the limits meet
 };
 
 /// The output function g_ab = d log Z_out / d omega_ab of the labels of a data set, when scores are
@@ -36,7 +36,8 @@ struct InformationPlan {
 class OutputFunction {
  public:
   virtual ~OutputFunction() = default;
-  /// All spans have T (T + 1) / 2 elements, one per score (score_index). Called from many threads.
+  /// All spans have T (T + 1) / 2 elements, one per score (score_index). It is called from many
+  /// threads.
   virtual void gradient(std::size_t sample, std::span<const double> omega,
                         std::span<const double> variance, std::span<double> g) const = 0;
 };
@@ -54,13 +55,13 @@ struct TokenRange {
 };
 
 /// How the scores of a sample make its label [aim 1], and all that limits, learners, verbs and
-/// files have to know of it. A channel has no state of its own: what can be set is in the model.
-/// Members with a body have it for most channels.
+/// files have to know about it. A channel has no state of its own: what can be set is in the model.
+/// Members with a default suit most channels.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  /// The word of --channel, what its labels show of the scores, and what Y.npy has of a data set.
+  /// The word of --channel, what its labels show of the scores, and what Y.npy holds.
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view shows() const = 0;
   [[nodiscard]] virtual std::string_view stored() const = 0;
@@ -70,7 +71,7 @@ class Channel {
   [[nodiscard]] virtual bool takes_noise() const { return false; }
   [[nodiscard]] virtual bool has_published_form(int /*tokens*/) const { return false; }
 
-  /// Labels: the shape of one, its numbers, and how T (T + 1) / 2 scores make it.
+  /// For labels: the shape of one, its numbers, and how T (T + 1) / 2 scores make it.
   [[nodiscard]] virtual std::vector<std::size_t> label_shape(std::size_t tokens) const {
     return {tokens, tokens};
   }
@@ -79,18 +80,18 @@ class Channel {
                      std::span<double> out) const = 0;
   [[nodiscard]] std::size_t label_size(std::size_t tokens) const;
 
-  /// Limits: how many combinations of the scores a label without noise fixes (0: it only bounds
-  /// them, and nothing is ever known exactly), why there is no perfect recovery where there is
-  /// none, and the information of a label.
+  /// For limits: how many combinations of the scores a label without noise fixes (0 if it only
+  /// bounds them, so that nothing is ever known exactly), why there is no perfect recovery where
+  /// there is none, and the information of a label.
   [[nodiscard]] virtual double shown(const AttentionIndexed& model) const = 0;
   [[nodiscard]] virtual std::string why_never_perfect(const AttentionIndexed& model) const;
   [[nodiscard]] virtual InformationPlan information_plan(const AttentionIndexed& model) const;
   [[nodiscard]] virtual std::unique_ptr<const Information> information(
       const AttentionIndexed& model, std::uint64_t seed, const Context& context) const = 0;
 
-  /// Message passing: why there is no output function (empty where there is one), the function
-  /// itself, its seconds for one sample beside those of a few sums, and whether labels change when
-  /// S is multiplied by a number (else the prior must hold the length of the estimate). output()
+  /// For message passing: why there is no output function (empty where there is one), the function
+  /// itself, its seconds for one sample besides those of a few sums, and whether labels change when
+  /// S is multiplied by a number (if not, the prior must fix the length of the estimate). output()
   /// throws InvalidArgument naming `labels` for entries that no such model gives, and Refused.
   [[nodiscard]] virtual std::string no_output(const AttentionIndexed& model) const;
   [[nodiscard]] virtual std::unique_ptr<const OutputFunction> output(const AttentionIndexed& model,
@@ -100,9 +101,10 @@ class Channel {
   }
   [[nodiscard]] virtual bool fixes_length() const { return true; }
 
-  /// Gradient descent: why there is none (empty where there is), and the squared error of a label y
-  /// that a student with these scores (T x T, symmetric) makes, with its derivative with respect to
-  /// every entry on its own in `slope`. squared_error() throws Refused where there is none.
+  /// For gradient descent: why there is none (empty where there is), and the squared error of a
+  /// label y that a student with these scores (T x T, symmetric) makes, with its derivative with
+  /// respect to every entry on its own in `slope`. squared_error() throws Refused where there is
+  /// none.
   [[nodiscard]] virtual std::string no_gradient() const { return {}; }
   [[nodiscard]] virtual double squared_error(const AttentionIndexed& model,
                                              std::span<const double> y,

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-/// The label channels that there are. What a new one needs: docs/aim-channels.md.
+/// The label channels; docs/aim-channels.md says what a new one needs.
 namespace onset::aim {
 
 class Channel;

@@ -14,7 +14,7 @@ namespace {
 
 using numerics::MatrixView;
 
-/// Samples per task.
+/// The number of samples per task.
 constexpr std::size_t block = 256;
 
 std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* purpose,

@@ -14,8 +14,8 @@ namespace onset::aim {
   return a * tokens - a * (a + 1) / 2 + b;
 }
 
-/// What a learner sees. What the numbers of `labels` are, n times Channel::label_shape, is the
-/// channel's to say.
+/// What a learner sees. The channel says what the numbers of `labels` are, n times
+/// Channel::label_shape of them.
 struct Dataset {
   std::size_t samples = 0;
   std::size_t tokens = 0;
@@ -44,11 +44,13 @@ struct Teacher {
 [[nodiscard]] std::vector<double> score_matrix(const std::vector<double>& weights, std::size_t dim,
                                                std::size_t width, const Context& context);
 
-/// A teacher with standard normal weights; `index` tells runs apart. A Wishart prior only.
+/// Draws a teacher with standard normal weights; `index` tells runs apart. It is for Wishart priors
+/// only.
 [[nodiscard]] Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim,
                                      std::uint64_t seed, std::uint64_t index,
                                      const Context& context);
-/// Gaussian tokens and the teacher's labels; 8 n T d bytes, twice that while it runs.
+/// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
+/// runs.
 [[nodiscard]] Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher,
                                   std::size_t samples, std::uint64_t seed, std::uint64_t index,
                                   const Context& context);

@@ -9,14 +9,14 @@ namespace onset::smi {
 
 /// The loss of a student of the teacher's architecture on one sample, ||y(z) - y||^2 summed over
 /// the attention matrix, and its gradient with respect to the student's fields by reverse
-/// differentiation through the layers [smi 49]. Layers of rank one, independent tokens. Keeps its
-/// own work space: one object per thread.
+/// differentiation through the layers [smi 49]. It is for layers of rank one and independent
+/// tokens, and keeps its own work space: use one object per thread.
 class AttentionLoss {
  public:
   /// Throws InvalidArgument for models that are not plain().
   explicit AttentionLoss(const DeepAttention& model);
 
-  /// `target`: y, tokens^2 numbers; `fields` and `gradient`: layers x tokens.
+  /// `target` is y, tokens^2 numbers; `fields` and `gradient` are layers x tokens.
   double operator()(std::span<const double> target, std::span<const double> fields,
                     std::span<double> gradient);
 
@@ -25,7 +25,7 @@ class AttentionLoss {
 
  private:
   void forward(std::span<const double> fields);
-  /// From the gradient of A_l (in `bar_`) to that of z_l; adds to the gradient of B_{l-1}.
+  /// Goes from the gradient of A_l (in `bar_`) to that of z_l, and adds to the gradient of B_{l-1}.
   void back_through_scores(std::size_t layer, std::span<const double> fields,
                            std::span<double> gradient);
 
@@ -35,7 +35,7 @@ class AttentionLoss {
   std::vector<double> mixing_;     // B_0 .. B_{L-1}
   std::vector<double> attention_;  // A_1 .. A_L
   std::vector<double> u_;          // u_1 .. u_L
-  std::vector<double> bar_;        // gradient of an A
+  std::vector<double> bar_;        // the gradient of one A_l
   std::vector<double> mixing_bar_, next_bar_, u_bar_;
 };
 

@@ -14,7 +14,8 @@ bool is_finished(const TextRun& run) {
   return run.end == TextRun::End::finished;
 }
 
-/// When the layer is learned; it is in the end, where its similarity is 1.
+/// The step at which the layer is learned. At the latest that is the last one, where its similarity
+/// is 1.
 double steps_until(const TextRun& run, std::size_t layer, const LearnedWhen& when) {
   const double start = when.relative ? run.rows.front().similarity[layer] : 0.0;
   const double level = start + when.level * (1.0 - start);
@@ -46,7 +47,7 @@ std::vector<LayerTiming> learning_order(std::span<const TextRun> runs, const Lea
   }
   if (finished.empty()) return {};
   const std::size_t layers = finished.front()->rows.front().similarity.size();
-  std::vector<std::vector<double>> steps;  // of each run, of each layer
+  std::vector<std::vector<double>> steps;  // one list per run, one entry per layer
   for (const TextRun* run : finished) {
     steps.emplace_back();
     for (std::size_t l = 0; l < layers; ++l) steps.back().push_back(steps_until(*run, l, when));

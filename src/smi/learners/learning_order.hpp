@@ -11,29 +11,29 @@ namespace onset::smi {
 /// What it means that a layer is learned.
 struct LearnedWhen {
   double level = 0.5;
-  /// Of the way from the similarity before the first step to 1. A layer that hardly moves is near
-  /// its end from the start; this asks when it makes its way, not how short that is. Otherwise the
-  /// level is one of the similarity itself.
+  /// Whether the level is a share of the way from the similarity before the first step to 1, rather
+  /// than a similarity. A layer that hardly moves is near its final weights from the start; the
+  /// share asks when it covers its way, however short that is.
   bool relative = true;
 };
 
-/// What finished runs say about one layer. Errors are standard errors over runs; of a single run
-/// there is none (not a number).
+/// What finished runs say about one layer. Errors are standard errors over runs; a single run has
+/// none (not a number).
 struct LayerTiming {
   Estimate start;  ///< similarity to the final weights before the first step
-  Estimate steps;  ///< until it is learned, between rows on a line
+  Estimate steps;  ///< steps until it is learned, interpolated linearly between rows
   Estimate first;  ///< share of the runs in which this layer is learned before every other
 };
 
-/// One entry per layer, of the finished runs among these; empty when there are none [smi 83].
+/// One entry per layer, from those runs that finished; empty when there are none [smi 83].
 [[nodiscard]] std::vector<LayerTiming> learning_order(std::span<const TextRun> runs,
                                                       const LearnedWhen& when);
 
 /// Layers (from 0) by their mean number of steps.
 [[nodiscard]] std::vector<std::size_t> in_order(std::span<const LayerTiming> layers);
 
-/// The share of `hits` among `trials`. Its error is that of one hit and one miss more (Laplace), so
-/// that it is not 0 when all agree.
+/// The share of `hits` among `trials`. Its error counts one more hit and one more miss (Laplace),
+/// so that it is not 0 when all agree.
 [[nodiscard]] Estimate share(std::int64_t hits, std::int64_t trials);
 
 /// Mean over runs of the share of test questions answered right in the last row. Its error is that

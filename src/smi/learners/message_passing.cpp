@@ -17,11 +17,11 @@ namespace {
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
 /// A block below this V is known nearly to rounding, and keeps its weights and V. Its fields must
-/// explain the labels: |<z> - omega|^2 is V or less on the Nishimori line, and never so many times
-/// it.
+/// explain the labels: |<z> - omega|^2 is at most V on the Nishimori line, and never this many
+/// times larger.
 constexpr double min_variance = 1e-20;
 constexpr double max_residual = 25.0;
-/// Of V, in attempts that follow a failure [smi 84].
+/// The damping of V in attempts that follow a failure [smi 84].
 constexpr double restart_damping = 0.5;
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
 /// in a row is a divergence, unless chance does as much: the teacher's own norm has a standard
@@ -29,11 +29,11 @@ constexpr double restart_damping = 0.5;
 constexpr double nishimori_gap = 0.1;
 constexpr double gap_deviations = 4.0;
 constexpr int gap_patience = 5;
-/// Iterations over which norms are compared where they go on fluctuating.
+/// The number of iterations over which norms are compared where they go on fluctuating.
 constexpr std::size_t window = 20;
-/// Most samples that may be left out of an iteration.
+/// The largest share of samples that may be left out of an iteration.
 constexpr double max_lost = 0.01;
-/// Streams of starts: attempts of one run follow one another.
+/// Attempts of one run use consecutive streams of starts, this many at most.
 constexpr std::uint64_t attempts_per_run = 1024;
 
 /// One attempt: the state of the iteration and its history.
@@ -63,7 +63,7 @@ class Attempt {
     gaps_ = 0;
   }
 
-  /// Whether the iteration goes on; else `end` says why not.
+  /// Returns whether the iteration goes on; if not, `end` says why.
   bool iterate(MessageSweep& sweep, const Context& context);
 
   std::vector<double> weights;
@@ -101,13 +101,14 @@ class Attempt {
   DirectionMatrix response_;                // (1 + A)^{-1}
   double damping_ = 0.0;
   std::vector<double> variance_;          // mean eigenvalue of V per block
-  std::vector<double> change_;            // relative, of weights and V, per block
+  std::vector<double> change_;            // the relative change of weights and V, per block
   std::vector<std::size_t> floor_steps_;  // iterations in a row that made a block too small
   std::vector<bool> known_;               // blocks that are held
   int gaps_ = 0;                          // iterations in a row off the Nishimori line
 };
 
-/// Weights and V from the sums [smi 45, 46]. False where they are not finite, or V not positive.
+/// Updates weights and V from the sums [smi 45, 46]. Returns false where they are not finite, or V
+/// is not positive.
 bool Attempt::update(SweepSums& sums) {
   const FieldShape& shape = model_.shape();
   const std::size_t dim = data_.dimension;
@@ -167,7 +168,8 @@ bool Attempt::update(SweepSums& sums) {
   return true;
 }
 
-/// The precision of the posteriors' prior, whose blocks may depend on one another only so much.
+/// Sets the precision of the posteriors' prior, whose blocks may depend on one another only up to a
+/// limit.
 bool Attempt::set_precision() {
   const FieldShape& shape = model_.shape();
   precision_ = covariance_;
@@ -178,7 +180,7 @@ bool Attempt::set_precision() {
   return invert(precision_, shape.directions());
 }
 
-/// A block that is held although its fields do not explain the labels.
+/// Whether a block is held although its fields do not explain the labels.
 bool Attempt::falsely_known(const SweepSums& sums) const {
   const FieldShape& shape = model_.shape();
   for (std::size_t b = 0; b < shape.blocks(); ++b) {
@@ -262,7 +264,7 @@ void Attempt::record(const SweepSums& sums) {
 
 bool Attempt::settled() const {
   for (std::size_t b = 0; b < variance_.size(); ++b) {
-    const bool dead = floor_steps_[b] >= window;  // long enough to turn where it could grow
+    const bool dead = floor_steps_[b] >= window;  // it has had the time to turn towards growth
     if (!dead && change_[b] >= options_.tolerance) return false;
   }
   return true;
@@ -281,7 +283,8 @@ bool Attempt::stationary() const {
     const double now = mean_norm(steps.size() - window);
     const double before = mean_norm(steps.size() - 2 * window);
     const double noise = 1.0 / std::sqrt(static_cast<double>(data_.dimension));
-    // What is still small and has grown by half has just started to be learned.
+    // A norm that is still small and has grown by half belongs to a block that has just started to
+    // be learned.
     const bool rising = now > 1.5 * before && now < noise;
     if (rising || std::abs(now - before) > noise) return false;
   }
@@ -299,7 +302,7 @@ bool Attempt::off_the_line() {
   return gaps_ >= gap_patience;
 }
 
-/// One pass and what follows from it. False where that broke down.
+/// Makes one pass and the update that follows from it. Returns false where that broke down.
 bool Attempt::advance(MessageSweep& sweep, SweepSums& sums, const Context& context) {
   try {
     sums = sweep.pass(weights, covariance_, precision_, response_, context);

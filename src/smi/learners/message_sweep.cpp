@@ -11,12 +11,13 @@
 namespace onset::smi {
 namespace {
 
-/// Samples of a block (their inputs stay in the second-level cache), and most blocks' chains that
-/// run side by side, each with sums of its own.
+/// The number of samples of a block, whose inputs stay in the second-level cache, and the largest
+/// number of chains of blocks that run side by side, each with sums of its own.
 constexpr std::size_t block_samples = 64;
 constexpr std::size_t max_chains = 32;
 
-/// Processor time of this thread, in seconds: work, however many share the machine.
+/// The processor time of this thread in seconds, which measures work however many share the
+/// machine.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

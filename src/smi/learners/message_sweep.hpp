@@ -17,9 +17,9 @@ struct SweepSums {
   std::vector<double> push;             ///< sum_mu x_mu^T g_mu / sqrt(D): one row per direction
   DirectionMatrix curvature;            ///< A = -(1/D) sum dg/domega
   std::vector<double> squared_message;  ///< per block, sum of |<z> - omega|^2 over its mean V
-  double squared_noise = 0.0;           ///< the same of half the difference of two inner estimates
+  double squared_noise = 0.0;           ///< the same for half the difference of two inner estimates
   double squared_residual = 0.0;        ///< sum of |<z> - omega|^2
-  double lost = 0.0;                    ///< samples without a finite posterior
+  double lost = 0.0;                    ///< the number of samples without a finite posterior
   double matrix_seconds = 0.0;
   double posterior_seconds = 0.0;
 };
@@ -32,7 +32,7 @@ class MessageSweep {
   /// Model, posterior and data must outlive the sweep.
   MessageSweep(const SequenceModel& model, const Posterior& posterior, const Dataset& data);
 
-  /// `covariance`: V of the posteriors, and `precision` its inverse; `response`: dwhat/db, which
+  /// `covariance` is V of the posteriors and `precision` its inverse; `response` is dwhat/db, which
   /// is V too where nothing is damped.
   [[nodiscard]] SweepSums pass(std::span<const double> weights, const DirectionMatrix& covariance,
                                const DirectionMatrix& precision, const DirectionMatrix& response,

@@ -17,7 +17,7 @@ struct Overlaps {
   std::vector<double> teacher;  ///< W* W*^T / D
 };
 
-/// Rows of weights, `dimension` numbers each, one per direction.
+/// Both arguments have one row of weights per direction, `dimension` numbers each.
 [[nodiscard]] Overlaps overlaps(std::span<const double> student, std::span<const double> teacher,
                                 std::size_t dimension);
 

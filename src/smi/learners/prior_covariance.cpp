@@ -11,20 +11,20 @@
 namespace onset::smi {
 namespace {
 
-/// Below this relative difference of eigenvalues V counts as even: the error that this makes in a
-/// message is of the same size.
+/// V counts as isotropic where its eigenvalues differ by less than this, relatively; a message then
+/// has an error of the same size.
 constexpr double even_to = 1e-6;
-/// The nodes of s along a direction where it is r times as wide as e. Narrow: Gauss-Hermite, whose
-/// error for a Gaussian is (r^2/2)^n. Wide: a trapezoid rule whose step resolves e (an error below
-/// 1e-8 for a Gaussian).
+/// These set the nodes of s along a direction where s is r times as wide as e. A narrow s takes a
+/// Gauss-Hermite rule, whose error for a Gaussian is (r^2/2)^n; a wide one takes a trapezoid rule
+/// whose step resolves e (with an error below 1e-8 for a Gaussian).
 constexpr double narrow = 0.8;
 constexpr double narrow_error = 1e-7;
 constexpr double reach = 6.0;
 constexpr double widest_step = 0.5;
 constexpr double step_per_width = 0.8;
 constexpr double max_nodes = 4096;
-/// Least eigenvalue of a prior's correlations between blocks: nodes of a prior without them must
-/// still be able to stand for it.
+/// The least eigenvalue of a prior's correlations between blocks: the nodes of a prior without them
+/// must still be able to represent it.
 constexpr double min_correlation = 0.1;
 /// Matrices of correlations with eigenvalues below this are singular to rounding.
 constexpr double min_eigenvalue = 1e-13;
@@ -46,7 +46,7 @@ numerics::Rule spread_rule(double ratio) {
   return numerics::normal_trapezoid(step, reach);
 }
 
-/// Every node so far times every node of the rule along a direction of the fields.
+/// Combines every node so far with every node of the rule along a direction of the fields.
 void multiply_nodes(const numerics::Rule& rule, const std::vector<double>& direction,
                     SmoothedPrior& prior) {
   if (static_cast<double>(prior.nodes() * rule.nodes.size()) > max_nodes) too_many_nodes();
@@ -146,7 +146,7 @@ ScaledCovariance scaled(const FieldShape& shape, const DirectionMatrix& covarian
   const std::size_t size = shape.directions();
   const std::vector<std::size_t> block = block_of(shape);
   ScaledCovariance out{min_eigenvalues(shape, covariance), {}, {}, {}};
-  // An eigenvalue lost to rounding among much larger ones.
+  // An eigenvalue was lost to rounding among much larger ones.
   if (!(*std::min_element(out.least.begin(), out.least.end()) > 0.0)) too_many_nodes();
   for (const std::size_t b : block) out.scale.push_back(std::sqrt(out.least[b]));
   out.inside.assign(size * size, 0.0);

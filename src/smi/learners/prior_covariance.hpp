@@ -10,11 +10,11 @@ namespace onset::smi {
 /// A symmetric matrix over all directions of a model, such as V: row by row.
 using DirectionMatrix = std::vector<double>;
 
-/// v I.
+/// The matrix v I.
 [[nodiscard]] DirectionMatrix isotropic(const FieldShape& shape, double v);
 
-/// The inverse of a positive matrix, to rounding also where its diagonal spans many orders. False,
-/// and nothing done, where it is not positive or not finite.
+/// Inverts a positive matrix, accurately even where its diagonal spans many orders of magnitude.
+/// Returns false and changes nothing where it is not positive or not finite.
 [[nodiscard]] bool invert(DirectionMatrix& matrix, std::size_t size);
 
 /// Cuts negative eigenvalues, in units of the roots of V's diagonal: A >= 0 in the Bayes-optimal
@@ -45,7 +45,7 @@ void limit_between(const FieldShape& shape, DirectionMatrix& covariance);
 struct SmoothedPrior {
   std::vector<double> variance;     ///< v_b
   DirectionMatrix coupling;         ///< K; empty where there is none
-  std::vector<double> log_weights;  ///< of the nodes
+  std::vector<double> log_weights;  ///< one per node
   std::vector<double> offsets;      ///< s: node * fields + field
   [[nodiscard]] std::size_t nodes() const { return log_weights.size(); }
 };

@@ -15,7 +15,7 @@
 namespace onset::smi {
 namespace {
 
-/// Samples of a batch that are worked on between two looks at the stop token.
+/// The number of samples of a batch between two looks at the stop token.
 constexpr std::size_t block = 256;
 
 /// A student in full dimension, and its steps.
@@ -65,7 +65,7 @@ class Student {
                       push_.data());
   }
 
-  /// The step; `scale` is s of SgdOptions.
+  /// Makes the step; `scale` is s of SgdOptions.
   void step(double scale) {
     const auto dim = static_cast<double>(options_.dimension);
     const double keep = 1.0 - options_.rate * options_.decay / dim;
@@ -101,7 +101,8 @@ class Student {
   const SgdOptions& options_;
   std::span<const double> teacher_;
   std::vector<double> weights_, push_;
-  std::vector<double> fields_;  // of a batch, then the loss's gradient with respect to them
+  std::vector<double>
+      fields_;  // the fields of a batch, then the loss's gradient with respect to them
   std::vector<double> sample_, sample_gradient_;
 
  public:
@@ -134,7 +135,7 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   Context alone = context;
   alone.threads = 1;
   const auto teacher_model = attention_model(model);
-  alone.stop = {};  // a set is drawn within seconds, and looked at right after
+  alone.stop = {};  // drawing takes seconds, and the token is checked right after
   const Dataset data =
       draw_dataset(*teacher_model, options.dimension, samples, options.seed, run, alone);
   Student student(model, options, data.teacher, run);
@@ -145,7 +146,7 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   const std::size_t batches = (samples + options.batch - 1) / options.batch;
   const std::size_t size = tokens * options.dimension, square = tokens * tokens;
   for (std::size_t step = 0;; ++step) {
-    // In whole batches, so that records come after the same number of steps each.
+    // Time counts whole batches, so that all records are the same number of steps apart.
     const double time = static_cast<double>(step) / static_cast<double>(batches);
     if (time >= student.history.due() && !student.record(time)) break;
     const std::size_t begin = step % batches * options.batch;

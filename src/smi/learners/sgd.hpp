@@ -20,8 +20,9 @@ struct SgdOptions {
   std::size_t batch = 200;
   double rate = 15.0;
   double decay = 0.07;
-  double init = 0.9;          ///< standard deviation of the student's weights at the start
-  double start_cosine = 0.0;  ///< planted in every layer, up to the 1/sqrt(D) of random weights
+  double init = 0.9;  ///< the standard deviation of the student's initial weights
+  double start_cosine =
+      0.0;  ///< the cosine planted in every layer, up to the 1/sqrt(D) of random weights
   double time = 1700.0;       ///< epochs (sgd_batch), or samples over dimension
   std::size_t records = 200;  ///< evenly spaced, besides the start
   double alpha = 15.0;        ///< samples over dimension (sgd_batch only)
@@ -32,28 +33,29 @@ struct SgdOptions {
 
 struct SgdRecord {
   double time = 0.0;
-  std::vector<double> cosine;  ///< of every layer with the teacher's, never negative
+  std::vector<double> cosine;  ///< of every layer with the teacher's; never negative
   double loss = 0.0;           ///< on fresh samples
 };
 
 struct SgdRun {
   std::vector<SgdRecord> records;
-  /// The weights grew beyond any use, or the loss far beyond that of knowing nothing: the learning
-  /// rate is too large. Records end there.
+  /// Whether the run diverged: the weights became useless, or the loss far exceeds that of knowing
+  /// nothing, because the learning rate is too large. Records end there.
   bool diverged = false;
   bool interrupted = false;  ///< stopped on request; records end there
 };
 
-/// Many epochs over alpha D samples in fixed order (the experiment of figure 2). Time in epochs.
+/// Makes many epochs over alpha D samples in a fixed order (the experiment of figure 2). Time
+/// counts epochs.
 [[nodiscard]] SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options,
                                std::uint64_t run, const Context& context);
 
-/// One pass over fresh samples in full dimension. Time in samples over dimension.
+/// Makes one pass over fresh samples in full dimension. Time counts samples over dimension.
 [[nodiscard]] SgdRun sgd_online(const DeepAttention& model, const SgdOptions& options,
                                 std::uint64_t run, const Context& context);
 
-/// The same in law, as a Markov chain of overlaps whose cost does not depend on the dimension
-/// [smi 51-53]. Takes at least 3 dimensions per layer.
+/// The same law, as a Markov chain of overlaps whose cost does not depend on the dimension [smi
+/// 51-53]. It needs at least 3 dimensions per layer.
 [[nodiscard]] SgdRun sgd_chain(const DeepAttention& model, const SgdOptions& options,
                                std::uint64_t run, const Context& context);
 
@@ -64,17 +66,18 @@ struct SgdFlowPoint {
 
 struct SgdFlow {
   std::vector<SgdFlowPoint> points;
-  bool diverged = false;     ///< as in SgdRun, by the weights
+  bool diverged = false;     ///< as in SgdRun, but judged by the weights alone
   bool unresolved = false;   ///< it took too many steps between two records
   bool interrupted = false;  ///< as in SgdRun
 };
 
-/// Most layers of sgd_flow(): every point is used with all signs of the teacher's fields.
+/// The most layers of sgd_flow(), where every point is used with all signs of the teacher's fields.
 inline constexpr int max_flow_layers = 6;
 
 /// The limit of one pass as the dimension grows: an ordinary differential equation for the overlaps
-/// [smi 54]. Without a planted start its cosines are 0 for ever, so it starts from the typical
-/// 1/sqrt(D) in every layer. `points`: random fields behind each right-hand side, per replicate.
+/// [smi 54]. Without a planted start its cosines would be 0 forever, so it starts from the typical
+/// 1/sqrt(D) in every layer. `points` is the number of random fields behind each right-hand side,
+/// per replicate.
 [[nodiscard]] SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options,
                                std::size_t points, const Context& context);
 

@@ -13,7 +13,7 @@
 namespace onset::smi {
 namespace {
 
-/// Samples between looks at the stop token.
+/// The number of samples between two looks at the stop token.
 constexpr std::uint64_t poll_every = 4096;
 
 /// The chain [smi 51-53]. Weights are known by their coordinates: over sqrt(D), teacher rows are
@@ -44,7 +44,7 @@ class Chain {
     start();
   }
 
-  /// False when the run is to stop.
+  /// Returns false when the run is to stop.
   bool step(const std::stop_token& stop) {
     std::fill(push_along_.begin(), push_along_.end(), 0.0);
     std::fill(push_residual_.begin(), push_residual_.end(), 0.0);

@@ -16,13 +16,15 @@
 namespace onset::smi {
 namespace {
 
-/// Of the solver's steps, and of a solution whose distance is their error.
+/// The tolerance of the solver's steps, and that of a second solution whose distance gives their
+/// error.
 constexpr double step_tolerance = 1e-4;
 constexpr double coarse_tolerance = 1e-3;
-/// Squared norm over dimension beyond which the weights are of no use: scores near 100 make every
+/// The squared norm over dimension beyond which the weights are useless: scores near 100 make every
 /// softmax a hard maximum, and the right-hand side jumps.
 constexpr double max_norm = 100.0;
-/// Records that are solved for at once, as a share of all, and most steps until then.
+/// The records are solved for in this many stretches, each of which may take at most this many
+/// steps.
 constexpr std::size_t stretches = 10;
 constexpr int max_steps = 2000;
 
@@ -81,8 +83,8 @@ class Drift {
   }
 
  private:
-  /// Adds one point with the teacher's fields of the layers in `signs` turned: the label stays the
-  /// same, and what is odd in them cancels exactly.
+  /// Adds one point with the teacher's fields negated in the layers of `signs`: the label stays the
+  /// same, and what is odd in these fields cancels exactly.
   void add(std::size_t i, std::size_t signs, const double* cross, const std::vector<double>& root) {
     const auto normal = [&](std::size_t row, std::size_t t) {
       return normals_[(row * tokens_ + t) * points_ + i];
@@ -148,7 +150,7 @@ class Path {
 
   /// Solves for the next times, counted from the last one.
   void advance(const std::vector<double>& times, const Context& context) {
-    // Beyond any use the weights stay where they are: nothing is to be resolved there.
+    // Weights that are useless stay where they are: nothing needs to be resolved there.
     const auto field = [this](const State& x) {
       return is_useless(x) ? State(x.size(), 0.0) : drift_(x);
     };
@@ -162,7 +164,7 @@ class Path {
     return is_useless(solution_.states[k]) ? End::diverged : End::reached;
   }
 
-  /// There; 0 of weights that have shrunk to nothing.
+  /// The cosine at that time; 0 for weights that have shrunk to nothing.
   [[nodiscard]] double cosine(std::size_t k, std::size_t l) const {
     return cosine_of(solution_.states.at(k), l);
   }
@@ -188,8 +190,8 @@ class Path {
   numerics::OdeOptions ode_;
 };
 
-/// Mean and error over all solutions but the last, which has the points of the first and coarser
-/// steps.
+/// The mean and its error over all solutions but the last, which has the points of the first and
+/// coarser steps.
 SgdFlowPoint summary_of(const std::vector<Path>& paths, double time, std::size_t layers,
                         const std::function<double(const Path&, std::size_t)>& cosine) {
   SgdFlowPoint point{time, {}};
@@ -202,7 +204,8 @@ SgdFlowPoint summary_of(const std::vector<Path>& paths, double time, std::size_t
   return point;
 }
 
-/// Takes over the records that a stretch has solved for, up to a divergence. False at one.
+/// Takes over the records that a stretch has solved for, up to a divergence; returns false if there
+/// is one.
 bool take_records(const std::vector<Path>& paths, std::size_t layers, std::size_t count,
                   double spacing, SgdFlow& flow) {
   for (std::size_t k = 0; k < count; ++k) {

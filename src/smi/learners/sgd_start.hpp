@@ -12,12 +12,12 @@
 
 namespace onset::smi {
 
-/// Squared norm over dimension beyond which weights are of no use: fields are then so large that
-/// every softmax is a hard maximum, gradients vanish and nothing is learned any more.
+/// The squared norm over dimension beyond which weights are useless: fields are then so large that
+/// every softmax is a hard maximum, gradients vanish and nothing more is learned.
 inline constexpr double useless_norm = 1e4;
 
-/// Student weights [smi 50]: normal with deviation `init`, with the wanted cosine to the teacher in
-/// the mean. `weights` holds standard normals and is overwritten.
+/// Makes the student's weights [smi 50]: normal with standard deviation `init`, and on average with
+/// the wanted cosine to the teacher. `weights` holds standard normals and is overwritten.
 inline void plant_start(const SgdOptions& options, std::span<const double> teacher,
                         std::span<double> weights) {
   const double along = options.start_cosine;
@@ -33,7 +33,7 @@ inline void plant_start(const SgdOptions& options, std::span<const double> teach
 inline constexpr double useless_loss = 1.5;
 inline constexpr std::size_t loss_points = 256;
 
-/// Whether a run still makes sense; appends a record where one is due.
+/// Keeps the records of a run, and judges whether it still makes sense.
 class SgdHistory {
  public:
   SgdHistory(const DeepAttention& model, const SgdOptions& options, std::uint64_t number)
@@ -44,11 +44,12 @@ class SgdHistory {
         number_(number),
         no_covariance_(model_->shape().directions() * model_->shape().directions(), 0.0) {}
 
-  /// Time of the next record.
+  /// The time of the next record.
   [[nodiscard]] double due() const {
     return end_ * static_cast<double>(run.records.size()) / static_cast<double>(records_);
   }
-  /// False when the run must end: it is over or diverged.
+  /// Appends a record where one is due. Returns false when the run must end, since it is over or
+  /// has diverged.
   bool add(double time, const Overlaps& o) {
     SgdRecord record{time, {}, 0.0};
     for (const Alignment& layer : alignments(model_->shape(), o)) {

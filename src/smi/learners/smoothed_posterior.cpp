@@ -6,7 +6,7 @@
 namespace onset::smi {
 namespace {
 
-/// Sums over nodes of one inner estimate, every sample in units of exp(top).
+/// The sums over nodes of one inner estimate, for every sample in units of exp(top).
 struct Half {
   Half(const FieldShape& shape, std::size_t count, bool between_blocks)
       : top(count, -std::numeric_limits<double>::infinity()),
@@ -15,7 +15,7 @@ struct Half {
         second(shape.all_pairs() * count, 0.0),
         cross(between_blocks ? shape.direction_pairs() * count : 0, 0.0) {}
 
-  /// The weight of a node for sample i, after making room for it.
+  /// The weight of a node for sample i, after raising the unit if it needs to.
   double admit(std::size_t i, std::size_t count, double log_weight) {
     if (!(log_weight > -std::numeric_limits<double>::infinity())) return 0.0;
     if (log_weight > top[i]) {
@@ -34,7 +34,7 @@ struct Half {
   std::vector<double> top, total, mean, second, cross;
 };
 
-/// Adds what one node says of pairs of directions of different blocks for sample i.
+/// Adds what one node says about pairs of directions in different blocks, for sample i.
 void add_cross(const FieldShape& shape, const SmoothedPrior& prior, const double* offset,
                const PosteriorMoments::Half& from, std::size_t count, std::size_t i, double weight,
                Half& to) {

@@ -13,13 +13,13 @@ namespace onset::smi {
 struct FieldMoments {
   std::vector<double> mean;    ///< <z - omega>: one row per field
   std::vector<double> second;  ///< <(z - omega)(z - omega)^T>: lower triangles, block after block
-  /// Sums over tokens of <(z - omega)_p (z - omega)_q>, p and q of different blocks: one row per
-  /// pair of directions. Empty where the posterior has none.
+  /// Sums over tokens of <(z - omega)_p (z - omega)_q> for p and q in different blocks, one row per
+  /// pair of directions. It is empty where the posterior has none.
   std::vector<double> cross;
   std::vector<double> gap;  ///< difference of the two inner estimates of the mean
 };
 
-/// What one batch of samples asks.
+/// The question that one batch of samples asks.
 struct FieldQuery {
   std::size_t count = 0;
   std::span<const double> label;

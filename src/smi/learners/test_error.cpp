@@ -39,8 +39,8 @@ TestErrors test_errors(const SequenceModel& model, const Overlaps& o,
   const std::vector<double> root = joint_root(o);
   std::vector<double> spread(p * p);  // a root of V
   semidefinite_root(covariance.data(), p, spread.data());
-  // z*, omega, and two draws of z given omega: their errors multiply without the variance of
-  // either.
+  // These are z*, omega, and two draws of z given omega, whose product of errors has the variance
+  // of neither.
   std::vector<double> z[4], y[4], normals(4 * fields);
   for (auto& v : z) v.resize(fields);
   for (auto& v : y) v.resize(static_cast<std::size_t>(model.prediction_size()));

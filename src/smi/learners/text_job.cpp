@@ -11,7 +11,7 @@
 namespace onset::smi {
 namespace {
 
-/// The first word of a job: both programs must be of one make.
+/// The first word of a job, by which the two programs check that they belong together.
 constexpr const char* job_format = "onset-text-job-1";
 
 constexpr std::array kind_words{"at", "row", "similarity", "finished", "diverged"};
@@ -31,7 +31,7 @@ T read(std::istream& in) {
   return value;
 }
 
-/// Streams do not read what they write for infinity.
+/// Reads a number, infinity included: streams do not read back what they write for it.
 double read_number(std::istream& in) {
   const auto word = read<std::string>(in);
   char* end = nullptr;

@@ -23,7 +23,7 @@ struct TextJob {
 /// One line of the program. Which fields count depends on the kind.
 struct TextMessage {
   enum class Kind {
-    at,          ///< run, step: how far it is
+    at,          ///< run, step: how far the run has come
     row,         ///< run, row: loss and accuracy; its similarities are not known yet
     similarity,  ///< run, row.step, row.similarity
     finished,    ///< run

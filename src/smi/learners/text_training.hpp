@@ -8,11 +8,11 @@
 
 namespace onset::smi {
 
-/// Word numbers that stand for no word of the vocabulary.
+/// These word numbers stand for no word of the vocabulary.
 inline constexpr std::int64_t padding_word = 0;
 inline constexpr std::int64_t unknown_word = 1;
 
-/// A question as a transformer sees it: numbers of words, and of its class.
+/// A question as a transformer sees it: the numbers of its words, and that of its class.
 struct TextExample {
   std::int64_t label = 0;
   std::vector<std::int64_t> words;
@@ -21,7 +21,7 @@ struct TextExample {
 /// Questions to learn from and to be tested on.
 struct TextCorpus {
   std::int64_t classes = 0;
-  std::int64_t words = 0;  ///< numbers that words may have: the vocabulary, padding, unknown
+  std::int64_t words = 0;  ///< how many word numbers there are: the vocabulary, padding, unknown
   std::vector<TextExample> train;
   std::vector<TextExample> test;
 };
@@ -34,7 +34,7 @@ struct TextOptions {
   std::int64_t width = 64;          ///< rows of each layer's weights
   double skip = 1.0;                ///< strength of the skip connection
   double weight_scale = 0.1;        ///< initial standard deviation of attention weights
-  double embedding_scale = 1.0;     ///< and of the embedding
+  double embedding_scale = 1.0;     ///< initial standard deviation of the embedding
   double rate = 5e-5;               ///< learning rate of AdamW
   double decay = 0.01;              ///< its weight decay
   std::int64_t batch = 16;          ///< questions of a step
@@ -44,18 +44,18 @@ struct TextOptions {
   std::uint64_t seed = 1;
 };
 
-/// Steps of a run.
+/// The number of steps of a run.
 [[nodiscard]] std::int64_t total_steps(const TextOptions& options, std::size_t training_questions);
 
 /// A moment of a run.
 struct TextRow {
   std::int64_t step = 0;
-  Estimate loss;                   ///< training loss since the row before, nats
-  std::int64_t correct = 0;        ///< test questions that were answered right
+  Estimate loss;                   ///< the training loss since the row before, in nats
+  std::int64_t correct = 0;        ///< how many test questions were answered correctly
   std::vector<double> similarity;  ///< of each layer to its final weights; empty until they exist
 };
 
-/// One run, as far as it came.
+/// One run, as far as it got.
 struct TextRun {
   enum class End { none, finished, diverged };
   std::vector<TextRow> rows;

@@ -7,9 +7,10 @@
 namespace onset::smi {
 namespace {
 
-/// Partial sums of a scalar product: a fixed number, so that every instruction set adds alike.
+/// The number of partial sums of a scalar product; it is fixed, so that every instruction set adds
+/// in the same order.
 constexpr std::size_t lanes = 8;
-/// Rows that are worked on together: a weight is loaded once for all of them.
+/// The number of rows that are worked on together, so that a weight is loaded once for all of them.
 constexpr std::size_t group = 4;
 
 ONSET_CLONES void dot_group(const double* x, std::size_t dim, const double* w, double* out) {

@@ -22,7 +22,7 @@ bool is_blank(unsigned char c) {
   return c <= ' ' || c == no_break_space;
 }
 
-/// In Latin-1 as in ASCII.
+/// The lower case of a Latin-1 letter, and so of an ASCII one.
 char lower(unsigned char c) {
   return static_cast<char>(is_upper(c) ? c + 0x20 : c);
 }

@@ -15,7 +15,7 @@ namespace onset::smi {
 /// Numbers for words, in the order in which they first came (after padding_word and unknown_word).
 class Vocabulary {
  public:
-  /// Of words that come at least `min_count` times in all the texts together.
+  /// Takes the words that occur at least `min_count` times in all the texts together.
   Vocabulary(const std::vector<std::string>& texts, std::int64_t min_count);
 
   [[nodiscard]] std::vector<std::int64_t> numbers(std::string_view text) const;

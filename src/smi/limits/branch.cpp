@@ -11,13 +11,13 @@ namespace {
 
 using numerics::Interpolant;
 
-/// Log precision below which a branch that starts from nothing is not looked at.
+/// A branch that starts from nothing is not evaluated below this log precision.
 constexpr double min_log_precision = 1e-12;
 
-/// Steps of the midpoint rule for the evidence along a branch.
+/// The number of steps of the midpoint rule for the evidence along a branch.
 constexpr int evidence_steps = 128;
 
-/// Interpolation of order four: halving the spacing divides the error by 16.
+/// Interpolation is of order four, so that halving the spacing divides the error by 16.
 constexpr double order_factor = 16.0;
 
 /// A replicate whose own start lies this close to a node skips that node.
@@ -33,7 +33,7 @@ double sum_at(const std::vector<numerics::Replicates>& rows, std::size_t r) {
   return sum;
 }
 
-/// Largest error at the left-out nodes when only every other node is kept, over order_factor.
+/// The largest error at the omitted nodes when only every other node is kept, over order_factor.
 double interpolation_error(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<double> xs;
   std::vector<double> ys;
@@ -74,7 +74,8 @@ double StageStart::position(std::size_t replicate) const {
 
 namespace {
 
-/// What log alpha has on top of a smooth function of the log precision since the stage's start.
+/// What log alpha has in addition to a smooth function of the log precision since the start of the
+/// stage.
 double singular_part(bool from_nothing, double log_precision) {
   return from_nothing ? std::log(-std::expm1(-std::max(log_precision, min_log_precision))) : 0.0;
 }
@@ -153,7 +154,8 @@ double Branch::overlap_bias(double position) const {
 /// a_b.
 Branch::Point Branch::point(const Curve& curve, double x) const {
   Point result;
-  // The total is known exactly: what interpolation adds to it is shared out again.
+  // The total is known exactly, so the error that interpolation makes in it is shared out among the
+  // blocks.
   const double total = curve.log_precision_scale * std::expm1(x);
   double interpolated = 0.0;
   for (const auto& d : curve.log_precision) interpolated += d(x) - d(0.0);
@@ -213,18 +215,19 @@ namespace {
 
 /// The second node and every so many after it are computed again with other inner nodes.
 constexpr std::size_t check_spacing = 6;
-/// Change of log alpha by four times the inner nodes beyond which the branch goes on with those.
+/// Where four times as many inner nodes change log alpha by more than this, the branch goes on with
+/// those.
 constexpr double max_change = 0.03;
 /// Where a bias falls like 1/n or faster, n and 4n nodes differ by at least this share of it.
 constexpr double change_share = 0.75;
 
-/// The bounds on bias that one node states hold only where its inner integrals have enough nodes to
-/// behave as they do with many. What changes with four times as many says how much they are short
-/// [smi 85].
+/// The bounds on bias that a fixed point states hold only where its inner integrals have so many
+/// nodes that they behave as with infinitely many. How much changes with four times as many tells
+/// how far they are from that [smi 85].
 class BiasCheck {
  public:
-  /// Compares the node of this index with itself computed otherwise; returns the change of log
-  /// alpha.
+  /// Compares the fixed point of this index with the same one computed with other inner nodes;
+  /// returns the change of log alpha.
   double compare(std::size_t index, const FixedPointNode& node, const FixedPointNode& other) {
     const double change = systematic_change(node.log_alpha, other.log_alpha);
     checks_.push_back({index, change / change_share});
@@ -248,7 +251,7 @@ class BiasCheck {
  private:
   struct Check {
     std::size_t index;
-    double bias;  // bound on that of log alpha
+    double bias;  // a bound on the bias of log alpha
   };
   std::vector<Check> checks_;
 };
@@ -268,9 +271,9 @@ std::vector<FixedPointNode> trace_branch(
   const auto learned_count = std::count(learned.begin(), learned.end(), true);
 
   std::vector<FixedPointNode> nodes;
-  std::size_t level = 0;  // of the channel in use: what one node needed, those further on need too
+  std::size_t level = 0;  // the channel in use: what one point needed, those further on need too
   BiasCheck check;
-  // Means of what is known so far, against x, for the next guess.
+  // These are the means so far against x, from which the next guess is made.
   std::vector<double> x{0.0};
   std::vector<std::vector<double>> known{log_precision};
   for (int k = 1; k <= max_nodes; ++k) {

@@ -10,20 +10,20 @@ namespace {
 
 using numerics::Replicates;
 
-/// Log precision over which what is left of V, or of its square root, falls by more than half.
+/// The log precision over which V, and also its square root, falls by more than half.
 constexpr double settling_log_precision = 3.0;
 
-/// What is left of an exact number after sums over many points.
+/// The relative rounding error of an exact number after sums over many points.
 constexpr double rounding = 1e-14;
 
-/// Standard errors beyond which alpha is said to fall or to rise.
+/// The number of standard errors beyond which alpha is said to fall or to rise.
 constexpr double significance = 3.0;
 
-/// An interpolant needs four points.
+/// Half of the samples must still be four, which an interpolant needs.
 constexpr std::size_t min_for_halving = 8;
 
-/// Where a sampled curve is largest: between the neighbours of its largest sample, on a fine
-/// grid.
+/// The maximum of a sampled curve, looked for between the neighbours of its largest sample on a
+/// fine grid.
 double top_of(const std::vector<double>& x, const std::vector<double>& y) {
   const auto top = static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
   const double low = x[top == 0 ? 0 : top - 1];
@@ -45,7 +45,7 @@ double interpolation_error(const std::vector<double>& x, const std::vector<Fixed
   for (const FixedPointNode& node : nodes) all.push_back(numerics::mean(node.log_alpha));
   const double at = top_of(x, all);
   const double top = numerics::Interpolant(x, all)(at);
-  // Too few samples to leave any out.
+  // There are too few samples to leave any out.
   if (nodes.size() < min_for_halving) return top - *std::max_element(all.begin(), all.end());
   std::vector<double> some_x;
   std::vector<double> some;

@@ -13,15 +13,15 @@ namespace onset::smi {
 /// The mean of the exponentials, with a bound on their common relative bias.
 [[nodiscard]] Estimate exponential(const numerics::Replicates& logs, double relative_bias);
 
-/// Whether alpha falls along the branch at first, significantly: the transition is a jump.
+/// Whether alpha at first falls significantly along the branch, so that the transition is a jump.
 [[nodiscard]] bool folds(const StageStart& start, const std::vector<FixedPointNode>& nodes);
 
 /// The overlap of a block where a folded branch has risen to its threshold's alpha again. Its error
 /// includes what a bias of alpha along the branch moves it by.
 [[nodiscard]] Estimate jump(const StageStart& start, std::size_t block, const Branch& branch);
 
-/// The last node before the deep end of a branch, by enough log precision that what is left from
-/// there on is less than the change between the two.
+/// The last node far enough before the deep end of a branch that the change beyond the end is less
+/// than the change between the two.
 [[nodiscard]] const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes);
 
 /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha

@@ -15,13 +15,14 @@ namespace {
 
 using numerics::NormalBatch;
 
-/// Outputs per block: gain and growth, each with the monitor of the inner integration's bias, and
-/// the agreement with the truth.
+/// The outputs per block: gain and growth, each with the monitor of the inner integration's bias,
+/// and the agreement with the truth.
 enum Output { gain_of, gain_monitor, growth_of, growth_monitor, agreement_of, outputs_per_block };
 
-/// The bias of the inner integrals is taken off to leading order [smi 27]; so much of that is
-/// stated as what may be left. (Two layers leave less from 32 nodes on. Where a few nodes carry the
-/// weight, as with many layers, more is left: [smi 85] sees to that.)
+/// The bias of the inner integrals is removed to leading order [smi 27], and this share of the
+/// correction is stated as a bound on what may be left. (With two layers less is left from 32 nodes
+/// on. Where a few nodes carry the weight, as with many layers, more is left, which [smi 85]
+/// measures.)
 constexpr double bias_left = 0.25;
 
 /// |<zeta_b>| exceeds the root of the block's size by this in less than 1e-8 of all samples: by
@@ -31,7 +32,7 @@ constexpr double tail_length = 5.0;
 /// What one sample contributes for one block, over its rank.
 struct Contribution {
   double product;  // |<zeta>|^2 or ||T||_F^2, as the product of two independent inner estimates
-  double monitor;  // the bias that it had before corrections
+  double monitor;  // its bias before corrections
 };
 
 struct BlockView {
@@ -63,7 +64,7 @@ Contribution gain(const BlockView& v, std::size_t i) {
   return {c.product / v.rank(), c.monitor / v.rank()};
 }
 
-/// A block at overlap 0: E||T||_F^2, T = <zeta zeta^T> - I [smi 16].
+/// For a block at overlap 0, E||T||_F^2 with T = <zeta zeta^T> - I [smi 16].
 Contribution growth(const BlockView& v, std::size_t i) {
   Contribution c{0.0, 0.0};
   const auto& [first, second] = v.moments.half;
@@ -100,7 +101,7 @@ double cross(const BlockView& learned, const BlockView& open, std::size_t i) {
   double sum = 0.0;
   for (std::size_t s = 0; s < tokens; ++s) {
     for (std::size_t t = 0; t < tokens; ++t) {
-      double square = 0.0;  // of the mean
+      double square = 0.0;  // the square of the mean
       for (std::size_t p = 0; p < learned.size(); p += tokens) {
         square += 0.5 * (half[0].mean[learned.row(p + s, i)] * half[1].mean[learned.row(p + t, i)] +
                          half[1].mean[learned.row(p + s, i)] * half[0].mean[learned.row(p + t, i)]);
@@ -114,7 +115,7 @@ double cross(const BlockView& learned, const BlockView& open, std::size_t i) {
   return sum / (learned.rank() * open.rank());
 }
 
-/// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15].
+/// <|zeta|^2> - size, whose expectation is 0 by the Nishimori identity [smi 15].
 double control(const BlockView& v, std::size_t i) {
   const auto& [first, second] = v.moments.half;
   double sum = -static_cast<double>(v.size());
@@ -134,8 +135,8 @@ double agreement(const BlockView& v, std::span<const double> zeta, std::size_t i
   return sum / v.rank();
 }
 
-/// log Z of one sample: the logarithm of an average is low by a bias that pooling the two inner
-/// estimates halves, so that the gain by pooling is what is left and is added once more.
+/// log Z of one sample. The logarithm of an average is too low by a bias that pooling the two inner
+/// estimates halves: what pooling gains is as large as the bias left, and is added once more.
 struct Evidence {
   double log_z;
   double pooling;
@@ -150,8 +151,8 @@ Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   return {pooled + pooling, pooling};
 }
 
-/// Shortens the moments of a sample's block that are longer than any posterior makes them: its
-/// nodes have all missed what is left of the prior there.
+/// Shortens the moments of a sample's block where they are longer than any posterior makes them,
+/// because all nodes have missed what is left of the prior there.
 void limit(const BlockView& v, PosteriorMoments::Half& half, std::size_t i) {
   const double longest = std::sqrt(static_cast<double>(v.size())) + tail_length;
   double mean = 0.0;
@@ -172,7 +173,7 @@ void limit(const BlockView& v, PosteriorMoments::Half& half, std::size_t i) {
   }
 }
 
-/// Takes the bias that finitely many nodes add off the moments [smi 27], and limits them.
+/// Subtracts from the moments the bias that finitely many nodes add [smi 27], and limits them.
 void correct(PosteriorMoments& moments) {
   for (PosteriorMoments::Half& half : moments.half) {
     for (std::size_t k = 0; k < half.mean.size(); ++k) half.mean[k] -= half.mean_bias[k];
@@ -183,7 +184,7 @@ void correct(PosteriorMoments& moments) {
   }
 }
 
-/// A number that is not one must never pass for a small one further on.
+/// Throws if a number is not finite: further on it must never pass for a small one.
 void require_finite(const ChannelInformation& info) {
   const auto finite = [](const numerics::Replicates& values) {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -251,8 +252,8 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (const double v : variance) {
     if (!(v > 0.0 && v <= 1.0)) throw InvalidArgument("variance", "allowed: numbers in (0, 1]");
   }
-  // Targets: those of every block, of pairs, and the evidence. Controls: one per block and the
-  // importance weight.
+  // The targets are those of every block, those of pairs, and the evidence; the controls are one
+  // per block and the importance weight.
   const std::vector<CrossPair> pairs = cross_pairs(*model_, variance);
   const std::size_t first_pair = outputs_per_block * blocks;
   const std::size_t evidence_row = first_pair + pairs.size();
@@ -308,7 +309,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (std::size_t b = 0; b < blocks; ++b) {
     auto* of_block = means.data() + outputs_per_block * b;
     const bool learned = variance[b] < 1.0;
-    // Symmetry makes it 0 exactly; inner integrals only nearly.
+    // Symmetry makes it exactly 0, inner integrals only approximately.
     const bool none = !learned && model_->even(b);
     if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
     info.gain.push_back(std::move(of_block[gain_of]));

@@ -14,13 +14,13 @@ namespace {
 
 using numerics::Replicates;
 
-/// Outer points per replicate: at least these; to begin with, as many as a typical model (scatter
-/// 0.015 of Q11 at 1024 points) needs for its tolerance.
+/// The least number of outer points per replicate. The first number is what a typical model (with a
+/// scatter of 0.015 of Q11 at 1024 points) needs for its tolerance.
 constexpr std::size_t min_points = 512;
 constexpr double typical_points = 1024.0;
 constexpr double typical_error = 0.015;
 constexpr double trace_spacing = 0.105;
-constexpr double exact_trace_spacing = 0.05;  // where the channel is cheap
+constexpr double exact_trace_spacing = 0.05;  // used where the channel is cheap
 
 /// The last layer's overlap is held to this fraction of the tolerance: it is the better determined.
 constexpr double last_layer_share = 0.3;
@@ -28,7 +28,7 @@ constexpr double last_layer_share = 0.3;
 /// Errors fall at least like points^-rate; used to choose the next number of points.
 constexpr double error_rate = 0.6;
 
-/// Scatter below this share of the tolerance is not what misses it.
+/// Where scatter is below this share of the tolerance, it is not the reason for missing it.
 constexpr double min_scatter = 0.3;
 
 /// One step of plain state evolution must move every V by less than this many standard errors of
@@ -38,10 +38,10 @@ constexpr double min_residual = 1e-5;
 constexpr int verification_nodes = 128;
 constexpr std::uint64_t verification_seed = 0x5eed;
 
-/// A larger bias of the gains is taken for this: the overlaps are not known then.
+/// A larger bias of the gains is replaced by this one: the overlaps are not known then.
 constexpr double max_bias = 0.5;
 
-/// Next to exact recovery, V below this is 0 for every purpose.
+/// Next to exact recovery, a V below this is treated as 0.
 constexpr double negligible_variance = 1e-5;
 
 /// Relative distance at which two sample ratios are the same number.
@@ -51,7 +51,7 @@ constexpr double rounding = 1e-12;
 struct Solution {
   std::vector<double> variance;
   double free_entropy = 0.0;
-  bool beyond = false;  // further than the branch was followed
+  bool beyond = false;  // it lies further than the branch was followed
 };
 
 /// Phi = sum_b rank_b (Q_b + log V_b) / 2 + alpha Psi [smi 22].
@@ -70,8 +70,8 @@ Solution perfect_recovery(std::size_t blocks) {
 }
 
 /// Whether exact recovery is the only stable fixed point, or (between the two thresholds of a hard
-/// phase) one of them. The curve of fixed points ends at `perfect`; what noise puts beyond it is
-/// none.
+/// phase) one of them. The curve of fixed points ends at `perfect`; points that noise puts beyond
+/// are not fixed points.
 bool only_perfect(const Staircase& stairs, double alpha) {
   return stairs.perfect && stairs.hard.empty() &&
          alpha >= stairs.algorithmic.value * (1.0 - rounding);
@@ -100,7 +100,7 @@ std::vector<Solution> stable_solutions(const FieldShape& shape, const Staircase&
     if (!last && log_alpha >= stairs.steps[k + 1].start.log_alpha[r]) continue;
     const auto points = branch.stable_points(r, log_alpha);
     for (const auto& point : points) found.push_back(solution(shape, point, alpha));
-    // Beyond the branch's deep end its blocks are recovered, or nearly, if ever.
+    // Beyond the deep end of the branch its blocks count as recovered, exactly or nearly.
     if (points.empty() && log_alpha >= branch.last_log_alpha(r)) {
       found.push_back(solution(shape, branch.deepest(r), alpha));
       found.back().beyond = last && !stairs.perfect;
@@ -130,15 +130,15 @@ Solution choose(const std::vector<Solution>& solutions, BranchChoice choice) {
 struct Ensemble {
   std::vector<Replicates> variance;  // per block
   Replicates free_entropy;
-  bool beyond = false;  // of some replicate
+  bool beyond = false;  // true of some replicate
 
   [[nodiscard]] Replicates overlap(std::size_t l) const {
     return numerics::map(variance[l], [](double v) { return 1.0 - v; });
   }
   [[nodiscard]] double mean_variance(std::size_t l) const { return numerics::mean(variance[l]); }
 
-  /// False when some replicates recover exactly and others do not: alpha is too near a threshold to
-  /// tell, and their mean is neither.
+  /// False when some replicates recover exactly and others do not: alpha is then too near a
+  /// threshold to tell, and the mean over both is meaningless.
   [[nodiscard]] bool resolved() const {
     const auto exact = std::count(variance[0].begin(), variance[0].end(), 0.0);
     return exact == 0 || exact == static_cast<std::ptrdiff_t>(variance[0].size());
@@ -164,7 +164,7 @@ double worse(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::infinity() : std::max(a, b);
 }
 
-/// Relative bias of alpha on the branch that an ensemble lies on.
+/// The relative bias of alpha on the branch that an ensemble lies on.
 double relative_bias(const Staircase& stairs, double alpha) {
   double bias = 0.0;
   for (const auto& step : stairs.steps) {
@@ -173,8 +173,8 @@ double relative_bias(const Staircase& stairs, double alpha) {
   return bias;
 }
 
-/// The same for the overlaps of the ensemble: by how much too large or small alpha would have to be
-/// to make up for the bias of any one layer's gain.
+/// The same for the overlaps of the ensemble: the relative change of alpha that would make up for
+/// the bias of any one layer's gain.
 double overlap_bias(const Staircase& stairs, double alpha, const Ensemble& e) {
   double position = 0.0;
   for (std::size_t l = 0; l < e.variance.size(); ++l) position -= std::log(e.mean_variance(l));
@@ -211,7 +211,7 @@ class CurveSolver {
   CurveSolver(const SequenceModel& model, const CurveOptions& options, const Context& context)
       : model_(model), options_(options), context_(context) {}
 
-  /// A staircase fine enough that every overlap on the grid meets the tolerance.
+  /// Computes a staircase fine enough that every overlap on the grid meets the tolerance.
   bool prepare(std::span<const double> alphas) {
     for (points_ = first_points();;) {
       StaircaseOptions s;
@@ -225,7 +225,7 @@ class CurveSolver {
       s.seed = options_.seed;
       for (const double q : options_.held) s.held.push_back(q < 0.0 ? -1.0 : -std::log1p(-q));
       stairs_ = staircase(model_, s, context_);
-      double scatter = 0.0;  // both in units of what is allowed
+      double scatter = 0.0;  // both are in units of what is allowed
       double total = 0.0;
       for (const double alpha : alphas) {
         const Ensemble e = solved(alpha);
@@ -284,8 +284,8 @@ class CurveSolver {
     return model_.posterior({})->exact() && model_.shape().blocks() == 1;
   }
 
-  /// Errors with the overlaps of the ensemble, but for the blocks that are to be taken as
-  /// unlearned.
+  /// The errors at the overlaps of the ensemble, with overlap 0 for the blocks that are to be taken
+  /// as unlearned.
   [[nodiscard]] PredictionErrors errors_at(const Ensemble& e) const {
     std::vector<Replicates> variance = e.variance;
     for (const std::size_t b : options_.unlearned) {
@@ -306,7 +306,7 @@ class CurveSolver {
     return points;
   }
 
-  /// The ensemble as the bias of the gains would have it, on the same side of exact recovery.
+  /// The ensemble as the bias of the gains would shift it, on the same side of exact recovery.
   [[nodiscard]] Ensemble biased(const Ensemble& e, double alpha) const {
     if (only_perfect(stairs_, alpha)) return e;
     const double bias = std::min(overlap_bias(stairs_, alpha, e), max_bias);
@@ -315,7 +315,7 @@ class CurveSolver {
     return solved(crosses ? alpha * (1.0 - bias) : more);
   }
 
-  /// Scatter, and what the bias of the gains does to the overlap.
+  /// The overlap of a layer; its error contains the scatter and what the bias of the gains does.
   [[nodiscard]] Estimate overlap(const Ensemble& e, std::size_t l, double alpha) const {
     const double moved = biased(e, alpha).mean_variance(l);
     return numerics::reduce(e.overlap(l), std::abs(moved - e.mean_variance(l)));
@@ -367,7 +367,7 @@ class CurveSolver {
   const Context& context_;
   Staircase stairs_;
   std::size_t points_ = 0;
-  std::unique_ptr<Channel> channel_;  // of the check
+  std::unique_ptr<Channel> channel_;  // the channel of the check
 };
 
 }  // namespace

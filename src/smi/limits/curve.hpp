@@ -13,14 +13,14 @@ namespace onset::smi {
 
 struct CurveOptions {
   BranchChoice choice = BranchChoice::uninformed;
-  double tolerance = 5e-3;                        ///< wanted standard error of every overlap
+  double tolerance = 5e-3;                        ///< target standard error of every overlap
   std::size_t max_points = std::size_t{1} << 15;  ///< outer points per replicate, at most
   std::size_t error_points = 8192;                ///< points of the prediction errors
-  /// Blocks whose overlaps are set to 0 in the prediction errors and in the result: what the others
-  /// are worth alone [smi 25].
+  /// Blocks whose overlaps are set to 0 in the prediction errors and in the result, to show what
+  /// the others are worth alone [smi 25].
   std::vector<std::size_t> unlearned = {};
-  /// Overlaps at which blocks are held instead of being learned, one per block, in [0, 1); below 0:
-  /// not held. Empty: none is.
+  /// Overlaps in [0, 1) at which blocks are held instead of being learned, one per block. A
+  /// negative one does not hold its block, and an empty list holds none.
   std::vector<double> held = {};
   std::uint64_t seed = 1;
   void validate() const;
@@ -33,19 +33,19 @@ struct CurvePoint {
   Estimate error_plugin;
   Estimate error_bayes;
   Estimate free_entropy;  ///< Phi; +infinity where Q = I
-  /// A step of plain state evolution from the point, with other integration points: how far it
-  /// moved.
+  /// How far one step of plain state evolution, with other integration points, moves from the
+  /// point.
   Status status;
 };
 
 struct BayesCurve {
   std::vector<CurvePoint> points;
-  bool met_tolerance = true;  ///< and every fixed point of the staircase was found
+  bool met_tolerance = true;  ///< also requires that every fixed point of the staircase was found
 };
 
-/// The curve at the given sample ratios alpha = N/D, all read off one staircase, so that the cost
-/// hardly depends on their number. `finished` is called after every point, in order (for partial
-/// results).
+/// The curve at the given sample ratios alpha = N/D. All are read off one staircase, so that the
+/// cost hardly depends on their number. `finished` is called after every point, in order, for
+/// partial results.
 [[nodiscard]] BayesCurve bayes_curve(const SequenceModel& model, std::span<const double> alphas,
                                      const CurveOptions& options, const Context& context,
                                      const std::function<void(const CurvePoint&)>& finished = {});

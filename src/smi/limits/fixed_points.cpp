@@ -13,31 +13,31 @@ namespace {
 
 using numerics::Replicates;
 
-/// A Newton step (in log V) below which the second-order remainder is far below the scatter.
+/// After a Newton step (in log V) below this the second-order remainder is far below the scatter.
 constexpr double accepted_step = 0.02;
 constexpr double relative_step = 0.25;  // the same in units of a small log precision
 constexpr int max_newton_steps = 12;
-constexpr double relative_difference = 0.25;  // of the log precision, for slopes
+constexpr double relative_difference = 0.25;  // the step for slopes, relative to the log precision
 constexpr double max_difference = 0.2;
 constexpr double min_log_precision = 1e-6;
-constexpr int settling_steps = 8;         // of state evolution, where Newton's steps fail
+constexpr int settling_steps = 8;         // steps of state evolution where Newton's steps fail
 constexpr double shortest_lesson = 1e-4;  // a step that teaches slopes
-constexpr double longest_step = 0.5;      // of a free log precision
+constexpr double longest_step = 0.5;      // the longest step of a free log precision
 
-/// Relative bias of the inner integrals beyond which a point is not to be trusted.
+/// A point is not to be trusted when the relative bias of its inner integrals exceeds this.
 constexpr double max_bias = 0.02;
 
-/// The same for the gain of one block: the gain of one that has just begun to be learned is a small
-/// part of the whole, but what it is decides where that block stands.
+/// The same for the gain of one block. The gain of a block that has just begun to be learned is a
+/// small part of the whole, but it decides the overlap of that block.
 constexpr double max_block_bias = 0.1;
 
-/// Gains and their agreement with the truth may differ by this share of the gains, and by so many
+/// Gains and their agreement with the truth may differ by this share of the gains, and by this many
 /// standard errors, before the inner integrals are said to miss a part of the posterior.
 constexpr double max_disagreement = 0.02;
 constexpr double significance = 5.0;
 
-/// A replicate's gain per overlap can fall below 0 where its noise is large; its logarithm is taken
-/// of this instead. At fixed points it is 1 / alpha.
+/// A replicate's gain per overlap can fall below 0 where its noise is large; the logarithm is then
+/// that of this bound. At fixed points the gain per overlap is 1 / alpha.
 constexpr double min_gain_per_overlap = 1e-15;
 
 /// Likewise for a growth rate.
@@ -73,7 +73,7 @@ class Solver {
     }
     if (free_.empty()) throw InvalidArgument("learned", "allowed: at least one learned block");
     last_ = free_.back();
-    // With the position given, the last one's log precision is the rest.
+    // When the position is given, the last block's log precision is the rest.
     if (!closing_.growing) free_.pop_back();
   }
 
@@ -127,7 +127,7 @@ class Solver {
       x += move * std::min(1.0, longest_step / status.residual);
       limit(x);
       Evaluation there = evaluate(channel_, x);
-      // A long step has left the slopes behind.
+      // After a long step the slopes no longer hold.
       if ((x - before).cwiseAbs().maxCoeff() > max_difference) {
         measure_slopes(x, there);
       } else {
@@ -154,7 +154,7 @@ class Solver {
       return sum;
     };
     const double at = numerics::mean(here.carried[0]);
-    constexpr double reach = 5.0;  // of log alpha
+    constexpr double reach = 5.0;  // the range of log alpha
     if (!(excess(at - reach) < 0.0 && excess(at + reach) > 0.0)) return x;
     const double alpha = std::exp(numerics::bracketed_root(excess, at - reach, at + reach).x);
     Eigen::VectorXd out(x.size());
@@ -163,13 +163,13 @@ class Solver {
     return out;
   }
 
-  /// Neither learned nor recovered.
+  /// Whether a block is neither learned nor recovered.
   [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && held_[b] == 0.0; }
 
   static Eigen::Index index(std::size_t j) { return static_cast<Eigen::Index>(j); }
 
-  /// Whether the rest of the way does not matter, for a block that has hardly begun to be learned
-  /// either.
+  /// Whether the remaining move does not matter, even for a block that has hardly begun to be
+  /// learned.
   static bool is_small(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       if (std::abs(move[j]) > std::min(accepted_step, relative_step * x[j])) return false;
@@ -177,7 +177,8 @@ class Solver {
     return true;
   }
 
-  /// A block at overlap 0 whose step is still downwards: the branch begins only further on.
+  /// Whether a block at overlap 0 would still move downwards, so that the branch begins only
+  /// further on.
   static bool leaves_domain(const Eigen::VectorXd& x, const Eigen::VectorXd& move) {
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       if (x[j] <= min_log_precision && move[j] < 0.0) return true;
@@ -185,7 +186,7 @@ class Solver {
     return false;
   }
 
-  /// Log precisions stay positive, the last block's included.
+  /// Keeps the log precisions positive, the last block's included.
   void limit(Eigen::VectorXd& x) const {
     for (Eigen::Index j = 0; j < x.size(); ++j) x[j] = std::max(x[j], min_log_precision);
     const double room = closing_.position - held_sum_ - min_log_precision;
@@ -356,8 +357,8 @@ class Solver {
       gain += shape_.rank[b] * own;
       bias += shape_.rank[b] * here.info.gain_bias[b];
       node.gain_bias[b] = here.info.gain_bias[b] / std::abs(own);
-      // At most the number of tokens [smi 14]. The sum over blocks has no such bound: it may exceed
-      // what a label fixes before it comes back to it at V -> 0.
+      // A gain is at most the number of tokens [smi 14]. The sum over blocks has no such bound: it
+      // may exceed what a label fixes before it returns to that at V -> 0.
       accurate = accurate && own <= shape_.tokens * (1.0 + max_bias) &&
                  node.gain_bias[b] <= max_block_bias;
       for (std::size_t r = 0; r < disagreement.size(); ++r) {
@@ -383,8 +384,8 @@ class Solver {
       return std::abs(carried_slope_.row(0).dot(step));
     };
     const double growth_bias = node.growth_bias[*closing_.growing];
-    // An error e of all the gains alike moves log alpha by -e as it stands and by the closing
-    // equation's answer to it.
+    // A common error e of all gains moves log alpha by -e directly, and further through the
+    // response of the closing equation.
     const double share = moved(1.0);
     return share * growth_bias + std::abs(1.0 - share) * gain_bias;
   }
@@ -398,7 +399,7 @@ class Solver {
   std::vector<double> held_;  // log precisions of the blocks that are not solved for
   double held_sum_ = 0.0;
   std::vector<std::size_t> free_;  // learned blocks whose log precision is free
-  std::size_t last_ = 0;           // the one whose equation closes the system
+  std::size_t last_ = 0;           // the block whose equation closes the system
   Eigen::MatrixXd jacobian_;
   Eigen::FullPivLU<Eigen::MatrixXd> inverse_;
   Eigen::MatrixXd carried_slope_;

@@ -6,19 +6,19 @@
 
 #include "onset/numerics/replicates.hpp"
 
-/// How finely the integrals of a staircase begin; they are refined from there.
+/// The resolution with which the integrals of a staircase begin; they are refined from there.
 namespace onset::smi {
 
-/// Inner nodes per half. Growth rates need more than gains do: with these the bias left after its
-/// correction is near 1e-3 of a growth rate and 3e-4 of a gain.
+/// The number of inner nodes per half. Growth rates need more than gains do: with these the bias
+/// left after its correction is near 1e-3 of a growth rate and 3e-4 of a gain.
 inline constexpr int growth_nodes = 256;
 inline constexpr int gain_nodes = 128;
 
-/// From so many blocks on a few hundred nodes no longer resolve a posterior: four times as many.
+/// With this many blocks or more, a posterior needs four times as many nodes.
 inline constexpr std::size_t many_blocks = 5;
 
-/// What the integrals of a model with so many blocks begin with, given the nodes that a small one
-/// needs.
+/// The number of nodes with which the integrals of a model with this many blocks begin, given the
+/// number that a small model needs.
 [[nodiscard]] constexpr int first_nodes(int nodes, std::size_t blocks) {
   return blocks < many_blocks ? nodes : 4 * nodes;
 }
@@ -30,11 +30,11 @@ inline constexpr std::size_t many_blocks = 5;
   numerics::Replicates difference = to;
   for (std::size_t r = 0; r < difference.size(); ++r) difference[r] -= from[r];
   const Estimate e = numerics::reduce(difference);
-  constexpr double chance = 2.0;  // standard errors
+  constexpr double chance = 2.0;  // the number of standard errors that chance explains
   return std::sqrt(std::max(0.0, e.value * e.value - chance * chance * e.error * e.error));
 }
 
-/// Outer points per replicate that slopes are measured with.
+/// The number of outer points per replicate with which slopes are measured.
 inline constexpr std::size_t slope_points = 128;
 
 }  // namespace onset::smi

@@ -10,7 +10,8 @@
 
 namespace onset::smi {
 
-/// Which maximum a point of the free entropy is, among its neighbours on the same path or grid.
+/// Which kind of maximum of the free entropy a point is, among its neighbours on the same path or
+/// grid.
 enum class Maximum { none, local, global };
 
 /// The free entropy at one choice of overlaps.

@@ -11,12 +11,14 @@ namespace onset::smi {
 
 /// Errors of the prediction on a fresh sample: squared distance, summed over all its numbers.
 struct PredictionErrors {
-  numerics::Replicates plugin;  ///< E||y(z) - y(omega)||^2: what a student with weights What does
-  numerics::Replicates bayes;   ///< the least possible: half of E||y(z) - y(z')||^2 [smi 25]
+  numerics::Replicates
+      plugin;                  ///< E||y(z) - y(omega)||^2, the error of a student with weights What
+  numerics::Replicates bayes;  ///< the least possible one, half of E||y(z) - y(z')||^2 [smi 25]
 };
 
-/// `variance[b][r]`: V_b of replicate r; every replicate is integrated at its own overlaps, so that
-/// the scatter holds the error of the overlaps as well. `points` per replicate, a power of two.
+/// `variance[b][r]` is V_b of replicate r. Every replicate is integrated at its own overlaps, so
+/// that the scatter contains the error of the overlaps as well. `points` is the number per
+/// replicate, a power of two.
 [[nodiscard]] PredictionErrors prediction_errors(const SequenceModel& model,
                                                  const std::vector<numerics::Replicates>& variance,
                                                  std::size_t points, std::uint64_t seed,

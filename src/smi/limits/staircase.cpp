@@ -23,47 +23,51 @@ using Blocks = std::vector<std::size_t>;
 /// Inner nodes are raised up to this along a branch where its integrals are not accurate enough.
 constexpr int max_gain_nodes = 2048;
 
-/// Lattice points of the first threshold's inner fields, to begin with.
+/// The number of lattice points with which the first threshold's inner fields begin.
 constexpr std::size_t first_lattice = 2048;
 
-/// Outer points per replicate of the channel at overlap 0, to begin with.
+/// The number of outer points per replicate with which the channel at overlap 0 begins.
 constexpr std::size_t first_points = 1024;
 
-/// Log precision of every block at the deep end of the last branch: V ~ 1e-6. A branch along which
-/// another block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has
-/// to be known that well before the others can be seen. So is one without exact recovery, as far as
-/// it is asked for.
+/// The log precision of every block at the deep end of the last branch: V ~ 1e-6. A branch along
+/// which another block may still grow is followed further, to V ~ 1e-12, since at large skips the
+/// last layer has to be known that well before the others can be seen. So is a branch without exact
+/// recovery, as far as it is asked for.
 constexpr double deep = 14.0;
 constexpr double deepest_search = 28.0;
 
-/// Log precisions over which the beginning of a stage is resolved: the first one's overlap rises
-/// faster.
+/// The log precisions over which the start of a stage is resolved; at the first stage the overlap
+/// rises faster.
 constexpr double first_log_precision_scale = 0.5;
 constexpr double later_log_precision_scale = 2.5;
 
-/// Change of log alpha between the two deepest fixed points that says that a branch has ended.
+/// A branch has ended when log alpha changes by less than this between its two deepest fixed
+/// points.
 constexpr double settled = 0.05;
 
-/// Fixed points that a branch must have to be interpolated, and may have.
+/// The least number of fixed points with which a branch can be interpolated, and the largest number
+/// that it may have.
 constexpr std::size_t min_nodes = 5;
 constexpr int max_nodes = 160;
 
-/// Standard errors beyond which a difference is called one; more where many are looked at.
+/// The number of standard errors beyond which a difference counts; it is larger where many
+/// differences are examined.
 constexpr double significance = 3.0;
 constexpr double strict_significance = 6.0;
 
-/// Blocks whose growth rates agree start to be learned together only if the rates are known to
-/// this. One that is known less well and does start there is found on the branch that follows.
+/// Blocks whose growth rates agree start to be learned together only if the rates are known to this
+/// relative accuracy. A block that is known less well and does start there is found on the branch
+/// that follows.
 constexpr double tie_resolution = 0.02;
 
-/// The measured end of the last branch against counting: beyond so many standard errors the
-/// measurement is not to be trusted.
+/// If the measured end of the last branch differs from counting by more than this many standard
+/// errors, the measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
 
 /// A fold of log alpha below this cannot be told from the slope's own noise near its end.
 constexpr double min_fold = 0.01;
 
-/// Most outer points per replicate of a branch whose maximum is wanted.
+/// The most outer points per replicate of a branch whose maximum is wanted.
 constexpr std::size_t max_trace = 4096;
 
 bool is_positive(const Replicates& values) {
@@ -136,7 +140,7 @@ class Builder {
     return options;
   }
 
-  /// Neither learned nor recovered.
+  /// Whether a block is neither learned nor recovered.
   [[nodiscard]] bool is_open(std::size_t b) const { return !learned_[b] && !recovered_[b]; }
 
   [[nodiscard]] bool all_learned() const {
@@ -151,8 +155,8 @@ class Builder {
                          : exponential(stage.start.log_alpha, stage.start.relative_bias);
   }
 
-  /// Whether a stage begins, or a fixed point lies, above alpha in every replicate, whatever the
-  /// bias.
+  /// Whether a stage begins, or a fixed point lies, above alpha in every replicate, even after
+  /// allowing for bias.
   template <class Start>
   static bool is_above(const Start& start, double alpha) {
     const double least = *std::min_element(start.log_alpha.begin(), start.log_alpha.end());
@@ -174,7 +178,8 @@ class Builder {
                                    context_);
   }
 
-  /// By the model's own rule, if it has one; that knows of no block that is held.
+  /// The channel at overlap 0 by the model's own rule, if it has one; such rules cannot hold
+  /// blocks.
   [[nodiscard]] std::optional<ChannelAtZero> ruled_at_zero(std::size_t nodes) const {
     if (!options_.held.empty()) return std::nullopt;
     return model_.channel_at_zero({.nodes = nodes, .seed = options_.seed}, context_);
@@ -196,7 +201,7 @@ class Builder {
           ruled ? options_.first_tolerance : std::max(options_.first_tolerance, options_.tolerance);
       const bool last = ruled ? nodes == numerics::max_lattice_size : points >= options_.max_points;
       if (alpha.error <= allowed || last) {
-        // The first one is computed to more than was asked where that is cheap.
+        // The first threshold is computed more accurately than asked where that is cheap.
         result_.met_tolerance = result_.met_tolerance && alpha.error <= options_.tolerance;
         return stage;
       }
@@ -263,7 +268,8 @@ class Builder {
 
   // ---- from one stage to the next --------------------------------------------------------------
 
-  /// Follows the branch of the learned blocks and files the step; the next stage, or nothing.
+  /// Follows the branch of the learned blocks and records the step. Returns the next stage, if
+  /// there is one.
   std::optional<NextStage> finish_stage(NextStage now) {
     const double progress =
         static_cast<double>(std::count(learned_.begin(), learned_.end(), true)) /
@@ -359,13 +365,14 @@ class Builder {
     return fastest;
   }
 
-  /// The first block that grows along the branch, where it does exactly [smi 20].
+  /// The first block that grows along the branch, and exactly where it does [smi 20].
   std::optional<NextStage> next_stage(const StageStart& start,
                                       const std::vector<FixedPointNode>& nodes) {
     const auto first = std::find_if(nodes.begin(), nodes.end(),
                                     [&](const auto& node) { return growing(node).has_value(); });
     if (first == nodes.end()) return stage_after_recovery(nodes);
-    // Between the node before and this one, by linear interpolation of log(alpha F).
+    // The crossing lies between the node before and this one; linear interpolation of log(alpha F)
+    // gives a first guess.
     std::size_t block = *growing(*first);
     double earliest = 1.0;
     if (first != nodes.begin()) {
@@ -403,7 +410,7 @@ class Builder {
     next.blocks = as_fast(deepest.growth, *fastest);
     next.start.log_alpha =
         numerics::map(deepest.growth[*fastest], [](double f) { return -std::log(f); });
-    // V is not yet 0: what is left of it is a bias, as large as the last steps towards it.
+    // V is not yet 0. What is left of it is a bias, about as large as the last steps towards 0.
     const double before = numerics::mean(shallower(nodes).growth[*fastest]);
     next.start.relative_bias = deepest.growth_bias[*fastest] +
                                std::abs(before / numerics::mean(deepest.growth[*fastest]) - 1.0);
@@ -471,7 +478,7 @@ class Builder {
 
   /// Where uninformed state evolution reaches Q = I, and whether Q = I attracts above `perfect`.
   void find_recovery(const std::vector<FixedPointNode>& nodes) {
-    // Not yet at V = 0: what is left of it is a bias, as large as the last steps towards it.
+    // V is not yet 0. What is left of it is a bias, about as large as the last steps towards 0.
     const double remaining = std::abs(numerics::mean(nodes.back().log_alpha) -
                                       numerics::mean(shallower(nodes).log_alpha));
     result_.contraction =

@@ -7,12 +7,12 @@ namespace onset::smi {
 
 namespace {
 
-/// Fields that may be drawn with twice their variance; with more of them each is widened less, so
-/// that the weights keep their own variance.
+/// This many fields may be drawn with twice their variance. If there are more, each is widened
+/// less, so that the variance of the weights stays the same.
 constexpr double wide_fields = 4.0;
 
-/// Variance with which zeta is drawn. At V = 1 what is averaged grows like |z|^4, and twice the
-/// variance is near the best; as V falls the integrand flattens.
+/// The variance with which zeta is drawn. At V = 1 the integrand grows like |z|^4, and twice the
+/// variance is nearly the best choice; as V falls the integrand flattens.
 double wide_variance(double variance, std::size_t fields) {
   return 1.0 + variance * std::min(1.0, wide_fields / static_cast<double>(fields));
 }

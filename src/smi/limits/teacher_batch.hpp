@@ -18,7 +18,8 @@ struct TeacherBatch {
   std::vector<double> weight;  ///< importance weight of the sample; its mean is 1
 };
 
-/// Normal dimensions that teacher_batch() uses: both parts of every field, and the label's noise.
+/// The number of normals per sample that teacher_batch() uses: both parts of every field, and the
+/// label's noise.
 [[nodiscard]] int teacher_dimensions(const SequenceModel& model);
 
 /// Makes the batch from standard normals. Fields are drawn wider than their law and weighted back:

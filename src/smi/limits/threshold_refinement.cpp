@@ -11,11 +11,12 @@
 namespace onset::smi {
 namespace {
 
-/// Most inner nodes per half.
+/// The most inner nodes per half.
 constexpr int max_nodes = 1 << 14;
 
-/// Shares of the tolerance that scatter and bias may use up before they are worked on, and the most
-/// by which the points grow at a time (the first errors are rough). Scatter falls like points^-1/2.
+/// The shares of the tolerance that scatter and bias may use up before they are reduced, and the
+/// largest factor by which the points grow at a time (since first errors are rough). Scatter falls
+/// like points^-1/2.
 constexpr double scatter_share = 0.85;
 constexpr double bias_share = 0.5;
 constexpr double max_factor = 64.0;
@@ -46,9 +47,9 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     return static_cast<double>(points) * more_points * inner * more_nodes <= max_work;
   };
   RefinedThreshold result;
-  numerics::Replicates before;   // log alpha, when the inner nodes were doubled
-  bool doubled = false;          // since then
-  std::optional<double> change;  // of it, by the last doubling
+  numerics::Replicates before;   // log alpha when the inner nodes were last doubled
+  bool doubled = false;          // whether that has happened
+  std::optional<double> change;  // its change by the last doubling
   for (;;) {
     FixedPointNode& node = result.node;
     node = solve_threshold(channel_of(points, inner), slopes, learned, block, guess, context);

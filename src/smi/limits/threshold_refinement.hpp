@@ -14,9 +14,9 @@ struct RefinedThreshold {
   bool met_tolerance = true;
 };
 
-/// Where `block` starts to grow, given the learned ones. Raises outer points against scatter and
-/// inner nodes against bias until the tolerance is met; what doubling the inner nodes changes is
-/// part of the stated bias [smi 85]. `guess`: log precisions of all blocks.
+/// Finds where `block` starts to grow, given the learned ones. It raises the outer points against
+/// scatter and the inner nodes against bias until the tolerance is met; what doubling the inner
+/// nodes changes is part of the stated bias [smi 85]. `guess` has the log precisions of all blocks.
 [[nodiscard]] RefinedThreshold refine_threshold(const SequenceModel& model,
                                                 const StaircaseOptions& options,
                                                 const std::vector<bool>& learned, std::size_t block,

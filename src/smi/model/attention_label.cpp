@@ -5,8 +5,9 @@
 namespace onset::smi {
 namespace {
 
-/// h up to its sign from the logarithms of an attention matrix [smi 4], with the pair of tokens
-/// that are furthest apart as reference. False when digits were lost (an entry is 0).
+/// Finds h up to its sign from the logarithms of an attention matrix [smi 4], with the pair of
+/// tokens that are furthest apart as reference. Returns false when digits were lost (an entry is
+/// 0).
 bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h) {
   const std::size_t m = h.size();
   const auto score = [&](std::size_t i, std::size_t j) {

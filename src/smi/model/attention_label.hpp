@@ -5,8 +5,8 @@
 
 namespace onset::smi {
 
-/// The attention matrix of the last layer: what is observed of a label u (rank x tokens). At rank
-/// one it fixes u up to its sign, though it has lost digits where entries are near 0 or 1 [smi 4].
+/// The attention matrix of the last layer, as which a label u (rank x tokens) is observed. At rank
+/// one it fixes u up to its sign, though it loses digits where entries are near 0 or 1 [smi 4].
 class AttentionLabel final : public LabelForm {
  public:
   explicit AttentionLabel(const DeepAttention& model);

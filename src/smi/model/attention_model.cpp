@@ -30,7 +30,8 @@ class AttentionModel final : public SequenceModel {
   void label(std::span<const double> fields, std::span<const double> noise,
              std::span<double> label) const override {
     label_field(model_, fields, label);
-    // The noise turns with the field, so that mirrored fields have a mirrored label: the same one.
+    // The noise changes sign with the field, so that mirrored fields have a mirrored label, which
+    // is the same label.
     const double strength = std::copysign(model_.noise, label[0]);
     for (std::size_t k = 0; k < noise.size(); ++k) label[k] += strength * noise[k];
   }
@@ -47,7 +48,7 @@ class AttentionModel final : public SequenceModel {
     return attention_posterior(model_, options);
   }
   [[nodiscard]] double posterior_seconds(double nodes) const override {
-    // Per inner node and posterior half on one core, measured.
+    // These are measured core-seconds per inner node and posterior half.
     constexpr double per_two_token_node = 5e-8;
     constexpr double per_sampled_node = 2.5e-8;  // times layers and tokens^2
     // A last layer of rank two with two tokens is integrated over its orbit.
@@ -68,7 +69,7 @@ class AttentionModel final : public SequenceModel {
     Uninformed channel =
         uninformed_channel(model_, {.nodes = rule.nodes, .seed = rule.seed}, context);
     ChannelAtZero out;
-    // The label does not see the sign of a layer, so that it says nothing of its mean.
+    // The label does not see the sign of a layer, and so says nothing about its mean.
     out.pull.assign(channel.growth.size(), numerics::Replicates(channel.log_evidence.size(), 0.0));
     out.growth = std::move(channel.growth);
     out.log_evidence = std::move(channel.log_evidence);

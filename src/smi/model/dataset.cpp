@@ -12,9 +12,9 @@
 namespace onset::smi {
 namespace {
 
-/// Streams of one run are numbered from run * this on: one per sample.
+/// The streams of one run, one per sample, are numbered from run times this on.
 constexpr std::uint64_t streams_per_run = std::uint64_t{1} << 32;
-/// Samples that one task draws.
+/// The number of samples that one task draws.
 constexpr std::size_t samples_per_task = 64;
 
 /// The fields of one sample, in the order of FieldShape.

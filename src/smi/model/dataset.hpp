@@ -14,7 +14,7 @@ struct Dataset {
   std::size_t samples = 0;
   std::size_t tokens = 0;
   std::size_t dimension = 0;
-  /// x, sample after sample, token after token, white: samples x tokens x dimension.
+  /// The white inputs x, sample after sample, token after token: samples x tokens x dimension.
   std::vector<double> inputs;
   /// One row per number of the label: label[row * samples + i].
   std::vector<double> labels;
@@ -26,12 +26,12 @@ struct Dataset {
 };
 
 /// A teacher with standard normal weights and samples with standard normal inputs [smi 1]. The same
-/// (seed, run) gives the same teacher, and fewer samples are the first of more.
+/// (seed, run) gives the same teacher, and a smaller set has the first samples of a larger one.
 [[nodiscard]] Dataset draw_dataset(const SequenceModel& model, std::size_t dimension,
                                    std::size_t samples, std::uint64_t seed, std::uint64_t run,
                                    const Context& context);
 
-/// Bytes of a dataset of this size.
+/// The number of bytes of a dataset of this size.
 [[nodiscard]] double dataset_bytes(const FieldShape& shape, double dimension, double samples);
 
 }  // namespace onset::smi

@@ -131,7 +131,7 @@ void label_field(const DeepAttention& model, std::span<const double> fields,
                  std::span<double> u_last) {
   const auto m = static_cast<std::size_t>(model.tokens);
   // Only B_{l-1} z is ever needed, so every remaining layer's fields are pushed through each layer.
-  // Buffers are kept: this is the inner loop of every plain expectation.
+  // Buffers are kept, since this is the inner loop of every plain expectation.
   thread_local std::vector<double> u;
   std::array<double, max_tokens> row_buffer;
   std::array<double, max_tokens * max_tokens> mixing;

@@ -18,9 +18,10 @@ namespace {
 namespace simd = numerics::simd;
 using numerics::Replicates;
 
-/// The label's plane: h_plus by a trapezoid in units of the total gain, h_minus = exp(tau) likewise
-/// in tau. Both integrands are analytic and decay doubly exponentially or like a Gaussian, so the
-/// rule converges faster than any power; grid_error checks it at every call.
+/// The grid of the label's plane: a trapezoid rule in h_plus, in units of the total gain, and
+/// another in tau with h_minus = exp(tau). Both integrands are analytic and decay doubly
+/// exponentially or like a Gaussian, so the rule converges faster than any power; grid_error checks
+/// it at every call.
 constexpr double plus_step = 0.5;
 constexpr double plus_end = 9.0;
 constexpr double log_minus_step = 0.25;
@@ -28,7 +29,7 @@ constexpr double max_minus = 11.0;         // in units of the total gain
 constexpr double lowest_log_minus = -9.0;  // below the smallest eigenvalue; constant from there
 constexpr double floor_log_minus = -40.0;  // skip 0: the density has an integrable edge at 0
 
-/// What every label needs of the inner fields, one entry per lattice node.
+/// What every label needs to know about the inner fields, one entry per lattice node.
 struct InnerNodes {
   std::vector<double> fields;        // plus and minus of every inner layer
   std::vector<double> mix, stretch;  // of B_{L-1}
@@ -139,7 +140,7 @@ PlaneIntegral integrate_line(const DeepAttention& model, const InnerNodes& nodes
 
 /// Grid of log h_minus, bottom to top.
 std::vector<double> log_minus_grid(const DeepAttention& model) {
-  double log_min = 0.0;  // of the product of eigenvalues
+  double log_min = 0.0;  // the logarithm of the smallest product of eigenvalues
   for (int l = 0; l + 1 < model.layers; ++l) log_min += std::log(model.skip_of(l));
   const double top = std::log(max_minus * total_gain(model));
   const double bottom = std::max(floor_log_minus, lowest_log_minus + std::min(0.0, log_min));
@@ -203,8 +204,8 @@ Uninformed uninformed_channel(const DeepAttention& model, const UninformedOption
   for (std::size_t r = 0; r < replicates; ++r) {
     PlaneIntegral total(layers);
     for (std::size_t k = 0; k < grid.size(); ++k) {
-      // dh_minus = h_minus dtau; four quadrants. Below the grid the integrand is constant, which
-      // leaves a geometric series of weights.
+      // The weight has dh_minus = h_minus dtau and four quadrants. Below the grid the integrand is
+      // constant, which leaves a geometric series of weights.
       const double tail = k + 1 == grid.size() ? 1.0 / (1.0 - std::exp(-log_minus_step)) : 1.0;
       const double weight = 4.0 * std::exp(grid[k]) * log_minus_step * tail;
       total.add(lines[r * grid.size() + k], weight, k % 2 == 0 ? 2.0 * weight : 0.0);
@@ -219,7 +220,7 @@ Uninformed uninformed_channel(const DeepAttention& model, const UninformedOption
   }
   for (std::size_t l = 0; l < layers; ++l) {
     const double fine = numerics::mean(result.growth[l]);
-    // Exponential convergence: halving the step squares the error.
+    // Convergence is exponential, so that halving the step squares the error.
     const double coarse_error = std::abs(coarse[l] - fine) / fine;
     result.grid_error.push_back(coarse_error * coarse_error);
   }

@@ -12,7 +12,8 @@
 namespace onset::ssi {
 namespace {
 
-/// Cells per unit of an overlap in the table of the field: bilinear interpolation errs by 1e-5.
+/// The number of cells per unit of an overlap in the table of the field; the error of bilinear
+/// interpolation is then 1e-5.
 constexpr std::size_t half_cells = 96;
 constexpr std::size_t side = 2 * half_cells + 1;
 
@@ -85,7 +86,7 @@ class Runner {
          bool positional)
       : table_(table), options_(options), diffusion_(diffusion), positional_(positional) {}
 
-  /// Runs one block; states[t * lanes + p] at the asked times.
+  /// Runs one block and records states[t * lanes + p] at the given times.
   void run(std::size_t block, std::span<SgdRun> runs, std::vector<double>& e_at,
            std::vector<double>& m_at, const Context& context) const {
     std::vector<double> e(lanes, 0.0);
@@ -187,7 +188,7 @@ DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
 }
 
 double diffusion_seconds(const SequenceModel& model, const SgdOptions& options) {
-  // Measured: a cell of the table, and a step of one run.
+  // These are the measured seconds of a cell of the table, and of a step of one run.
   constexpr double cell = 4e-6;
   constexpr double step = 6e-8;
   const double time = static_cast<double>(options.steps) * options.rate / options.dim;

@@ -8,8 +8,8 @@
 namespace onset::ssi {
 
 /// The diffusion that the overlaps follow at large d, with the nonlinear drift and noise of the
-/// field: dX = drift dt + sqrt(eta/d) Sigma^{1/2} dB, in time t = eta n/d. [ssi 19] Steps of `dt`
-/// (Heun in the drift); the cost does not depend on d.
+/// field: dX = drift dt + sqrt(eta/d) Sigma^{1/2} dB, in time t = eta n/d. [ssi 19] It takes steps
+/// of `dt` (Heun in the drift); the cost does not depend on d.
 struct DiffusionOptions {
   double dt = 0.02;
   /// Times at which the runs are averaged; increasing.
@@ -18,14 +18,14 @@ struct DiffusionOptions {
 
 struct DiffusionResult {
   std::vector<SgdRun> runs;   ///< first passages in steps n = t d/eta
-  std::vector<FlowRow> rows;  ///< for every asked time: means of |e| and |m| over the runs
+  std::vector<FlowRow> rows;  ///< means of |e| and |m| over the runs at every given time
 };
 
 [[nodiscard]] DiffusionResult run_diffusion(const FlowField& field, const SgdOptions& options,
                                             const DiffusionOptions& diffusion,
                                             const Context& context);
 
-/// Roughly the seconds of a core that it takes with the usual dt: for estimates only.
+/// Roughly the core-seconds that it takes with the usual dt, for estimates only.
 [[nodiscard]] double diffusion_seconds(const SequenceModel& model, const SgdOptions& options);
 
 }  // namespace onset::ssi

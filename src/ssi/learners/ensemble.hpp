@@ -19,7 +19,7 @@ inline constexpr double converged_overlap = 0.5;
 [[nodiscard]] bool is_converged(const SgdRun& run);
 [[nodiscard]] bool is_semantic(const SgdRun& run);  ///< converged, and |m| > |e|
 
-/// Runs that have reached the level.
+/// The number of runs that have reached the level.
 [[nodiscard]] std::size_t count_reached(const std::vector<SgdRun>& runs);
 /// The mean of their first passages, in steps; nothing if no run has one.
 [[nodiscard]] std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs);

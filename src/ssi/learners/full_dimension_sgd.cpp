@@ -14,7 +14,7 @@ namespace {
 
 namespace simd = numerics::simd;
 
-/// Runs that a thread advances together, so that links see batches.
+/// The number of runs that a thread advances together, so that links see batches.
 constexpr std::size_t together = 8;
 
 /// The weights of one run: `vectors` of them (one, or one per token), each d long, with one joint
@@ -124,7 +124,7 @@ class Group {
     for (std::size_t i = 0; i < tokens_; ++i) {
       const double d = delta_[i * count_ + r];
       float* own = w.vector(w.vectors() > 1 ? i : 0);
-      // The positional part first: the norm is that of the last state.
+      // The positional part comes first, since the norm is that of the last state.
       own[1] += static_cast<float>(factor * d * signs_[i]);
       const double now = simd::add_scaled(static_cast<float>(factor * d), sample(r, i), own, dim_);
       square = w.vectors() > 1 ? square + now : now;

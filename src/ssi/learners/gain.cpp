@@ -18,8 +18,8 @@ double best_rate(const SequenceModel& tied, std::uint64_t seed, const Context& c
   return 0.5 * limit->value;
 }
 
-/// Steps of the flow of the tied student from m = 1/sqrt(d) to the level; nothing if it never gets
-/// there.
+/// The number of steps that the flow of the tied student takes from m = 1/sqrt(d) to the level;
+/// nothing if it never gets there.
 std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& sgd, double rate,
                                    const Context& context) {
   const FlowField field(tied, rate, sgd.seed, context);
@@ -36,7 +36,8 @@ std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& 
   return Estimate{escape->value * sgd.dim / rate, escape->error * sgd.dim / rate};
 }
 
-/// Nothing unless every run has passed: the mean of the quick ones alone would flatter.
+/// The mean over all runs; nothing unless every run has passed, since the mean of the quick ones
+/// alone would flatter.
 std::optional<Estimate> mean_of_all(const std::vector<SgdRun>& runs) {
   if (count_reached(runs) < runs.size()) return std::nullopt;
   return mean_passage(runs);

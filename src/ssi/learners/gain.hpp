@@ -12,7 +12,8 @@
 namespace onset::ssi {
 
 struct GainOptions {
-  SgdOptions sgd;  ///< rate: that of the untied student; steps: at most, 0 for 50 times the ODE's
+  SgdOptions sgd;  ///< its rate is the untied student's; its steps are the most, 0 means 50 times
+                   ///< the ODE's
   RatePolicy policy = RatePolicy::equal;
 };
 
@@ -20,10 +21,10 @@ struct GainOptions {
 struct MeasuredGain {
   double rate_tied = 0.0;
   double rate_untied = 0.0;
-  std::optional<Estimate> steps_tied;  ///< mean first passages of the chain; nothing if too few
+  std::optional<Estimate> steps_tied;  ///< mean first passages of the chain; empty if too few
   std::optional<Estimate> steps_untied;
   std::optional<Estimate> gain;      ///< their ratio
-  std::optional<Estimate> gain_ode;  ///< of the flow from m = 1/sqrt(d)
+  std::optional<Estimate> gain_ode;  ///< the same for the flow from m = 1/sqrt(d)
   bool complete = false;             ///< whether all runs reached the level
 };
 

@@ -24,7 +24,8 @@ ONSET_CLONES void two_token_matrix(std::size_t count, const double* diagonal, do
   }
 }
 
-/// With the weights of the four entries, row 1 gives h1 = F_11 F_12 (w_11 - w_12), and likewise.
+/// With the weights of the four entries, row 1 gives h1 = F_11 F_12 (w_11 - w_12), and row 2
+/// likewise.
 ONSET_CLONES void two_token_pullback(std::size_t count, const double* z, const double* f,
                                      const double* w, double* delta) {
   for (std::size_t p = 0; p < count; ++p) {
@@ -101,7 +102,7 @@ void attention_pullback(std::size_t tokens, std::size_t count, const double* z, 
 }
 
 double attention_ns(std::size_t tokens) {
-  // Two tokens have vector code of their own; else one exponential for each of L^2 entries.
+  // Two tokens have vector code of their own; otherwise each of L^2 entries takes an exponential.
   return tokens == 2 ? 5.0 : 4.0 * static_cast<double>(tokens * tokens);
 }
 

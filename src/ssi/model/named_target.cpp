@@ -8,7 +8,7 @@
 namespace onset::ssi {
 namespace {
 
-/// "H2sum" is "sum(h2(z))", "He4sum" is "sum(He4(z))"; anything else stays.
+/// Turns "H2sum" into "sum(h2(z))" and "He4sum" into "sum(He4(z))"; anything else stays.
 std::string named_sum(const std::string& text) {
   if (!is_single_word(text) || !text.starts_with("H") || !text.ends_with("sum")) return text;
   const bool plain = text.starts_with("He");

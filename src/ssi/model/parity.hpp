@@ -10,7 +10,7 @@ namespace onset::ssi {
 /// Whether all its derivatives are 0, at 64 random points.
 [[nodiscard]] bool is_flat(const Link& link);
 
-/// Whether a link of one output is the same for any two tokens exchanged, at one point.
+/// Whether a link of one output stays the same when any two tokens are exchanged, at one point.
 [[nodiscard]] bool treats_tokens_alike(const Link& link);
 
 }  // namespace onset::ssi

@@ -4,8 +4,8 @@
 
 namespace onset::aim {
 
-/// Labels that fix some combinations of the scores exactly tell as much as their number, whatever q
-/// and V.
+/// The information of labels that fix some combinations of the scores exactly: it is their number,
+/// whatever q and V are.
 class ExactInformation : public Information {
  public:
   explicit ExactInformation(double shown) : shown_(shown) {}

@@ -12,17 +12,18 @@ namespace onset::aim {
 namespace {
 
 constexpr int max_hardmax_tokens = 12;
-/// Largest number of tokens whose posterior has a closed form.
+/// The largest number of tokens whose posterior has a closed form.
 constexpr int max_output_tokens = 3;
-/// Measured, of one sample's posterior with two and three tokens.
+/// Measured seconds of one sample's posterior with two and with three tokens.
 constexpr double pair_seconds = 2e-6;
 constexpr double three_token_seconds = 8e-5;
-/// Measured: the quadrature of two tokens, and sampling where there is no table, over T^2.
+/// Measured seconds of the quadrature of two tokens, and of sampling where there is no table, over
+/// T^2.
 constexpr double quadrature_seconds = 0.3;
 constexpr double sampling_seconds = 0.5;
 constexpr double sampled_tolerance = 5e-3;
 
-/// The information depends on q and V by their ratio alone.
+/// An information that depends on q and V through their ratio alone.
 class RatioInformation : public Information {
  public:
   explicit RatioInformation(std::shared_ptr<const HardmaxInformation> of_ratio)
@@ -40,7 +41,8 @@ void check_choice(double label, std::size_t tokens, std::size_t sample) {
   wrong_label(sample, "has a label that is no column; allowed: 0 to " + std::to_string(tokens - 1));
 }
 
-/// Three rows that choose each other in a circle: each score of two tokens above the next one.
+/// Refuses three rows that choose each other in a circle, which would need each score of two tokens
+/// to exceed the next one.
 void check_no_circle(const double* label, std::size_t sample) {
   const bool up = label[0] == 1.0 && label[1] == 2.0 && label[2] == 0.0;
   const bool down = label[0] == 2.0 && label[1] == 0.0 && label[2] == 1.0;
@@ -67,8 +69,8 @@ class HardmaxOutputFunction : public OutputFunction {
   }
 
  private:
-  /// [aim 19] for two tokens, with a variance for each score: entries 0, 1, 2 are (1,1), (1,2),
-  /// (2,2).
+  /// Computes [aim 19] for two tokens, with a variance for each score; entries 0, 1, 2 are (1,1),
+  /// (1,2), (2,2).
   static void pair(const double* label, std::span<const double> omega,
                    std::span<const double> variance, std::span<double> g) {
     const double s1 = label[0] == 0.0 ? 1.0 : -1.0;

@@ -6,10 +6,11 @@
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
-/// What channels ask of labels that may come from other programs.
+/// What channels require of labels that may come from other programs.
 namespace onset::aim {
 
-/// Labels of other programs may be rounded to single precision; what is further off is no label.
+/// Labels of other programs may be rounded to single precision; numbers that are further off are no
+/// labels.
 inline constexpr double label_tolerance = 1e-4;
 
 [[noreturn]] inline void wrong_label(std::size_t sample, const std::string& what) {

@@ -58,7 +58,7 @@ class LinearOutput : public OutputFunction {
  private:
   std::size_t scores_;
   std::vector<double> shown_;  ///< the scores of each sample, with their noise
-  std::vector<double> noise_;  ///< variance of it on each score
+  std::vector<double> noise_;  ///< the variance of the noise on each score
 };
 
 class Linear : public Channel {

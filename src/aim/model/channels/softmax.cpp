@@ -24,8 +24,8 @@ void check_probabilities(const double* logs, std::size_t tokens, std::size_t sam
   }
 }
 
-/// Scores up to one common shift [aim 16]: rows of log y are known up to shifts, and the symmetry
-/// of the scores fixes all of these but one.
+/// Finds the scores up to one common shift [aim 16]: rows of log y give them up to a shift each,
+/// and the symmetry of the scores fixes all of these but one.
 void scores_from(const double* log_y, std::size_t tokens, double beta, std::size_t sample,
                  double* out) {
   check_probabilities(log_y, tokens, sample);
@@ -100,7 +100,7 @@ class Softmax : public Channel {
     }
   }
 
-  /// All but the common shift of the scores.
+  /// A label shows all scores but their common shift.
   [[nodiscard]] double shown(const AttentionIndexed& model) const override {
     return model.scores() - 1.0;
   }

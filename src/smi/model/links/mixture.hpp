@@ -16,7 +16,8 @@ inline void outer_triangle(std::span<const double> zeta, std::span<double> secon
 }
 
 /// Moments of a mixture, summed component by component in the caller's `mean`, `second` and, where
-/// there are blocks, `cross`. Log weights may have any size: the largest so far is kept apart.
+/// there are blocks, `cross`. Log weights may have any size, since the largest so far is factored
+/// out.
 class Mixture {
  public:
   Mixture(std::span<double> mean, std::span<double> second, std::span<double> cross = {})

@@ -13,7 +13,8 @@ constexpr double coarsest = 32.0;
 // Beyond this many widths the weight is below rounding.
 constexpr double reach_in_widths = 9.5;
 
-// Averages over exp(kappa cos(angle) - kappa): of 1 (the integral over 2 pi), 1 - cos, (1 - cos)^2.
+// Averages with the weight exp(kappa cos(angle) - kappa): of 1 (the integral over 2 pi), 1 - cos
+// and (1 - cos)^2.
 struct AngleMoments {
   double mass = 0.0;
   double lag = 0.0;

@@ -8,8 +8,9 @@
 namespace onset::smi {
 namespace {
 
-// Step of the trapezoid rule in tau, in which the integrand varies over lengths of order one. A
-// step eight times smaller gives the same to rounding, at all V and for labels four deviations off.
+// The step of the trapezoid rule in tau, in which the integrand varies over lengths of order one. A
+// step eight times smaller gives the same result to rounding, at all V and for labels four
+// deviations off.
 constexpr double step = 0.5;
 // Nodes this far above the lowest energy weigh less than rounding.
 constexpr double negligible = 42.0;
@@ -45,13 +46,13 @@ class Branch {
     const long long end = walk(minima_[0], start, +1, lowest, start + max_nodes, visit);
     if (minimum_count_ == 1) return;
     const long long second_start = first_node(minima_[1]);
-    if (second_start < end) return;  // no barrier between the two
+    if (second_start < end) return;  // there is no barrier between the two
     walk(minima_[1], second_start - 1, -1, lowest, end - 1, visit);
     walk(minima_[1], second_start, +1, lowest, second_start + max_nodes, visit);
   }
 
  private:
-  // Far more than any posterior takes; keeps a NaN from walking for ever.
+  // This is far more than any posterior takes; it keeps a NaN from walking forever.
   static constexpr long long max_nodes = 1'000'000;
 
   // A point of the branch.
@@ -122,8 +123,8 @@ class Branch {
     minima_[0] = zero(f, falling_below(0.0), rising_above(0.0));
   }
 
-  // From a minimum, nodes `index`, index + direction, .. up to where the weight is negligible or
-  // the index reaches `end`; returns the first node left out.
+  // Visits nodes `index`, index + direction, .. away from a minimum, until the weight is negligible
+  // or the index reaches `end`; returns the first node left out.
   template <class Visit>
   long long walk(double from, long long index, int direction, double lowest, long long end,
                  const Visit& visit) const {

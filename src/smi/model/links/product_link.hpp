@@ -17,7 +17,8 @@ struct ProductLink {
   [[nodiscard]] static double constraints() { return 1.0; }
   static void label(std::span<const double> z, std::span<double> y) { y[0] = z[0] * z[1]; }
   [[nodiscard]] static double posterior_seconds() { return 8e-6; }
-  /// Accurate to rounding, that is to about 1e-15 / sqrt(V) relative to one: 1e-10 at V = 1e-10.
+  /// It is accurate to rounding, that is to about 1e-15 / sqrt(V) relative to one: 1e-10 at V =
+  /// 1e-10.
   [[nodiscard]] static double posterior(std::span<const double> label,
                                         std::span<const double> omega,
                                         std::span<const double> variance, std::span<double> mean,

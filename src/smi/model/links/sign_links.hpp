@@ -9,8 +9,8 @@
 namespace onset::smi {
 
 /// The posterior of independent fields of variance V given the product of their signs: a sum over
-/// the sign patterns with that product, each a box of half lines. One to three fields. Returns
-/// the log probability of the product.
+/// the sign patterns with that product, each a box of half lines. It takes one to three fields and
+/// returns the log probability of the product.
 [[nodiscard]] double sign_product_posterior(bool positive, std::span<const double> omega,
                                             double variance, std::span<double> mean,
                                             std::span<double> second);

@@ -18,7 +18,7 @@ constexpr double unresolved = 1e-9;
 double StaircaseLink::posterior(std::span<const double> label, std::span<const double> omega,
                                 std::span<const double> variance, std::span<double> mean,
                                 std::span<double> second, std::span<double> cross) {
-  // Moments of (z_2, z_3) for either sign of their product, behind those of z_1.
+  // These are the moments of (z_2, z_3) for either sign of their product; they follow those of z_1.
   std::array<std::array<double, 3>, 2> part_mean{};
   std::array<std::array<double, 4>, 2> part_second{};
   std::array<double, 2> log_probability{};
@@ -29,7 +29,7 @@ double StaircaseLink::posterior(std::span<const double> label, std::span<const d
   }
   const double log_norm = -0.5 * std::log(2.0 * std::numbers::pi * variance[0]);
   Mixture mixture(mean, second, cross);
-  for (const double sign : {1.0, -1.0}) {  // of z_1 z_2 z_3
+  for (const double sign : {1.0, -1.0}) {  // the sign of z_1 z_2 z_3
     if (label[0] < sign) continue;
     const double root = std::fmax(std::sqrt(label[0] - sign), unresolved);
     for (const double z : {root, -root}) {

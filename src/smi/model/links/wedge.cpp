@@ -13,8 +13,8 @@ namespace {
 constexpr double pi = std::numbers::pi;
 // Exponents this far above the lowest weigh less than rounding.
 constexpr double negligible = 42.0;
-// Panels of the 20-point rule over the part where rays pass the origin: at most 19 standard
-// deviations.
+// The number of panels of the 20-point rule over the part where rays pass the origin, at most 19
+// standard deviations.
 constexpr int panels = 4;
 
 // Weighted sums over rays: of 1, of the position and of its square.
@@ -85,7 +85,7 @@ class Rays {
       }
     }
   }
-  // Angles from `from` to `to` times `side`.
+  // Adds the angles from `from` to `to`, times `side`.
   void panel(double from, double to, double side, Sums& sums) const {
     using Rule = boost::math::quadrature::gauss<double, 20>;
     const double middle = 0.5 * (from + to);
@@ -101,7 +101,8 @@ class Rays {
       panel(from + (to - from) * i / panels, from + (to - from) * (i + 1) / panels, 1.0, sums);
     }
   }
-  // Rays that lead away: the integrand changes over 1 / distance at first, then ever more slowly.
+  // Handles rays that lead away: the integrand changes over 1 / distance at first, then ever more
+  // slowly.
   void graded_panels(double from, double to, double side, Sums& sums) const {
     for (double length = 2.0 / (2.0 + distance_); from < to; length *= 2.0) {
       const double end = std::fmin(from + length, to);

@@ -12,7 +12,7 @@ struct WedgeMoments {
 };
 
 /// The wedge of points apex + r (cos angle, sin angle), r >= 0, first <= angle <= last; it opens by
-/// less than pi. About 1e-12 of relative accuracy, in the tails too.
+/// less than pi. The relative accuracy is about 1e-12, in the tails too.
 [[nodiscard]] WedgeMoments wedge_moments(const std::array<double, 2>& apex, double first,
                                          double last);
 

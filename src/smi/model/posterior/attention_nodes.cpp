@@ -9,7 +9,7 @@
 namespace onset::smi {
 namespace {
 
-/// Below the rounding error of entries of order 1.
+/// The least pivot, below the rounding error of entries of order 1.
 constexpr double min_pivot = 1e-18;
 
 /// scores[i][j] = beta sum_p u[p][i] u[p][j], the largest of each row subtracted.
@@ -36,7 +36,7 @@ ONSET_CLONES void attention_scores(double beta, const double* u, std::size_t ran
   }
 }
 
-/// Rows of exponentials to A + skip.
+/// Turns rows of exponentials into A + skip.
 ONSET_CLONES void normalise_rows(double skip, std::size_t m, std::size_t n, double* a) {
   for (std::size_t i = 0; i < m; ++i) {
     double* row = a + i * m * n;
@@ -50,11 +50,13 @@ ONSET_CLONES void normalise_rows(double skip, std::size_t m, std::size_t n, doub
   }
 }
 
-/// In place: L below the diagonal, U on and above it; `det` is multiplied by the pivots.
+/// Factorises in place, with L below the diagonal and U on and above it; `det` is multiplied by the
+/// pivots.
 ONSET_CLONES void eliminate(std::size_t m, std::size_t n, double* a, double* det) {
   for (std::size_t p = 0; p < m; ++p) {
     double* pivot = a + (p * m + p) * n;
-    // Positive but for rounding, where tokens are so alike that rows of A agree.
+    // Pivots are positive up to rounding, which matters where tokens are so alike that rows of A
+    // agree.
     for (std::size_t k = 0; k < n; ++k) pivot[k] = pivot[k] > min_pivot ? pivot[k] : min_pivot;
     for (std::size_t k = 0; k < n; ++k) det[k] *= pivot[k];
     for (std::size_t i = p + 1; i < m; ++i) {

@@ -8,12 +8,12 @@ namespace {
 
 using two_token::Plane;
 
-/// Steps of the search for the centre, and the halvings of one step. It need not converge: any
-/// centre gives an unbiased proposal.
+/// The number of steps of the search for the centre, and of halvings of one step. The search need
+/// not converge: any centre gives an unbiased proposal.
 constexpr int centre_steps = 6;
 constexpr int step_halvings = 6;
 
-/// As in the kernels: keeps a vanishing eigenvalue (skip 0) out of 0/0.
+/// As in the kernels, this keeps a vanishing eigenvalue (skip 0) from giving 0/0.
 constexpr double min_lambda = 1e-18;
 
 struct Sigmoid {
@@ -136,7 +136,7 @@ double LaplaceProposal::objective(const TwoTokenSample& sample, std::span<const 
 void LaplaceProposal::fit(const TwoTokenSample& sample, std::span<const double> zeta,
                           LaplaceComponent& out) {
   linearise(sample, zeta);
-  // Least squares in the step d from zeta: |zeta + d|^2 + |zeta_L + slope d|^2.
+  // The step d from zeta minimises |zeta + d|^2 + |zeta_L + slope d|^2.
   std::fill(out.factor.begin(), out.factor.end(), 0.0);
   for (std::size_t j = 0; j < size_; ++j) {
     out.factor[j * size_ + j] = 1.0;

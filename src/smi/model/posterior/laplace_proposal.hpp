@@ -22,10 +22,10 @@ struct TwoTokenSample {
 struct LaplaceComponent {
   std::vector<double> mean;
   std::vector<double> factor;    ///< row by row, square
-  double log_determinant = 0.0;  ///< of the factor
+  double log_determinant = 0.0;  ///< the logarithm of the factor's determinant
   std::vector<double> slope;     ///< K: d zeta_L / d zeta_<, the plus row, then the minus row
   two_token::Plane offset{};     ///< zeta_L at zeta_< = 0, linearised
-  double exponent = 0.0;  ///< least of |zeta|^2 / 2, all layers, on the linearised constraint
+  double exponent = 0.0;  ///< the least |zeta|^2 / 2 of all layers on the linearised constraint
 };
 
 /// Proposal C for one sample: the network linearised at a centre. Reused from sample to sample.
@@ -33,7 +33,8 @@ class LaplaceProposal {
  public:
   explicit LaplaceProposal(const DeepAttention& model);
 
-  /// `centre`: one plane per layer, near the constraint; or empty, and it is found from omega.
+  /// `centre` has one plane per layer, near the constraint; if it is empty, a centre is found from
+  /// omega.
   void build(const TwoTokenSample& sample, std::span<const two_token::Plane> centre);
 
   [[nodiscard]] const LaplaceComponent& component() const { return component_; }

@@ -33,7 +33,7 @@ void square_mean(LastBranch& branch, std::size_t size, std::size_t count) {
   }
 }
 
-/// Rank one, no noise: z_L = +- G^{-1} u [smi 9].
+/// The last layer at rank one without noise: z_L = +- G^{-1} u [smi 9].
 class SignedLast final : public LastLayer {
  public:
   explicit SignedLast(int tokens) : tokens_(static_cast<std::size_t>(tokens)) {}
@@ -86,10 +86,10 @@ class SignedLast final : public LastLayer {
   std::size_t tokens_;
 };
 
-/// Rank one with noise of standard deviation S on u_L: given the inner fields z_L is Gaussian, with
-/// the label's covariance C = V_L G G^T + S^2 I [smi 31].
+/// The last layer at rank one with noise of standard deviation S on u_L: given the inner fields z_L
+/// is Gaussian, and the label has covariance C = V_L G G^T + S^2 I [smi 31].
 class NoisyLast final : public LastLayer {
-  // Small and on the stack: one of each per node.
+  // These matrices are small and lie on the stack, since each node needs one of each.
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, max_tokens, max_tokens>;
   using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_tokens, 1>;
 
@@ -118,7 +118,8 @@ class NoisyLast final : public LastLayer {
       Matrix c = map * map.transpose();
       c.diagonal().array() += noise_variance_;
       const Eigen::LLT<Matrix> factor(c);
-      const double log_det = 2.0 * factor.matrixLLT().diagonal().array().log().sum();  // of C
+      const double log_det =
+          2.0 * factor.matrixLLT().diagonal().array().log().sum();  // the logarithm of det C
       const Matrix solved_map = factor.solve(map);
       const Matrix shared = Matrix::Identity(index(m), index(m)) - map.transpose() * solved_map;
       for (const double sign : {1.0, -1.0}) {
@@ -206,8 +207,8 @@ BesselRatios bessel_ratios(double x) {
   return {first, second, std::log(i0)};
 }
 
-/// Rank two, more than two tokens, no noise: z_L = O G^{-1} u with O in O(2), each of whose two
-/// halves is a von Mises integral [smi 32].
+/// The last layer at rank two with more than two tokens and no noise: z_L = O G^{-1} u with O in
+/// O(2), each of whose two halves is a von Mises integral [smi 32].
 class RotatedLast final : public LastLayer {
  public:
   explicit RotatedLast(int tokens) : tokens_(static_cast<std::size_t>(tokens)) {}

@@ -10,10 +10,10 @@
 
 namespace onset::smi {
 
-/// What is asked about the last layer of one sample.
+/// The question about the last layer of one sample.
 struct LastQuestion {
   std::span<const double> label;  ///< u_L, direction after direction
-  std::span<const double> omega;  ///< of the last layer, likewise
+  std::span<const double> omega;  ///< omega of the last layer, likewise
   double variance = 1.0;          ///< V_L
 };
 
@@ -43,7 +43,7 @@ class LastLayer {
                                                   double sign) const = 0;
 };
 
-/// The right kind for the model; throws Refused where there is none.
+/// Makes the last layer that fits the model; throws Refused where there is none.
 [[nodiscard]] std::unique_ptr<LastLayer> last_layer(const DeepAttention& model);
 
 }  // namespace onset::smi

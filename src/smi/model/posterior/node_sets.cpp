@@ -12,7 +12,7 @@ namespace onset::smi {
 namespace {
 
 constexpr std::size_t replicate_blocks = 16;
-/// Sets of a replicate: many small ones or a few large ones.
+/// The number of nodes of all sets of a replicate together: many small sets, or a few large ones.
 constexpr std::size_t nodes_of_a_replicate = 16384;
 constexpr std::size_t max_sets = 64;
 constexpr std::size_t min_sets = 4;
@@ -30,7 +30,7 @@ ONSET_CLONES void rotate(double cosine, double sine, const double* a, const doub
 
 }  // namespace
 
-/// SplitMix64's finaliser.
+/// Hashes with the finaliser of SplitMix64.
 double hashed_uniform(std::uint64_t key, std::uint64_t salt) {
   std::uint64_t x = key + 0x9e3779b97f4a7c15ULL * (salt + 1);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -10,11 +10,11 @@ namespace onset::smi {
 [[nodiscard]] double hashed_uniform(std::uint64_t key, std::uint64_t salt);
 
 /// Standard normal nodes for inner integrals: scrambled Sobol points, each with its reflection,
-/// shared by samples after a random rotation. Too few sets put a floor under the error that more
-/// samples cannot lower; replicates draw from disjoint sets, so that their scatter shows it.
+/// which samples share after a random rotation. Too few sets put a floor under the error that more
+/// samples cannot lower; replicates draw from disjoint sets, so that their scatter shows this.
 class NodeSets {
  public:
-  /// `nodes`: a power of two.
+  /// `nodes` must be a power of two.
   NodeSets(int dimensions, std::size_t nodes, std::uint64_t seed);
 
   /// The nodes of one sample's estimate `half` (0 or 1): out[dimension * nodes + node]; node

@@ -4,8 +4,8 @@
 
 namespace onset::smi {
 
-/// One layer: the label fixes z up to a global sign, so the posterior has two points and
-/// <z> = h tanh(h . omega / V) [smi 7].
+/// The posterior of one layer. The label fixes z up to a global sign, so the posterior has two
+/// points and <z> = h tanh(h . omega / V) [smi 7].
 class OneLayerPosterior final : public Posterior {
  public:
   explicit OneLayerPosterior(int tokens) : tokens_(tokens) {}

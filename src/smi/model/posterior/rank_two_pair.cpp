@@ -17,7 +17,7 @@ double dot(const Pair& a, const Pair& b) {
   return a[0] * b[0] + a[1] * b[1];
 }
 
-/// What the scores fix of u_L: the tokens' components along their difference, and its length.
+/// What the scores fix in u_L: the tokens' components along their difference, and its length.
 struct Along {
   Pair x;
   double distance;
@@ -31,8 +31,8 @@ Along along_difference(std::span<const double> u) {
   return out;
 }
 
-/// Density of the angle after the shift is integrated: exp(p cos + q sin + m^2 / 2),
-/// m = beta_1 cos - beta_0 sin. A trigonometric polynomial of degree two in the exponent.
+/// The density of the angle after the shift has been integrated: exp(p cos + q sin + m^2 / 2), m =
+/// beta_1 cos - beta_0 sin. Its exponent is a trigonometric polynomial of degree two.
 struct AngleDensity {
   double p, q;
   double beta0, beta1;
@@ -42,19 +42,20 @@ struct AngleDensity {
     const double m = shift(c, s);
     return p * c + q * s + 0.5 * m * m;
   }
-  /// No second derivative is larger.
+  /// An upper bound on the second derivative of the exponent.
   [[nodiscard]] double curvature() const {
     return std::hypot(p, q) + beta0 * beta0 + beta1 * beta1;
   }
 };
 
-/// Angles and weights relative to the largest.
+/// The angles, and weights relative to the largest.
 struct AngleRule {
   std::vector<double> cosine, sine, weight;
   double log_scale = 0.0;  ///< log of step times the largest density
 };
 
-/// The first cells of the circle, and terms below exp(-36) of the largest, which no double sees.
+/// The number of cells with which the circle begins, and the exponent below which terms are lost in
+/// rounding (exp(-36) of the largest).
 constexpr int first_cells = 32;
 constexpr double negligible = 36.0;
 constexpr double rounding = 1e-14;
@@ -81,7 +82,7 @@ class AngleIntegrator {
       width *= 0.5;
       ++levels_;
     }
-    // What rounding may do to exponents this large never counts as negligible.
+    // The error that rounding may make in exponents this large never counts as negligible.
     const double top = highest();
     least_ = top - negligible - rounding * std::abs(top);
     for (int cell = 0; cell < first_cells; ++cell) {
@@ -98,7 +99,8 @@ class AngleIntegrator {
     return density_.log_at(std::cos(angle), std::sin(angle));
   }
 
-  /// A maximum to within a fraction: it only sets the scale and what is negligible.
+  /// The maximum to within a fraction, which is enough: it only sets the scale and what is
+  /// negligible.
   [[nodiscard]] double highest() const {
     double best = -HUGE_VAL;
     double at = 0.0;
@@ -157,7 +159,7 @@ class AngleIntegrator {
 struct Frame {
   Pair a;                 ///< G^{-1} x
   Pair unit;              ///< G^{-1} (1, 1), normalised
-  double length;          ///< of G^{-1} (1, 1)
+  double length;          ///< the length of G^{-1} (1, 1)
   std::array<Pair, 2> w;  ///< omega
   AngleDensity density;
 
@@ -174,7 +176,7 @@ struct AngleMoments {
   double total = 0.0;
   std::array<double, fields> mean{};
   std::array<double, 10> second{};  // lower triangle
-  double cc = 0.0, cs = 0.0;        // of cosine and sine alone
+  double cc = 0.0, cs = 0.0;        // moments of cosine and sine alone
 
   AngleMoments(const AngleDensity& density, const AngleRule& rule) {
     for (std::size_t k = 0; k < rule.weight.size(); ++k) {
@@ -227,7 +229,7 @@ void store(const Frame& frame, const AngleMoments& f, LastBranch& branch, std::s
       for (std::size_t x = 0; x < fields; ++x) {
         for (std::size_t y = 0; y < fields; ++y) zz += map[i][x] * f.product(x, y) * map[j][y];
       }
-      // The shift's own width, along (-sin, cos) in the plane of directions.
+      // This is the shift's own width, along (-sin, cos) in the plane of directions.
       const std::size_t directions = i / tokens + j / tokens;
       const double turn = directions == 0 ? 1.0 - f.cc : directions == 1 ? -f.cs : f.cc;
       zz += turn * frame.unit[i % tokens] * frame.unit[j % tokens];
@@ -275,8 +277,8 @@ void RankTwoPair::evaluate(AttentionNodes& nodes, std::size_t count, const LastQ
   }
 }
 
-/// At the likeliest angle and shift of the centre, without the directions in which these two move
-/// the fields: they are free.
+/// The residuals at the likeliest angle and shift of the centre. The directions in which these two
+/// move the fields are removed, since they are free.
 Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
                                        const LastQuestion& question, double /*sign*/) const {
   const Along label = along_difference(question.label);
@@ -307,7 +309,7 @@ Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
   }
   const Eigen::Vector4d z = out.col(0) + Eigen::Vector4d(w[0][0], w[0][1], w[1][0], w[1][1]);
   Eigen::Matrix<double, 4, 2> free;
-  free.col(0) << -z[2], -z[3], z[0], z[1];  // by the angle
+  free.col(0) << -z[2], -z[3], z[0], z[1];  // moved by the angle
   free.col(1) << -s * centre.unit[0], -s * centre.unit[1], c * centre.unit[0], c * centre.unit[1];
   const Eigen::Matrix<double, 4, 2> basis =
       Eigen::HouseholderQR<Eigen::Matrix<double, 4, 2>>(free).householderQ() *

@@ -4,9 +4,10 @@
 
 namespace onset::smi {
 
-/// Rank two, two tokens, no noise. The scores fix the two tokens' vectors u_1, u_2 in the plane of
-/// the layer's directions up to a turn, and up to a common shift across their difference: both are
-/// integrated, the shift in closed form and the angle by the trapezoid rule [smi 36].
+/// The last layer at rank two with two tokens and no noise. The scores fix the two tokens' vectors
+/// u_1, u_2 in the plane of the layer's directions up to a turn, and up to a common shift across
+/// their difference: both are integrated, the shift in closed form and the angle by the trapezoid
+/// rule [smi 36].
 class RankTwoPair final : public LastLayer {
  public:
   void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,

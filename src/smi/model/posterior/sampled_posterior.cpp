@@ -14,20 +14,20 @@ namespace {
 
 namespace simd = numerics::simd;
 
-/// Widths of the linearised proposal in units of its own: one near the truth where the label is
-/// nearly linear over the posterior, one for what curvature adds.
+/// The widths of the linearised proposal in units of its own: one that is nearly right where the
+/// label is nearly linear over the posterior, and one for what curvature adds.
 constexpr std::array<double, 2> widths = {1.2, 3.0};
 
-/// Layers with a larger variance than this may sit at the mirror image of their fields; so many of
-/// them at most are mirrored.
+/// Layers with a larger variance than this may sit at the mirror image of their fields; at most
+/// this many layers are mirrored.
 constexpr double mirrored_above = 0.1;
 constexpr std::size_t max_mirrored = 3;
 
-/// Step (of a field) for the slopes of the residuals: its square and the rounding error over it are
-/// both near 1e-10, and the slopes only shape a proposal.
+/// The step of a field for the slopes of the residuals. Its square and the rounding error over it
+/// are both near 1e-10, and the slopes only shape a proposal.
 constexpr double slope_step = 1e-5;
 
-/// Linearisations when no centre is given.
+/// The number of linearisations when no centre is given.
 constexpr int search_steps = 4;
 
 Eigen::Index index(std::size_t i) {
@@ -61,7 +61,7 @@ ONSET_CLONES double dot(const double* a, const double* b, std::size_t n) {
 struct SampledPosterior::Sample {
   std::vector<double> label;
   std::vector<double> omega;
-  std::vector<double> centre;           // empty: to be found
+  std::vector<double> centre;           // empty if it is to be found
   std::vector<double> block_variance;   // V_b
   std::vector<double> inner_deviation;  // sqrt V of every inner field
 
@@ -73,7 +73,7 @@ struct SampledPosterior::Sample {
 /// The linearised proposal: precision Lambda = factor factor^T in zeta, one mean per mirror image.
 struct SampledPosterior::Gaussians {
   Eigen::MatrixXd factor;                 // lower triangular
-  double log_det = 0.0;                   // of the factor
+  double log_det = 0.0;                   // the logarithm of its determinant
   std::vector<std::vector<double>> sign;  // per image: +-1 per field
   std::vector<Eigen::VectorXd> mean;      // per image, mirrored back
 };
@@ -98,8 +98,8 @@ struct SampledPosterior::Workspace {
   std::size_t count;                 // nodes of both proposals
   std::vector<double> normals;       // rows of count / 2
   std::vector<double> zeta, fields;  // rows of count
-  std::vector<double> log_density;   // of the mixture, relative to (2 pi)^{-inner/2}
-  std::vector<double> weight;        // of all branches together
+  std::vector<double> log_density;   // log density of the mixture, relative to (2 pi)^{-inner/2}
+  std::vector<double> weight;        // the weight of all branches together
   std::vector<double> scratch, product;
   std::vector<double> first;  // 1 in the first of two batches of nodes, else 0
   std::vector<double> terms;
@@ -188,7 +188,7 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
   return out;
 }
 
-/// The first half of the nodes from the prior, the second from the Gaussians.
+/// Draws the first half of the nodes from the prior, the second from the Gaussians.
 void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussians,
                                    Workspace& work) const {
   const std::size_t count = work.count;
@@ -202,7 +202,8 @@ void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussi
   const auto factor = gaussians.factor.transpose().triangularView<Eigen::Upper>();
   for (std::size_t k = 0; k < half; ++k) {
     for (std::size_t f = 0; f < inner_; ++f) eta[index(f)] = work.normals[f * nodes_ + k];
-    // Runs of neighbours, not every second one: a power of two of them is well spread by itself.
+    // Each kind takes a run of neighbours, not every second node: a power of two of them is well
+    // spread by itself.
     const std::size_t kind = k * kinds / half;
     const bool first = (half < 2 * kinds ? k : 2 * k * kinds / half) % 2 == 0;
     work.first[nodes_ + k] = work.first[nodes_ + half + k] = first ? 1.0 : 0.0;
@@ -229,7 +230,7 @@ void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussi
   }
 }
 
-/// log of the balance heuristic's mixture at every node.
+/// Computes the logarithm of the balance heuristic's mixture at every node.
 void SampledPosterior::log_densities(const Gaussians& gaussians, Workspace& work) const {
   const std::size_t count = work.count;
   const std::size_t images = gaussians.mean.size();
@@ -292,7 +293,8 @@ void SampledPosterior::tilt(std::span<const double> coupling, Workspace& work) c
   }
 }
 
-/// Sums over tokens of <zeta zeta> of directions of different blocks; likelihoods are weights here.
+/// Stores the sums over tokens of <zeta zeta> for directions in different blocks; likelihoods are
+/// weights here.
 void SampledPosterior::store_cross(std::size_t i, double total, Workspace& work,
                                    PosteriorMoments& out, PosteriorMoments::Half& half) const {
   const std::size_t count = work.count;

@@ -9,13 +9,13 @@
 
 namespace onset::smi {
 
-/// Deep attention with any number of tokens, ranks, token covariance and output noise. The last
-/// layer's fields are integrated exactly (LastLayer); the inner ones by importance sampling from
-/// two proposals with the balance heuristic [smi 33]:
+/// The posterior of deep attention with any number of tokens, ranks, token covariance and output
+/// noise. The last layer's fields are integrated exactly (LastLayer); the inner ones by importance
+/// sampling from two proposals with the balance heuristic [smi 33]:
 ///   the prior, which covers wide posteriors;
 ///   Gaussians from linearising the label at a centre, at two widths and at the centre's mirror
 ///   images in the layers that are hardly learned, which cover narrow ones.
-/// Costs nodes x layers x tokens^3 per sample and half.
+/// A sample costs nodes x layers x tokens^3 operations per half.
 class SampledPosterior final : public Posterior {
  public:
   SampledPosterior(const DeepAttention& model, const PosteriorOptions& options);

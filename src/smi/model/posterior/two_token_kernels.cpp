@@ -7,13 +7,14 @@
 namespace onset::smi::two_token {
 namespace {
 
-/// Keeps a vanishing eigenvalue (skip 0) out of 0/0; its weight underflows to 0 all the same.
+/// Keeps a vanishing eigenvalue (skip 0) from giving 0/0; its weight underflows to 0 all the same.
 constexpr double min_lambda = 1e-18;
 
-/// Keeps u_minus = 0 (a feasible edge after rounding) out of 0/0; its weight underflows to 0.
+/// Keeps u_minus = 0 (a feasible edge after rounding) from giving 0/0; its weight underflows to 0.
 constexpr double min_score = 1e-200;
 
-/// Partial sums with a fixed number of lanes: vectorises without fast-math, same bits everywhere.
+/// Partial sums have a fixed number of lanes, which vectorises without fast-math and gives the same
+/// bits everywhere.
 constexpr std::size_t lanes = 4;
 
 }  // namespace
@@ -49,7 +50,7 @@ ONSET_CLONES void fold(Plane omega, Plane centre, Field zeta, Folded out, std::s
     exponent[i] = a < 0.0 ? 2.0 * a : -2.0 * a;
     centre_plus[i] = side < 0.0 ? other_p : p[i];
     centre_minus[i] = side < 0.0 ? other_m : m[i];
-    // The signs of a and of the side differ: the centre's side is the further one.
+    // Where the signs of a and of the side differ, the centre's side is the further one.
     const double differ = (a < 0.0 ? -1.0 : 1.0) * (side < 0.0 ? -1.0 : 1.0);
     log_side[i] = differ < 0.0 ? exponent[i] : 0.0;
     unchanged[i] = side < 0.0 ? 0.0 : unchanged[i];
@@ -150,7 +151,8 @@ ONSET_CLONES void invert_softmax(const Layer& layer, Plane h, Plane omega, doubl
     const double t = (sign * h.plus - full_gain * zp - (1.0 + c) * mix[i] * zm) * per_stretch;
     const double a = 0.5 * (lambda - c + 1.0 + t);
     const double b = 0.5 * (lambda - c + 1.0 - t);
-    // All of a, b in (0, 1) and a + b > 1, as one number so that the loop stays free of branches.
+    // This tests that a and b lie in (0, 1) and a + b > 1, as one number so that the loop stays
+    // free of branches.
     const double room_a = a < 1.0 - a ? a : 1.0 - a;
     const double room_b = b < 1.0 - b ? b : 1.0 - b;
     const double room = room_a < room_b ? room_a : room_b;

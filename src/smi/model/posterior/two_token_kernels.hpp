@@ -5,7 +5,8 @@
 
 /// The loops over integration nodes of the two-token posterior: plain arithmetic on arrays of n
 /// nodes (n a multiple of 4), compiled for several instruction sets. Transcendental functions are
-/// left to numerics/simd between the loops. Symbols as in [smi 8-12]; arrays must not overlap.
+/// left to numerics/simd between the loops. Symbols are those of [smi 8-12]; arrays must not
+/// overlap.
 namespace onset::smi::two_token {
 
 /// A pair of token values in the rotated basis plus = (t1 + t2)/sqrt 2, minus = (t1 - t2)/sqrt 2.
@@ -14,7 +15,7 @@ struct Plane {
   double minus;
 };
 
-/// What is fixed about the layer whose softmax is inverted or applied.
+/// The constants of the layer whose softmax is inverted or applied.
 struct Layer {
   double beta;
   double skip;
@@ -34,9 +35,9 @@ void scores(const Layer& layer, Plane omega, double deviation, const double* eta
 void advance(const Layer& layer, const double* s1, const double* s2, double* mix, double* stretch,
              std::size_t n);
 
-/// What a proposal knows of its nodes.
+/// What a proposal knows about its nodes.
 struct Solution {
-  double* plus;      ///< solved field as zeta, of one of its signs
+  double* plus;      ///< the solved field as zeta, with one of its signs
   double* minus;     ///< likewise
   double* lambda;    ///< eigenvalue of the inverted layer
   double* jacobian;  ///< |d z_L / d z_{L-1}|
@@ -49,7 +50,7 @@ void solve_last(const Layer& layer, Plane h, Plane omega, double deviation, cons
                 Solution out, std::size_t n);
 
 /// Proposal B, first half: the softmax diagonal that sends z_L = omega + deviation eta to +-h, and
-/// its odds s/(1-s); harmless stand-ins where there is none [smi 12].
+/// its odds s/(1-s), with harmless stand-ins where there is none [smi 12].
 void invert_softmax(const Layer& layer, Plane h, Plane omega, double deviation,
                     const double* eta_plus, const double* eta_minus, const double* mix,
                     const double* stretch, double* z_minus, double* s1, double* s2, double* odds1,
@@ -78,8 +79,8 @@ struct Folded {
   double* unchanged;  ///< set to 0 where the centre's side is not the given sign
 };
 
-/// Labels do not see the sign of z: both signs belong to one node [smi 87]. `omega` in units of the
-/// deviation; `centre`: any vector on its side.
+/// Labels do not see the sign of z, so both signs belong to one node [smi 87]. `omega` is in units
+/// of the deviation; `centre` is any vector on its side.
 void fold(Plane omega, Plane centre, Field zeta, Folded out, std::size_t n);
 
 /// The other sign of a folded field.
@@ -103,8 +104,9 @@ struct Gaussian {
 /// Turns standard normals, one array per coordinate, into draws from the Gaussian.
 void draw(const Gaussian& gaussian, double* const* zeta, std::size_t n);
 
-/// zeta_L = offset + slope zeta: what the label says of the drawn fields, linearised. `slope`: the
-/// row of the plus component, then that of the minus one, `size` coordinates each.
+/// zeta_L = offset + slope zeta: the linearised relation that the label imposes on the drawn
+/// fields. `slope` has the row of the plus component, then that of the minus one, `size`
+/// coordinates each.
 struct LinearLabel {
   const double* slope;
   Plane offset;

@@ -30,14 +30,15 @@ constexpr std::uint64_t first_inner_scramble = std::uint64_t{1} << 40;
 /// finite log Z instead of 0/0.
 constexpr double rescale_above = 300.0;
 
-/// Of a density that must stay finite.
+/// The largest exponent of a density, so that the density stays finite.
 constexpr double max_exponent = 700.0;
 
-/// B has the nodes of A divided by the first of these, C by the second.
+/// Proposal B has the number of nodes of A divided by the first of these, C by the second.
 constexpr std::size_t last_share = 2;
 constexpr std::size_t centre_share = 4;
 
-/// A sign that is less likely than this everywhere is not looked at where choices are enumerated.
+/// Where choices of signs are enumerated, a sign that is less likely than this everywhere is left
+/// out.
 constexpr double negligible_sign = 1e-18;
 
 Plane rotate_tokens(double first, double second) {
@@ -48,7 +49,7 @@ Plane rotate_tokens(double first, double second) {
 /// Weighted sums of one layer: 1, p, m, p p, p m, m m.
 using PlaneSums = std::array<double, 6>;
 
-/// Of the first half of the nodes and of all.
+/// The sums over the first half of the nodes, and over all.
 struct BatchSums {
   PlaneSums first{};
   PlaneSums all{};
@@ -58,7 +59,7 @@ void combine(double mine, PlaneSums& sums, double theirs, const PlaneSums& other
   for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = mine * sums[k] + theirs * others[k];
 }
 
-/// From a function of the first node and the number of nodes.
+/// Makes both from a function of the first node and the number of nodes.
 template <class Sums>
 BatchSums batch_sums(std::size_t n, const Sums& sums_of) {
   BatchSums sums{sums_of(0, n / 2), sums_of(n / 2, n / 2)};
@@ -66,7 +67,7 @@ BatchSums batch_sums(std::size_t n, const Sums& sums_of) {
   return sums;
 }
 
-/// What finitely many nodes add to the averages over them, with a 1 in place of their sum.
+/// The biases that finitely many nodes give the averages over them, with a 1 in place of their sum.
 PlaneSums biases(const BatchSums& sums) {
   const double total = sums.all[0];
   PlaneSums bias{1.0};
@@ -125,8 +126,8 @@ void store_unrotated(const PlaneSums& sums, double* mean, double* second, std::s
 
 }  // namespace
 
-/// Sums over nodes of every layer's moments, in units of exp(-shift); of pairs of layers too if
-/// wanted.
+/// Sums over nodes of every layer's moments, and of pairs of layers if wanted, in units of
+/// exp(-shift).
 struct TwoTokenPosterior::LayerSums {
   LayerSums(std::size_t layers, std::size_t pairs) : layer(layers), cross(pairs) {}
 
@@ -157,8 +158,8 @@ struct TwoTokenPosterior::LayerSums {
   double shift = 0.0;
 };
 
-/// Arrays over nodes, reused from sample to sample; pairs of arrays lie end to end. Of every array
-/// the first n (or 2n) entries are in use.
+/// Arrays over nodes, reused from sample to sample; pairs of arrays lie end to end. The first n (or
+/// 2n) entries of every array are in use.
 struct TwoTokenPosterior::Workspace {
   using Array = std::vector<double>;
 
@@ -202,11 +203,11 @@ struct TwoTokenPosterior::Workspace {
             feasible.data()};
   }
 
-  LaplaceProposal laplace;           // of this sample
-  std::span<const double> coupling;  // of the prior
+  LaplaceProposal laplace;           // the proposal of this sample
+  std::span<const double> coupling;  // the coupling of the prior
   std::size_t n = 0;                 // nodes in use
   std::vector<double*> fields;       // zeta of the drawn fields: layer * 2 + plus/minus
-  std::vector<Array> prior, near;    // where they lie: of A and B, of C
+  std::vector<Array> prior, near;    // where they lie: those of A and B, those of C
   std::vector<Array> folded;         // zeta of every layer, the sign nearer to omega
   std::vector<Array> other;          // probability of the other sign, per layer
   std::vector<Array> mirrored;       // zeta of the other sign, or the mean of both
@@ -220,11 +221,11 @@ struct TwoTokenPosterior::Workspace {
   Array solved_plus, solved_minus;  // the solved field as zeta
   Array exp_last, exp_inner;        // exp(|zeta|^2 / 2) of layers L and L-1, nearer signs
   Array ratio;                      // density of C over that of A
-  Array weight, signed_weight;      // of all signs, of one choice
+  Array weight, signed_weight;      // the weight of all signs, and of one choice
   Array exponent;                   // -zeta^T K zeta / 2, then its exponential
   Array unchanged;
   std::vector<two_token::Field>
-      chosen;  // zeta of every layer, of one choice of signs or their mean
+      chosen;  // zeta of every layer for one choice of signs, or their mean
 };
 
 TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const PosteriorOptions& options)
@@ -242,7 +243,7 @@ TwoTokenPosterior::TwoTokenPosterior(const DeepAttention& model, const Posterior
     numerics::scrambled_sobol(dimensions, options.seed, first_inner_scramble + set)
         ->points(0, half, quantiles);
     simd::normal_quantile(quantiles, quantiles);
-    // Each node with its reflection.
+    // Each node comes with its reflection.
     for (std::size_t row = 0; row < rows; ++row) {
       double* out = normals_.data() + (set * rows + row) * nodes_;
       for (std::size_t i = 0; i < half; ++i) {
@@ -317,8 +318,9 @@ void TwoTokenPosterior::fold(const TwoTokenSample& sample, std::size_t layer, tw
   simd::sigmoid({other, n}, {other, n});
 }
 
-/// Density of C over that of the prior, all signs of each, times exp(-shift) [smi 87]. `rescale`:
-/// the shift is chosen, and is 0 unless every node has a large density. Returns it.
+/// The density of C over that of the prior, all signs of each, times exp(-shift) [smi 87]. With
+/// `rescale` the shift is chosen here, and is 0 unless every node has a large density. Returns the
+/// shift.
 double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& work) const {
   const std::size_t n = work.n;
   const LaplaceComponent& c = work.laplace.component();
@@ -350,7 +352,7 @@ double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& 
   return shift;
 }
 
-/// Proposal A: all inner fields drawn from the prior.
+/// Proposal A draws all inner fields from the prior.
 void TwoTokenPosterior::propose_inner_fields(const TwoTokenSample& sample, Workspace& work,
                                              LayerSums& sums) const {
   const std::size_t n = work.n;
@@ -366,7 +368,7 @@ void TwoTokenPosterior::propose_inner_fields(const TwoTokenSample& sample, Works
   collect(sample, 1.0, std::exp(-sums.shift), work, sums);
 }
 
-/// Proposal B: the last field drawn; the softmax of layer L-1 inverted. The layers below are those
+/// Proposal B draws the last field and inverts the softmax of layer L-1. The layers below are those
 /// of A.
 void TwoTokenPosterior::propose_last_field(const TwoTokenSample& sample, Workspace& work,
                                            LayerSums& sums) const {
@@ -392,7 +394,7 @@ void TwoTokenPosterior::propose_last_field(const TwoTokenSample& sample, Workspa
   collect(sample, std::exp(-sums.shift), 1.0, work, sums);
 }
 
-/// Proposal C: all inner fields drawn from the linearised posterior, on the centre's side only.
+/// Proposal C draws all inner fields from the linearised posterior, on the centre's side only.
 void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Workspace& work,
                                             LayerSums& sums) const {
   const LaplaceComponent& component = work.laplace.component();
@@ -418,7 +420,7 @@ void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Worksp
   two_token::exponents(inner.plus, inner.minus, work.exp_inner.data(), n);
   for (std::size_t i = 0; i < n; ++i) work.exp_inner[i] -= sums.shift;
   simd::exp({work.exp_inner.data(), n}, {work.exp_inner.data(), n});
-  // Above 0, so that an overflow of its factor stays one.
+  // This stays above 0, so that an overflow of its factor remains infinite.
   const double one = std::max(std::exp(-ratio_shift), std::numeric_limits<double>::min());
   collect(sample, one, 1.0, work, sums);
 }
@@ -458,7 +460,7 @@ void TwoTokenPosterior::collect(const TwoTokenSample& sample, double one, double
   sum_products(work.weight, work, sums);
 }
 
-/// Moments between layers from the fields that are chosen.
+/// Adds the moments between layers from the fields that are chosen.
 void TwoTokenPosterior::sum_products(const std::vector<double>& weight, const Workspace& work,
                                      LayerSums& sums) const {
   for (std::size_t k = 1; k < work.chosen.size(); ++k) {

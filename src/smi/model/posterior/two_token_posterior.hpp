@@ -8,8 +8,9 @@
 
 namespace onset::smi {
 
-/// Two tokens, two or more layers: the last field follows from the others and the label, and the
-/// others are integrated with three proposals and the balance heuristic [smi 10-12, 28, 29]:
+/// The posterior of two tokens and two or more layers. The last field follows from the others and
+/// the label, and the others are integrated with three proposals and the balance heuristic [smi
+/// 10-12, 28, 29]:
 ///   A draws z_1 .. z_{L-1} from their priors and solves for z_L = +- B^{-1} h;
 ///   B draws z_1 .. z_{L-2} and z_L and solves for z_{L-1};
 ///   C draws z_1 .. z_{L-1} from the posterior of the network linearised at a centre.
@@ -45,9 +46,9 @@ class TwoTokenPosterior final : public Posterior {
   [[nodiscard]] two_token::Layer layer(int index) const;
 
   DeepAttention model_;
-  std::size_t nodes_;         ///< of A
-  std::size_t last_nodes_;    ///< of B
-  std::size_t centre_nodes_;  ///< of C
+  std::size_t nodes_;         ///< the number of nodes of A
+  std::size_t last_nodes_;    ///< the number of nodes of B
+  std::size_t centre_nodes_;  ///< the number of nodes of C
   double total_gain_;         ///< product of (1 + skip) over the layers below the last
   /// Standard normals: ((set * (layers - 1) + layer) * 2 + coordinate) * nodes + node.
   std::vector<double> normals_;

@@ -34,7 +34,7 @@ ONSET_CLONES void tied_move(double h, const StepDraws& draws, std::size_t tokens
   }
 }
 
-/// What all lanes of untied students know of a step.
+/// What all lanes of untied students need for a step.
 struct UntiedLanes {
   std::vector<double> overlaps;  ///< m_i of lane p at [i * lanes + p]
   Lanes norm{};                  ///< M = |m|/sqrt(L)

@@ -12,7 +12,7 @@
 namespace onset::ssi {
 namespace {
 
-/// Numbers drawn at once: few enough for the fastest cache.
+/// How many numbers are drawn at once: few enough for the fastest cache.
 constexpr std::size_t draws_at_once = 1536;
 
 std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double rate) {
@@ -24,7 +24,8 @@ std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double
   return sequence_chain(model, dim, rate);
 }
 
-/// Steps are kept as doubles, exact up to 2^53, so that the loop vectorises.
+/// Records first passages. Steps are kept as doubles, which are exact up to 2^53, so that the loop
+/// vectorises.
 ONSET_CLONES void note_passages(const double* e, const double* m, double level, double step,
                                 double* first) {
   for (std::size_t p = 0; p < lanes; ++p) {
@@ -49,7 +50,7 @@ class Block {
     labels_.resize(model.target->outputs() * steps_at_once_ * lanes);
     chain_->start(options.start, options.dim, options.seed, index);
     first_.fill(0.0);
-    // Nobody waits for lanes without a run.
+    // Only lanes that have a run are waited for.
     const std::size_t own = std::min(lanes, options.runs - index * lanes);
     std::fill(first_.begin() + static_cast<std::ptrdiff_t>(own), first_.end(), 1.0);
   }
@@ -151,7 +152,7 @@ std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& opti
 }
 
 double chain_seconds(const SequenceModel& model, const SgdOptions& options) {
-  // Measured: a normal with what a step makes of it.
+  // This was measured: it is the time of a normal and of what a step does with it.
   constexpr double ns_per_normal = 3.5;
   const double rows = static_cast<double>(make_chain(model, options.dim, options.rate)->rows() + 1);
   const Link& student = *model.student.link;

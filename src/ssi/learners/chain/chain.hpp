@@ -10,7 +10,7 @@
 
 namespace onset::ssi {
 
-/// Runs that advance together.
+/// The number of runs that advance together.
 inline constexpr std::size_t lanes = 64;
 using Lanes = std::array<double, lanes>;
 
@@ -22,18 +22,18 @@ struct StepDraws {
   const double* labels;      ///< y, output k at labels + k * stride
 };
 
-/// One student's chain, of 64 runs. The draws of many steps are made at once, and the labels of all
-/// of them evaluated together, since they do not depend on the state.
+/// The chain of one student, for 64 runs. The draws of many steps are made at once, and their
+/// labels are evaluated together, since they do not depend on the state.
 class Chain {
  public:
   virtual ~Chain() = default;
-  /// Rows of normals that a step needs besides that of the chi-square; the first L are z*.
+  /// How many rows of normals a step needs besides that of the chi-square; the first L are z*.
   [[nodiscard]] virtual std::size_t rows() const = 0;
-  [[nodiscard]] virtual double degrees() const = 0;  ///< of the chi-square
+  [[nodiscard]] virtual double degrees() const = 0;  ///< degrees of freedom of the chi-square
   virtual void start(Start start, double dim, std::uint64_t seed, std::size_t block) = 0;
   virtual void step(const StepDraws& draws) = 0;
   [[nodiscard]] virtual const Lanes& overlap_e() const = 0;
-  [[nodiscard]] virtual const Lanes& overlap_m() const = 0;  ///< of untied students its norm
+  [[nodiscard]] virtual const Lanes& overlap_m() const = 0;  ///< for untied students its norm
 };
 
 /// What the chains of students with one weight vector and fields z share: overlaps, their start,
@@ -56,7 +56,7 @@ class SequenceState : public Chain {
   Lanes m_{};
 };
 
-/// Any student of this kind.
+/// The chain of any student of this kind.
 [[nodiscard]] std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim,
                                                     double rate);
 /// The same for attention of two tokens without a reduction, with a positional encoding; faster.

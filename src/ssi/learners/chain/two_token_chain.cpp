@@ -1,5 +1,6 @@
-// Two-token attention without a reduction, with a positional encoding: the positional-semantic
-// model. What sequence_chain() does link by link happens here in two passes over the lanes.
+// The chain of two-token attention without a reduction and with a positional encoding: the
+// positional-semantic model. What sequence_chain() does link by link happens here in two passes
+// over the lanes.
 #include <cmath>
 
 #include "numerics/simd/clones.hpp"
@@ -10,7 +11,7 @@ namespace onset::ssi {
 namespace {
 
 struct Fields {
-  Lanes rest;       ///< of 1 - m^2 after e^2
+  Lanes rest;       ///< what is left of 1 - m^2 after e^2
   Lanes inverse_q;  ///< 1/sqrt(1 - m^2), 0 for m = 1
   double z[2][lanes];
 };
@@ -49,7 +50,7 @@ ONSET_CLONES void inverse_norms(const StepDraws& draws, const double* f, double*
 
 /// The step of [ssi 31]. With B = B_0 + the pull of pi, where B_0 and C turn (sum delta zeta,
 /// |delta| xi) by an angle, B_0^2 + C^2 is the sum of their squares, so that C is not needed.
-/// Out come what the step takes off m and e, and by how much |w|^2 leaves 1 before it is
+/// The result is what the step takes off m and e, and by how much |w|^2 leaves 1 before it is
 /// normalised.
 ONSET_CLONES void compute_move(double h, const StepDraws& draws, const double* f,
                                const double* weight, const Fields& fields, const double* e,

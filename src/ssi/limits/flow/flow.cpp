@@ -9,24 +9,24 @@
 namespace onset::ssi {
 namespace {
 
-/// Points this close to the start have the growth rates as slopes, to rounding and to one part in
-/// its square.
+/// At points this close to the start the slopes are the growth rates, up to rounding and up to a
+/// relative error of its square.
 constexpr double near_start = 1e-3;
 
-/// Relative tolerance of the solver.
+/// The relative tolerance of the solver.
 constexpr double solver_tolerance = 1e-8;
 
-/// Standard errors (or bounds) that lambda must exceed to have a sign, and the part of sqrt(V),
-/// which has its unit, that is rounding of differences near the start.
+/// The number of standard errors (or bounds) that lambda must exceed to have a sign, and the part
+/// of sqrt(V), which has the same unit, that is rounding of differences near the start.
 constexpr double sure = 6.0;
 constexpr double rounding = 1e-12;
 
-/// A path with the error of the solver, which no rule shows.
+/// Adds the error of the solver, which no rule shows.
 Estimate with_solver_error(const Estimate& overlap) {
   return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
 }
 
-/// `rate` is that of the learning-rate term which is taken out again.
+/// The growth rate along one overlap; `rate` is that of the learning-rate term to be removed again.
 Estimate rate_along(const FlowField& field, bool along_m, double rate = 0.0) {
   std::vector<double> rates(field.rules());
   for (std::size_t r = 0; r < rates.size(); ++r) {

@@ -13,8 +13,8 @@ namespace {
 
 /// The power of the radius with which corrections at the rim fade inwards.
 constexpr int rim_fade = 12;
-/// Where a target or student has a kink, product rules are of second order, and the finer one errs
-/// by h^2/(H^2 - h^2) of their difference; H = 1.15 h.
+/// Where a target or student has a kink, product rules are of second order, and the error of the
+/// finer one is h^2/(H^2 - h^2) of their difference; H = 1.15 h.
 constexpr double second_order = 3.1;
 
 }  // namespace
@@ -54,8 +54,8 @@ class FlowField::Moments {
       mend_rim(e, m, rule, x);
     }
     if (!miss_.empty()) {
-      // The slopes at the start decide everything at large d: they are integrated directly, and
-      // what the interpolation makes of them is mended there.
+      // The slopes at the start decide everything at large d, so they are integrated directly and
+      // the interpolation is corrected there.
       const Slopes& miss = miss_[rule == FlowField::best ? 0 : rule];
       const double fade = std::pow(std::max(0.0, 1.0 - m * m - e * e), 2);
       x[mean_u] += fade * miss.m * m;
@@ -102,7 +102,7 @@ class FlowField::Moments {
   }
 
   using Row = std::array<double, moment_rows>;
-  /// The coarser product rule leaves the rim as it is, so that the difference shows the mending
+  /// The coarser product rule leaves the rim as it is, so that the difference shows the correction
   /// too.
   static constexpr std::size_t coarser_rule = 1;
 
@@ -116,8 +116,8 @@ class FlowField::Moments {
     return x;
   }
 
-  /// On the rim the slope of the risk has no part across it; what interpolation leaves of one there
-  /// is taken away, fading inwards, so that the disk is invariant.
+  /// On the rim the slope of the risk has no component across it. What interpolation leaves of one
+  /// is removed, fading inwards, so that the disk is invariant.
   void mend_rim(double e, double m, std::size_t rule, Row& x) const {
     const double radius = std::hypot(e, m);
     if (radius == 0.0) return;

@@ -15,8 +15,8 @@ namespace onset::ssi {
 namespace {
 
 constexpr std::size_t sobol_points = 1024;
-/// In few dimensions a replicate's error comes from its outermost points, and is skewed: 16 of them
-/// would tell too little of its scatter.
+/// In few dimensions a replicate's error comes from its outermost points and is skewed: 16
+/// replicates would tell too little about the scatter.
 constexpr int replicates_of_one_token = 64;
 constexpr int sign_choices = 4;
 constexpr std::size_t product_tokens = 2;
@@ -24,7 +24,8 @@ constexpr std::size_t batch = ProductGrid::batch;
 /// Half of the width of the finer product rule.
 constexpr double fine_width = 6.4;
 
-/// The unsquared norm has a cone where the fit is perfect, and its slopes come from here alone.
+/// The step of the finer product rule. The unsquared norm has a cone where the fit is perfect, and
+/// its slopes come from this rule alone, so its step is smaller.
 double grid_step(SampleLoss loss) {
   return loss == SampleLoss::frobenius ? 0.28 : 0.4;
 }
@@ -34,7 +35,7 @@ bool has_product_rules(const SequenceModel& model) {
   return !model.student.activation && model.tokens() <= product_tokens;
 }
 
-/// Both signs of both fields: what vanishes by symmetry at the start vanishes exactly.
+/// Adds both signs of both fields, so that what vanishes by symmetry at the start vanishes exactly.
 void both_signs(const SequenceModel& model, double rate, OverlapNodes::Node node,
                 const numerics::NormalBatch& points, std::span<double> out) {
   const std::size_t size = model.tokens() * points.count;
@@ -106,7 +107,8 @@ constexpr double under_e[moment_rows] = {1, -1, 1, -1, 1, 1};
 
 MomentTables by_grids(const SequenceModel& model, double rate, const OverlapNodes& nodes,
                       const Context& context) {
-  // They differ in step and in what they leave out, so that their difference shows both errors.
+  // The two rules differ in step and in what they leave out, so that their difference shows both
+  // errors.
   const double step = grid_step(model.loss);
   const ProductGrid grids[2] = {product_grid(2 * model.tokens(), step, fine_width, 1e-9),
                                 product_grid(2 * model.tokens(), 1.15 * step, 5.7, 1e-7)};
@@ -243,7 +245,7 @@ MomentTables gradient_moments(const SequenceModel& model, double rate, const Ove
 }
 
 double gradient_moments_seconds(const SequenceModel& model, const OverlapNodes& nodes) {
-  // Measured: what a token of a point takes besides the links.
+  // This was measured: it is what a token of a point takes besides the links.
   constexpr double ns_per_token = 12.0;
   const Link& student = *model.student.link;
   const auto tokens = static_cast<double>(model.tokens());
@@ -251,8 +253,8 @@ double gradient_moments_seconds(const SequenceModel& model, const OverlapNodes& 
       model.target->value_ns() + student.value_ns() + student.pullback_ns() + ns_per_token * tokens;
   double points = static_cast<double>(numerics::default_replicates * sign_choices * sobol_points);
   if (has_product_rules(model)) {
-    // The ball that the finer rule keeps, and about half as much for the coarser; models that are
-    // even need a quarter of the nodes.
+    // The finer rule keeps a ball of points, and the coarser about half as many; even models need a
+    // quarter of the nodes.
     const double ball = std::pow(std::numbers::pi, tokens) / std::tgamma(tokens + 1.0);
     points = 1.5 * ball * std::pow(fine_width / grid_step(model.loss), 2.0 * tokens);
     if (is_even(*model.target) && is_even(student)) points *= 0.25;

@@ -28,14 +28,14 @@ struct FieldBatch {
   const double* zeta;
 };
 
-/// Adds these, for every point of a batch, to out[row * count + p].
+/// Adds the moments, for every point of a batch, to out[row * count + p].
 void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes::Node node,
                           SlopeMethod method, const FieldBatch& fields, std::span<double> out);
 
 /// The moments at every node, one table per rule: two product rules (the finer first) for up to two
 /// tokens, else replicates of scrambled Sobol points: 16, or 64 for one token.
 struct MomentTables {
-  /// values[rule][row * nodes + node]
+  /// The moments, as values[rule][row * nodes + node].
   std::vector<std::vector<double>> values;
   bool product_rules = false;
   /// R_ee and R_mm at the start, one per product rule; empty for replicates. [ssi 21]
@@ -46,7 +46,7 @@ struct MomentTables {
                                             const OverlapNodes& nodes, std::uint64_t seed,
                                             const Context& context);
 
-/// Roughly the seconds of a core that gradient_moments() takes: for estimates only.
+/// Roughly the core-seconds that gradient_moments() takes, for estimates only.
 [[nodiscard]] double gradient_moments_seconds(const SequenceModel& model,
                                               const OverlapNodes& nodes);
 

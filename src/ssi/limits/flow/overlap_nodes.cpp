@@ -9,11 +9,11 @@ namespace onset::ssi {
 namespace {
 
 constexpr std::size_t segment_nodes = 24;
-constexpr std::size_t diameter_nodes = 16;  ///< even: no node at the centre
-constexpr std::size_t angles = 16;          ///< even
+constexpr std::size_t diameter_nodes = 16;  ///< an even number, so that no node is at the centre
+constexpr std::size_t angles = 16;          ///< an even number
 
 double angle(std::size_t k) {
-  // Half a step off the axes.
+  // Angles are half a step off the axes.
   return 2.0 * std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(angles);
 }
 

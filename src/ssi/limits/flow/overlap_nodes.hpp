@@ -6,8 +6,9 @@
 namespace onset::ssi {
 
 /// Interpolation nodes over the disk of (e, m), or over the segment e = 0: a function's value is
-/// sum_i weights(e, m)[i] f(node i). Polar: Chebyshev in the radius (with negative radii, which are
-/// the opposite side), trigonometric in the angle; smooth functions converge spectrally.
+/// sum_i weights(e, m)[i] f(node i). Interpolation is polar: Chebyshev in the radius (with negative
+/// radii, which mean the opposite side) and trigonometric in the angle. It converges spectrally for
+/// smooth functions.
 class OverlapNodes {
  public:
   explicit OverlapNodes(bool positional);

@@ -10,11 +10,11 @@ namespace onset::ssi {
 
 /// How finely the series are computed.
 struct SeriesAccuracy {
-  double step = 0.15;  ///< of the uniform rule, and its width
+  double step = 0.15;  ///< the step of the uniform rule, and its width
   double width = 8.0;
   std::size_t degree = 160;
   std::size_t nodes = 44;  ///< Chebyshev points in e
-  bool fine = true;        ///< the finer of the two projections of a target that has two
+  bool fine = true;  ///< whether to use the finer of the two projections of a target that has two
 };
 
 /// What the risk of a squared loss is made of: X(e, m) = E<g(z*), f(z)> = sum_s c_s(e) m^s, where
@@ -39,17 +39,18 @@ class CrossSeries {
   friend CrossSeries activation_series(const SequenceModel&, std::size_t, bool, const Context&);
   std::size_t degree_;
   std::size_t nodes_;
-  std::vector<double> coefficients_;  ///< [s * nodes + j]: of T_j(e) in c_s
+  std::vector<double> coefficients_;  ///< [s * nodes + j]: the coefficient of T_j(e) in c_s
   std::vector<double> square_;
   double target_square_ = 0.0;
   double tail_ = 0.0;
 };
 
-/// By products of Hermite coefficients on a grid; up to three tokens. `shifts` are the signs of the
-/// positional encoding; without one (positional false) only e = 0 is computed. About
-/// outputs * degree * nodes_of_rule^L operations per Chebyshev point. Targets of up to two tokens
-/// may have kinks and jumps, and so may students: where a positional encoding moves kinks that
-/// couple two tokens, the rule is of second order. Throws Refused when E|g|^2 is not finite.
+/// Computes the series by products of Hermite coefficients on a grid, for up to three tokens.
+/// `shifts` are the signs of the positional encoding; without one (positional false) only e = 0 is
+/// computed. It takes about outputs * degree * nodes_of_rule^L operations per Chebyshev point.
+/// Targets of up to two tokens may have kinks and jumps, and so may students: where a positional
+/// encoding moves kinks that couple two tokens, the rule is of second order. Throws Refused when
+/// E|g|^2 is not finite.
 [[nodiscard]] CrossSeries cross_series(const Link& target, const Link& student,
                                        const std::vector<double>& signs, bool positional,
                                        const SeriesAccuracy& accuracy, const Context& context);

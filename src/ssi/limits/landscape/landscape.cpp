@@ -12,10 +12,10 @@ namespace onset::ssi {
 namespace {
 
 constexpr std::size_t grid_tokens = 3;
-/// At a student's kink rules are of second order: with steps h < H the finer one errs by
-/// h^2/(H^2 - h^2) of their difference, up to 2.8 for those below.
+/// At a student's kink rules are of second order: with steps h < H the error of the finer one is
+/// h^2/(H^2 - h^2) of their difference, up to 2.8 for the steps below.
 constexpr double safety = 3.0;
-/// Relative rounding of the terms that the risk is a sum of.
+/// The relative rounding error of the terms that the risk is a sum of.
 constexpr double rounding = 1e-15;
 
 double scale_of(SampleLoss loss) {
@@ -67,8 +67,8 @@ class SeriesLandscape final : public Landscape {
   double scale_;
 };
 
-/// Rules, degrees and Chebyshev points that bring the softmax of two tokens to 1e-9; grids of three
-/// tokens are coarser.
+/// Chooses rules, degrees and Chebyshev points that give the softmax of two tokens to 1e-9; grids
+/// of three tokens are coarser.
 std::unique_ptr<Landscape> by_series(const SequenceModel& model, const Context& context) {
   const bool three = model.tokens() > 2;
   const auto build = [&](const SeriesAccuracy& accuracy) {

@@ -17,7 +17,8 @@ struct Point {
   double m;
 };
 
-/// On the rim: dR/dtheta changes from falling to rising, and the risk does not fall inwards.
+/// Adds minima on the rim, where dR/dtheta changes from falling to rising and the risk does not
+/// fall inwards.
 void add_rim_minima(const Landscape& landscape, std::vector<Point>& found) {
   const auto slope = [&](double theta) {
     const double e = std::cos(theta);
@@ -25,7 +26,7 @@ void add_rim_minima(const Landscape& landscape, std::vector<Point>& found) {
     const Jet r = landscape.jet(e, m);
     return r.m * e - r.e * m;
   };
-  // Half a step off the axes, where symmetric landscapes have their extrema.
+  // Angles are half a step off the axes, where symmetric landscapes have their extrema.
   const double step = 2.0 * std::numbers::pi / angles;
   double left = slope(-0.5 * step);
   for (int k = 0; k < angles; ++k) {
@@ -42,7 +43,8 @@ void add_rim_minima(const Landscape& landscape, std::vector<Point>& found) {
   }
 }
 
-/// Newton from a cell centre; kept if it stays in the disk and ends in a minimum.
+/// Runs Newton's method from a cell centre, and keeps the result if it stays in the disk and ends
+/// in a minimum.
 void polish(const Landscape& landscape, Point x, std::vector<Point>& found) {
   for (int step = 0; step < 30; ++step) {
     const Jet r = landscape.jet(x.e, x.m);
@@ -76,7 +78,7 @@ void add_line_minima(const Landscape& landscape, std::vector<Point>& found) {
   constexpr int steps = 128;
   const double step = 2.0 / steps;
   if (slope(-1.0) > 0.0) found.push_back({0.0, -1.0});
-  // Shifted, so that m = 0 lies inside an interval.
+  // The intervals are shifted, so that m = 0 lies inside one.
   double low = -1.0;
   double left = slope(low);
   for (int k = 0; k <= steps; ++k) {
@@ -105,7 +107,7 @@ bool is_isolated(const Landscape& landscape, bool positional, Point x) {
     const double angle = 2.0 * std::numbers::pi * k / compass;
     double e = positional ? x.e + around * std::cos(angle) : 0.0;
     double m = x.m + around * std::sin(angle);
-    // Beyond the rim: along it.
+    // A place beyond the rim is replaced by one on it.
     const double radius = std::hypot(e, m);
     if (radius > 1.0) {
       e /= radius;
@@ -119,7 +121,7 @@ bool is_isolated(const Landscape& landscape, bool positional, Point x) {
   return true;
 }
 
-/// The bend of the risk along the rim, or its least curvature inside (along m without e).
+/// The curvature of the risk along the rim, or its least curvature inside (along m without e).
 double bend(const Landscape& landscape, bool positional, Point x) {
   const Jet r = landscape.jet(x.e, x.m);
   if (!positional) return r.mm;
@@ -140,7 +142,7 @@ Minimum describe(const Landscape& landscape, bool positional, Point x) {
   return {{x.e, shift * along_e}, {x.m, shift * along_m}, here.risk, type_of(x.e, x.m)};
 }
 
-/// Extrema on an axis are there to rounding.
+/// Moves extrema that are on an axis up to rounding exactly onto it.
 Point on_axes(Point x) {
   return {std::abs(x.e) < 1e-9 ? 0.0 : x.e, std::abs(x.m) < 1e-9 ? 0.0 : x.m};
 }
@@ -153,7 +155,7 @@ LocalMinima local_minima(const Landscape& landscape, bool positional, const Cont
     add_rim_minima(landscape, found);
     context.check();
     add_inner_minima(landscape, found);
-    // Where the risk rises like a higher power, Newton's method does not look.
+    // Newton's method does not find places where the risk rises like a higher power.
     const RiskPoint start = landscape.at(0.0, 0.0);
     const double slope = std::hypot(start.slope_e.value, start.slope_m.value);
     if (slope <= 1e-9) found.push_back({0.0, 0.0});

@@ -23,8 +23,9 @@ class SampledLandscape final : public Landscape {
     const double q = std::sqrt(std::max(0.0, 1.0 - m * m));
     RiskPoint here = averages(e, m);
     if (q >= rim) return here;
-    // A slope a little inside stands for it: its change, of order q^2, is far below the error of
-    // sampling, unless the slope diverges, and then the two differ by as much as it.
+    // A slope a little inside stands in for it. The change between them, of order q^2, is far below
+    // the error of sampling, unless the slope diverges; then the two differ by as much as the
+    // slope.
     const auto inside = [&](double distance) {
       return averages(e, std::copysign(std::sqrt(1.0 - distance * distance), m)).slope_m;
     };
@@ -44,7 +45,8 @@ class SampledLandscape final : public Landscape {
     const auto rows = numerics::gaussian_expectation(
         options,
         [&](const numerics::NormalBatch& batch, std::span<double> out) {
-          // Both signs of zeta: what a slope divides by q cancels, up to a term of order q.
+          // With both signs of zeta the part that a slope divides by q cancels, up to a term of
+          // order q.
           std::fill(out.begin(), out.end(), 0.0);
           add(e, m, 1.0, batch, out);
           add(e, m, -1.0, batch, out);

@@ -4,7 +4,7 @@
 
 namespace onset::ssi {
 
-/// Quasi-Monte Carlo at every point.
+/// A landscape by quasi-Monte Carlo at every point.
 [[nodiscard]] std::unique_ptr<Landscape> sampled_landscape(const SequenceModel& model,
                                                            std::uint64_t seed,
                                                            const Context& context);

@@ -8,7 +8,7 @@ namespace onset::ssi {
 namespace {
 
 constexpr int compass = 720;
-/// Errors that a form must exceed to count, and what is rounding.
+/// The number of errors that a form must exceed to count, and the size below which it is rounding.
 constexpr double sure = 6.0;
 constexpr double rounding = 1e-10;
 

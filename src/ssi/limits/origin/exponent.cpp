@@ -10,7 +10,8 @@ namespace {
 constexpr double sure = 6.0;
 constexpr double rounding = 1e-10;
 
-/// The first degree that the student certainly sees; 0: none. `certain`: no doubt before it.
+/// The first degree that the student certainly sees; 0 if there is none. `certain` tells whether
+/// all lower degrees are certainly not seen.
 std::size_t first_visible(const OriginExpansion& origin, bool& certain) {
   certain = true;
   for (std::size_t s = 1; s <= origin.degree; ++s) {
@@ -23,7 +24,7 @@ std::size_t first_visible(const OriginExpansion& origin, bool& certain) {
   return 0;
 }
 
-/// The first order at which any derivative of the risk does not vanish; 0: none.
+/// The first order at which any derivative of the risk does not vanish; 0 if there is none.
 std::size_t flatness(const OriginExpansion& origin, bool& certain) {
   certain = true;
   for (std::size_t k = 1; k <= origin.degree; ++k) {
@@ -47,7 +48,8 @@ std::string sample_complexity(std::size_t order) {
   return "d^" + std::to_string(order - 1);
 }
 
-/// SGD follows derivatives, which miss jumps: what the risk does decides nothing.
+/// Explains a student that jumps: SGD follows derivatives, which miss jumps, so the risk decides
+/// nothing.
 void explain_jump(const SequenceModel& model, Exponents& x) {
   if (is_flat(*model.student.link)) {
     x.samples = "never";

@@ -12,7 +12,7 @@ namespace {
 constexpr double rounding = 1e-11;
 /// Coefficients below this, relative to the same scale, are shown as 0.
 constexpr double min_shown = 1e-15;
-/// Standard errors (or bounds) that a coefficient must exceed to count.
+/// The number of standard errors (or bounds) that a coefficient must exceed to count.
 constexpr double sure = 6.0;
 
 Presence judge(const Estimate& x, double scale) {
@@ -36,11 +36,11 @@ void judge_all(const Spectrum& spectrum, OriginExpansion& origin) {
   }
 }
 
-/// What is below rounding is 0, with an error of its size.
+/// Replaces a value below rounding by 0, with an error of that size.
 void drop_rounding(double floor, OriginExpansion& origin) {
   const auto drop = [floor](Estimate& x) {
     if (x.value != 0.0 && std::abs(x.value) <= floor) x = {0.0, std::hypot(x.error, floor)};
-    if (x.value == 0.0) x.value = 0.0;  // no sign
+    if (x.value == 0.0) x.value = 0.0;  // removes the sign of zero
   };
   for (auto& row : origin.taylor) {
     for (Estimate& x : row) drop(x);

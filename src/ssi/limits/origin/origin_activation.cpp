@@ -51,7 +51,7 @@ std::vector<Estimate> sampled_along_mean(const Link& target, std::size_t degree,
   return result;
 }
 
-/// Largest eigenvalue of sign * A, where v^T A v = E[g h_2(<v, z>)].
+/// The largest eigenvalue of sign * A, where v^T A v = E[g h_2(<v, z>)].
 double max_curvature(const HermiteCoefficients& g, double sign) {
   const auto n = static_cast<Eigen::Index>(g.tokens);
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(n, n);
@@ -72,8 +72,9 @@ double max_curvature(const HermiteCoefficients& g, double sign) {
       .maxCoeff();
 }
 
-/// Largest value of sigma_s E[g h_s(<v, z>)] over unit vectors v: exact for s <= 2, else over axes,
-/// signed diagonals and random directions, enough for its sign.
+/// The largest value of sigma_s E[g h_s(<v, z>)] over unit vectors v. It is exact for s <= 2;
+/// otherwise it is taken over axes, signed diagonals and random directions, which is enough for its
+/// sign.
 double max_form(const HermiteCoefficients& g, std::size_t s, double sigma) {
   if (s == 2) return std::abs(sigma) * max_curvature(g, sigma < 0.0 ? -1.0 : 1.0);
   if (s == 1) {

@@ -5,14 +5,14 @@
 /// The three ways of expand_at_origin().
 namespace onset::ssi {
 
-/// Products of Hermite coefficients, for students of at most three tokens.
+/// Uses products of Hermite coefficients, for students of at most three tokens.
 [[nodiscard]] OriginExpansion quadrature_origin(const SequenceModel& model,
                                                 const Spectrum& spectrum, const Context& context);
-/// Students sigma(u): everything happens along one direction. [ssi 13]
+/// Serves students sigma(u), for which everything happens along one direction. [ssi 13]
 [[nodiscard]] OriginExpansion activation_origin(const SequenceModel& model,
                                                 const Spectrum& spectrum, std::uint64_t seed,
                                                 const Context& context);
-/// Quasi-Monte Carlo, for attention and expressions of many tokens. [ssi 14]
+/// Uses quasi-Monte Carlo, for attention and expressions of many tokens. [ssi 14]
 [[nodiscard]] OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spectrum,
                                              std::uint64_t seed, const Context& context);
 

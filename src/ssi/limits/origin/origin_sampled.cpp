@@ -146,14 +146,14 @@ OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spect
   const double student = std::sqrt(std::max(0.0, numerics::reduce(rows[0]).value));
   for (std::size_t s = 1; s <= degree; ++s) {
     Estimate row = numerics::reduce(rows[s]);
-    // By Cauchy and Schwarz no more can come of what the target's coefficients are wrong by.
+    // By Cauchy and Schwarz the errors of the target's coefficients cannot contribute more.
     row.error += student * coefficient_error(spectrum, s);
     const bool computed = spectrum.exact || s <= 2;
     origin.taylor[0][s] = computed ? row : Estimate{0.0, unknown};
     origin.visible[s] = {-origin.taylor[0][s].value, origin.taylor[0][s].error};
   }
   if (!model.positional) return origin;
-  // Beyond the curvature nothing of e was computed: the errors say so.
+  // Beyond the curvature nothing about e was computed, and the errors say so.
   for (std::size_t j = 1; j <= degree; ++j) {
     for (Estimate& x : origin.taylor[j]) x = {0.0, unknown};
   }

@@ -14,28 +14,29 @@ namespace onset::ssi {
 struct PhasePoint {
   double a = 0.0;
   double omega = 0.0;
-  std::string global_type;  ///< semantic, positional, mixed; degenerate at omega = 1
-  std::string start_type;   ///< semantic, positional: the steepest direction at the start; or none
+  std::string global_type;    ///< semantic, positional, mixed; degenerate at omega = 1
+  std::string start_type;     ///< the steepest direction at the start: semantic, positional or none
   std::optional<int> minima;  ///< local minima in the closed first quadrant
   std::optional<Estimate> e_min;
   std::optional<Estimate> m_min;
   Estimate risk_min;
 };
 
-/// The values of omega at which something changes, for one a; nothing where it does not happen in
-/// (0, 1).
+/// The values of omega at which something changes, for one a; empty where it does not happen in (0,
+/// 1).
 struct PhaseCurves {
   double a = 0.0;
   std::optional<Estimate> positional_appears;  ///< (1, 0) becomes a local minimum
-  std::optional<Estimate> start_switches;      ///< steepest direction: semantic to positional
-  std::optional<Estimate> global_switches;     ///< the global minimiser crosses e = m
-  std::optional<Estimate> semantic_ends;       ///< (0, 1) stops being a local minimum
-  bool continuous = false;                     ///< the global minimiser passes through mixed points
+  std::optional<Estimate>
+      start_switches;  ///< the steepest direction changes from semantic to positional
+  std::optional<Estimate> global_switches;  ///< the global minimiser crosses e = m
+  std::optional<Estimate> semantic_ends;    ///< (0, 1) stops being a local minimum
+  bool continuous = false;  ///< whether the global minimiser passes through mixed points
 };
 
 /// All of it from one universal table of E[p(z*) p(z)] and E[p^2], p = F_11, which do not depend on
-/// (a, omega); loss |y - f|^2 / 2. Building takes half a second, a point some microseconds. Errors:
-/// the difference to a coarser table.
+/// (a, omega), for the loss |y - f|^2 / 2. Building it takes half a second, a point some
+/// microseconds. Errors are the difference to a coarser table.
 class PhaseDiagram {
  public:
   explicit PhaseDiagram(const Context& context);
@@ -44,7 +45,7 @@ class PhaseDiagram {
   /// R(e, m), with derivatives. [ssi 24]
   [[nodiscard]] Jet risk(double a, double omega, double e, double m) const;
 
-  /// How it is stored; of no use outside.
+  /// How it is stored. Users have no need of it.
   class Table;
 
  private:

@@ -10,7 +10,8 @@
 namespace onset::ssi {
 namespace {
 
-/// Cells of the quarter circle in which sign changes are looked for, and of the quarter disk.
+/// The number of cells of the quarter circle, and of the quarter disk, in which sign changes are
+/// looked for.
 constexpr int rim_cells = 256;
 constexpr int rings = 12;
 constexpr int spokes = 24;
@@ -138,7 +139,7 @@ void PhaseDiagram::Table::add_rim_minima(const Mixture& mix,
   const double bend_s = at_s.ee - at_s.m;
   if (bend_p > 0.0 && at_p.e <= 0.0) found.push_back({1.0, 0.0, at_p.value});
   if (bend_s > 0.0 && at_s.m <= 0.0) found.push_back({0.0, 1.0, at_s.value});
-  // Slopes in theta: beside the two ends they have the sign of the bend there.
+  // Next to the two ends the slopes in theta have the sign of the curvature there.
   double left = bend_p;
   for (int k = 1; k <= rim_cells; ++k) {
     double right = -bend_s;
@@ -163,7 +164,7 @@ void PhaseDiagram::Table::add_rim_minima(const Mixture& mix,
   }
 }
 
-/// Newton's method; kept if it ends in a minimum inside the quadrant.
+/// Runs Newton's method, and keeps the result if it is a minimum inside the quadrant.
 void PhaseDiagram::Table::polish(const Mixture& mix, double e, double m,
                                  std::vector<QuadrantMinimum>& found) const {
   for (int step = 0; step < 30; ++step) {
@@ -182,8 +183,8 @@ void PhaseDiagram::Table::polish(const Mixture& mix, double e, double m,
   }
 }
 
-/// None was ever found inside the disk; a coarse net, and Newton's method where it sees one, make
-/// sure of it for every (a, omega).
+/// No minimum was ever found inside the disk. A coarse net, and Newton's method wherever it
+/// suggests one, make sure of that for every (a, omega).
 void PhaseDiagram::Table::add_inner_minima(const Mixture& mix,
                                            std::vector<QuadrantMinimum>& found) const {
   std::array<double, (rings + 1) * (spokes + 1)> risk{};

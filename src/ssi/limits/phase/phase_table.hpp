@@ -19,7 +19,7 @@ class PhaseDiagram::Table {
   explicit Table(CrossSeries series);
 
   [[nodiscard]] Jet risk(double a, double omega, double e, double m) const;
-  /// Sorted by risk. omega < 1.
+  /// The minima sorted by risk, for omega < 1.
   [[nodiscard]] std::vector<QuadrantMinimum> minima(double a, double omega) const;
   /// d^2R/dtheta^2 on the rim at (1, 0) and at (0, 1): linear in omega.
   [[nodiscard]] double bend_positional(double a, double omega) const;

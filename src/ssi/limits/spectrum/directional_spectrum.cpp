@@ -1,5 +1,5 @@
-// The directional test: E[g(z) h_s(<u, z>)] is the degree-s part of g in the direction u, so a
-// degree that vanishes vanishes in every direction. [ssi 10]
+// The directional test. E[g(z) h_s(<u, z>)] is the degree-s part of g in the direction u, so a
+// degree that vanishes does so in every direction. [ssi 10]
 #include "ssi/limits/spectrum/directional_spectrum.hpp"
 
 #include <algorithm>
@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::size_t directions = 24;
 constexpr std::size_t block = 512;
-/// Standard deviations of the statistic above its mean under absence that count as presence.
+/// A degree is present if the statistic exceeds its mean under absence by this many standard
+/// deviations.
 constexpr double threshold = 6.0;
 /// A degree is called absent only if this part of E g^2 would have shown.
 constexpr double visible_part = 1e-2;
 
 struct Sums {
   double first = 0.0;   ///< of g
-  double second = 0.0;  ///< of g^2
+  double second = 0.0;  ///< the mean of g^2
   std::vector<double> moment;
   std::vector<double> square;
 };
@@ -150,7 +151,7 @@ Spectrum directional_spectrum(const Link& target, std::size_t degree,
     const double part = directional_part(tokens, s);
     Spectrum::Degree& d = spectrum.degrees[s];
     d.weight.value = std::max(0.0, power - noise) / part;
-    // Noise of the samples, and that of the finite number of directions.
+    // The noise comes from the samples and from the finite number of directions.
     const double scatter = std::sqrt(std::max(0.0, fourth - power * power) / (q - 1.0));
     d.weight.error = (noise * spread / q + 2.0 * std::sqrt(power * noise / q) + scatter) / part;
     const double would_show = threshold * spread / q * noise / part;

@@ -18,8 +18,8 @@ struct LinkProjection {
 [[nodiscard]] numerics::HermiteProjection project_link(const Link& link, const LinkProjection& how,
                                                        const Context& context);
 
-/// f(z + shift) of a student. Kinks and jumps are cut at, unless parts of two tokens would have to
-/// be for many a shift; what is smooth is left to the rule.
+/// Projects f(z + shift) of a student. Lines are cut at kinks and jumps, unless parts of two tokens
+/// would have to be cut for many shifts; what is smooth is left to the rule.
 [[nodiscard]] numerics::HermiteProjection project_shifted(const Link& student,
                                                           const LinkProjection& how,
                                                           const std::vector<double>& shift,

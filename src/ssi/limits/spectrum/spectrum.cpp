@@ -12,17 +12,17 @@
 namespace onset::ssi {
 namespace {
 
-/// Values on the largest grid of one part.
+/// The number of values on the largest grid of one part.
 constexpr double max_points = 8e6;
 /// Coefficients below this part of sqrt(E g^2) are rounding.
 constexpr double rounding = 1e-12;
-/// What an integration error may look like and still be called absent: it fell at every refinement,
-/// by this factor at least, and is below this part of E g^2.
+/// A weight is taken for an integration error, and called absent, if it fell at every refinement by
+/// this factor at least, and is below this part of E g^2.
 constexpr double decay = 0.67;
 constexpr double small_weight = 1e-6;
-/// A weight that moves by less than this part of itself under refinement is there.
+/// A weight that changes by less than this part of itself under refinement is present.
 constexpr double steady = 0.2;
-/// Halvings of the step after which refining ends.
+/// The number of halvings of the step after which refining ends.
 constexpr int finest_level = 10;
 
 std::size_t total(const std::vector<std::size_t>& k) {
@@ -37,7 +37,7 @@ std::optional<numerics::Rule> rule_for(const TokenPart& part, std::size_t degree
     if (nodes > 1024 || std::pow(nodes, dimensions) > max_points) return std::nullopt;
     return numerics::gauss_hermite(nodes);
   }
-  // A wider range with the finer rules, so that a second moment that does not exist shows.
+  // Finer rules have a wider range, which reveals a second moment that does not exist.
   const double step = 0.3 * std::pow(2.0 / 3.0, level);
   const double width = 8.0 + (level > 0 ? 1.0 : 0.0);
   const double points = std::pow(2.0 * width / step, dimensions);
@@ -46,7 +46,7 @@ std::optional<numerics::Rule> rule_for(const TokenPart& part, std::size_t degree
   return numerics::normal_trapezoid(step, width);
 }
 
-/// A part and, where there are such, its exact projections.
+/// A part and, where it has them, its exact projections.
 struct Projected {
   TokenPart part;
   std::optional<numerics::HermiteBracket> exact;
@@ -80,7 +80,7 @@ std::optional<Level> project(const Link& target, const std::vector<Projected>& p
   return result;
 }
 
-/// Whether two levels are all there is: finer rules would change nothing.
+/// Whether two levels are enough because finer rules would change nothing.
 bool settled(const std::vector<Projected>& parts) {
   return std::all_of(parts.begin(), parts.end(), [](const Projected& x) {
     return x.exact.has_value() || x.part.polynomial_degree >= 0;

@@ -55,10 +55,11 @@ numerics::BatchFunction switches_of(const std::shared_ptr<const Terms>& terms) {
 /// Two rules that bring smooth functions of two tokens to rounding.
 constexpr double fine_step = 0.1;
 constexpr double coarse_step = 0.2;
-/// The finer rule is wider, so that a second moment that does not exist shows.
+/// The finer rule is wider, which reveals a second moment that does not exist.
 constexpr double fine_width = 10.0;
 constexpr double coarse_width = 9.0;
-/// Relative change of a second moment that exists, from a rule to a finer and wider one.
+/// The largest relative change of a second moment that exists, from a rule to a finer and wider
+/// one.
 constexpr double max_change = 0.1;
 /// Coefficients that differ by more than this part of sqrt(E f^2) are not those of a smooth
 /// function, whose finer rule is far better than that.

@@ -19,7 +19,7 @@ class AttentionLink final : public Link {
   }
   [[nodiscard]] bool is_attention_matrix() const override { return reduce_.empty(); }
   [[nodiscard]] double value_ns() const override { return attention_ns(tokens_); }
-  /// A reduced output does not have the matrix, which is computed again.
+  /// A reduced output does not keep the matrix, so that it is computed again.
   [[nodiscard]] double pullback_ns() const override {
     return (reduce_.empty() ? 1.0 : 2.0) * attention_ns(tokens_);
   }

@@ -54,7 +54,7 @@ void refuse_others(const StudentOptions& options, const std::vector<std::string>
   }
 }
 
-/// A student that is an expression; a single word that is none was meant to be a name.
+/// A student that is an expression; a single word that is not an expression was meant to be a name.
 Student expression_student(const std::string& text, std::size_t tokens) {
   try {
     return {.link = expression_link(text, tokens)};

@@ -19,17 +19,17 @@ constexpr std::array<std::array<Estimate, sampled_degree>, max_table_tokens - 2>
 #include "aim/model/channels/hardmax/table.inc"
 }};
 
-/// Samples for each node where there is no table.
+/// The number of samples for each node where there is no table.
 constexpr std::size_t untabulated_samples = std::size_t{1} << 15;
 
 double angle(double lambda) {
   return std::atan(std::sqrt(lambda));
 }
 
-/// Rounding in the sums of thousands of terms that the values at nodes are.
+/// The rounding error of the values at nodes, which are sums of thousands of terms.
 constexpr double node_rounding = 5e-14;
 
-/// Two tokens: values exact to rounding.
+/// The series of two tokens, whose values are exact to rounding.
 class PairSeries : public HardmaxInformation {
  public:
   explicit PairSeries(std::vector<double> values) : series_(0.0, max_angle, values) {}
@@ -43,8 +43,8 @@ class PairSeries : public HardmaxInformation {
   numerics::ChebyshevSeries series_;
 };
 
-/// More tokens: sampled values. The error of a value of the series is that of its nodes, by means
-/// of the series that is 1 at one node and 0 at the others.
+/// The series of more tokens, whose values are sampled. The error of a value follows from those of
+/// its nodes, by means of the series that is 1 at one node and 0 at the others.
 class SampledSeries : public HardmaxInformation {
  public:
   explicit SampledSeries(const std::vector<Estimate>& nodes) : series_(make(nodes)) {
@@ -75,7 +75,7 @@ class SampledSeries : public HardmaxInformation {
 std::shared_ptr<const HardmaxInformation> make_pair(const PublishedHardmax& published,
                                                     const Context& context) {
   constexpr int degree = 26;
-  // The last node stands for infinity, and the first for 0, closer than rounding can tell.
+  // The last node stands for infinity and the first for 0, to closer than rounding can tell.
   constexpr double min_angle = 1e-9;
   std::vector<double> angles = numerics::ChebyshevSeries::nodes(0.0, max_angle, degree);
   std::vector<double> values(angles.size());
@@ -84,7 +84,8 @@ std::shared_ptr<const HardmaxInformation> make_pair(const PublishedHardmax& publ
     const double root = std::tan(angles[i]);
     values[i] = hardmax_pair_information(root * root, published) / std::cos(angles[i]);
   });
-  // With tau^2 = 1 the constant of ties; a pair has one kind of tie, and its variance drops out.
+  // This is the constant of ties at tau^2 = 1; a pair has one kind of tie, and its variance drops
+  // out.
   values.back() = published.density ? 0.0 : hardmax_tie_constant(2);
   return std::make_shared<PairSeries>(values);
 }

@@ -16,7 +16,7 @@ namespace onset::aim {
 
 /// E_hat sqrt(1 + lambda) against the angle atan(sqrt(lambda)): smooth on [0, pi/2].
 inline constexpr double max_angle = 0.5 * std::numbers::pi;
-/// Degree of the series for three tokens and more: two tokens show that what it leaves out is 1e-5.
+/// The degree of the series for three tokens and more; two tokens show that it leaves out 1e-5.
 inline constexpr int sampled_degree = 8;
 
 /// The sampled values at the nodes of the series; the last node, infinite lambda, is known.

@@ -23,7 +23,7 @@ double log_density(double x) {
 /// Below this probability the sum of [aim 20] cancels too much.
 constexpr double min_direct = 1e-7;
 
-/// [aim 20]: the product of the margins plus an integral over the correlation.
+/// Computes [aim 20], the product of the margins plus an integral over the correlation.
 double direct_probability(double h, double k, double c) {
   const auto f = [h, k](double angle) {
     const double s = std::sin(angle);

@@ -16,11 +16,11 @@ namespace onset::aim {
 namespace {
 
 constexpr std::size_t batch = 256;  ///< chains that move together
-/// Sweeps until two chains have forgotten their common start: each leaves 0.4 of what was left, of
-/// a few percent.
+/// The number of sweeps until two chains have forgotten their common start: each sweep leaves 0.4
+/// of a dependence that begins at a few percent.
 constexpr int burn_in = 10;
-/// Sweeps whose conditional means are averaged; more would not help, since samples differ more than
-/// the sweeps of one of them.
+/// The number of sweeps whose conditional means are averaged; more would not help, since samples
+/// differ more than the sweeps of one of them.
 constexpr int kept_sweeps = 2;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -59,7 +59,8 @@ class LabelledScores {
     }
   }
 
-  /// One sweep; adds the conditional mean of every z = (h - omega)/sd to `means` when given.
+  /// Makes one sweep, and adds the conditional mean of every z = (h - omega)/sd to `means` if
+  /// given.
   void sweep(numerics::Stream& stream, std::vector<double>* means) {
     std::size_t entry = 0;
     for (int a = 0; a < tokens_; ++a) {

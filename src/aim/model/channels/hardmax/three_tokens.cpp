@@ -14,8 +14,8 @@ namespace onset::aim {
 namespace {
 
 constexpr std::size_t scores = 6;
-constexpr std::size_t nodes = 8;  ///< of a panel
-/// Standard deviations: width of a panel, and what is taken of the tails.
+constexpr std::size_t nodes = 8;  ///< the number of nodes of a panel
+/// The width of a panel, and how far the tails are covered, in standard deviations.
 constexpr double panel_width = 1.0;
 constexpr double reach = 7.0;
 /// Labels that contradict omega by more have their mass in tails, whose slopes need finer panels.
@@ -32,7 +32,8 @@ struct Pair {
 };
 constexpr std::array<Pair, 3> pairs{{{1, 0, 1, 2}, {2, 0, 2, 1}, {4, 1, 2, 0}}};
 
-/// Gauss-Legendre on [-1, 1], and integrals from -1 to a node of the polynomial through all nodes.
+/// The Gauss-Legendre rule on [-1, 1], and integrals from -1 to a node of the polynomial through
+/// all nodes.
 struct PanelRule {
   std::array<double, nodes> x{};
   std::array<double, nodes> weight{};
@@ -47,7 +48,7 @@ struct PanelRule {
     }
     for (std::size_t i = 0; i < nodes; ++i) {
       for (std::size_t j = 0; j < nodes; ++j) {
-        // Legendre series of the j-th Lagrange polynomial, integrated term by term.
+        // The Legendre series of the j-th Lagrange polynomial is integrated term by term.
         double sum = 0.5 * weight[j] * (x[i] + 1.0);
         for (unsigned n = 1; n < nodes; ++n) {
           sum += 0.5 * weight[j] * std::legendre(n, x[j]) *
@@ -88,7 +89,7 @@ double contradiction(const std::array<int, 3>& label, std::span<const double> om
   return sum;
 }
 
-/// Points that cover all scores, and the laws of the six at these.
+/// Points that cover all scores, and the laws of the six scores at these points.
 class Grid {
  public:
   Grid(const std::array<int, 3>& label, std::span<const double> omega,
@@ -114,7 +115,8 @@ class Grid {
   }
 
   [[nodiscard]] std::size_t size() const { return x_.size(); }
-  /// Probability that score i is below, or above if it is a diagonal that wins its row.
+  /// The probability that score i is below the point, or above if it is a diagonal that wins its
+  /// row.
   [[nodiscard]] double side(std::size_t i, std::size_t at) const { return side_[i][at]; }
   /// The score's density at x, and (x - omega)/variance.
   [[nodiscard]] double density(std::size_t i, std::size_t at) const { return density_[i][at]; }
@@ -130,8 +132,8 @@ class Grid {
     for (std::size_t i = 0; i < f.size(); i += nodes) before += add_panel(f, i, false, before, out);
     return out;
   }
-  /// Integrals of f above every point, on their own: where one is small, a difference would have no
-  /// digits left.
+  /// Integrals of f above every point. They are computed directly, since a small one would have no
+  /// digits left as a difference.
   [[nodiscard]] Values integral_above(const Values& f) const {
     Values out(f.size());
     double before = 0.0;
@@ -201,7 +203,7 @@ void add_order(const Grid& grid, const std::array<int, 3>& label, const Pair& to
   const Row other(label, top.other);
   const Row third(label, top.left_out);
   Values high(grid.size());  // density of the top score with its two rows
-  Values low(grid.size());   // of the middle one with its row, the bottom one being below
+  Values low(grid.size());   // density of the middle one with its row, the bottom one below
   for (std::size_t at = 0; at < grid.size(); ++at) {
     high[at] = grid.density(top.score, at) * one.value(grid, at) * other.value(grid, at);
     low[at] = grid.density(middle.score, at) * third.value(grid, at) * grid.side(bottom.score, at);

@@ -14,7 +14,7 @@ double density(double x, double variance) {
   return std::exp(-0.5 * x * x / variance) / std::sqrt(2.0 * std::numbers::pi * variance);
 }
 
-/// Trapezoid rule; exact to rounding for smooth functions that die out.
+/// The trapezoid rule, which is exact to rounding for smooth functions that die out.
 double integral(const std::function<double(double)>& f) {
   constexpr double step = 1.0 / 16.0;
   double sum = 0.0;
