@@ -30,7 +30,7 @@ std::vector<Vector> random_thetas(const BaselineOptions& options, int dim, int s
   return thetas;
 }
 
-/// Gradient of half the squared error of one example, added to `gradient` (theta, then w).
+/// Adds the gradient of half the squared error of one example to `gradient` (theta, then w).
 void add_gradient(const Layer& layer, const Matrix& x, const Matrix& y, Vector& gradient) {
   const Index dim = layer.dim;
   const Index size = dim * dim;

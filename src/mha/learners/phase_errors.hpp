@@ -7,20 +7,21 @@
 
 namespace onset::mha {
 
-/// What a phase found, against a truth that it did not see: relative errors in Frobenius norm, of
-/// what the phase adds.
+/// What a phase found, compared with a truth that it did not see: relative errors in Frobenius norm
+/// of what the phase adds.
 struct PhaseErrors {
-  std::optional<double> projection{};  ///< of the sum of projections; nothing where the true cancel
-  std::optional<double> hull{};        ///< largest distance of a true head from the hull
-  std::optional<double> theta{};       ///< as in ParameterErrors
+  std::optional<double>
+      projection{};               ///< of the sum of projections; empty where the true ones cancel
+  std::optional<double> hull{};   ///< largest distance of a true head from the hull
+  std::optional<double> theta{};  ///< as in ParameterErrors
   std::optional<double> w{};
 };
 
 [[nodiscard]] PhaseErrors errors_after(const PhaseReport& phase, const Learned& learned,
                                        const Layer& truth);
 
-/// Scaling of the hull's error with the number of examples [mha 12], constant 1; nothing for one
-/// head or one token, where the hull is exact or cannot be found.
+/// The scaling of the hull's error with the number of examples [mha 12], with constant 1; nothing
+/// for one head or one token, where the hull is exact or cannot be found.
 [[nodiscard]] std::optional<double> predicted_hull_error(const InstanceLaw& law, double samples);
 
 }  // namespace onset::mha

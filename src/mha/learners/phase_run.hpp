@@ -11,7 +11,7 @@
 
 namespace onset::mha {
 
-/// Relative residual that counts as zero.
+/// Relative residuals that count as zero.
 inline constexpr double agreeing_rows = 1e-9;  // score below which all heads agree in a row
 inline constexpr double zero_residual = 1e-10;
 /// More of the labels than this share is not explained.
@@ -67,7 +67,7 @@ class SixPhases {
   void refuse(const std::string& reason) {
     out_.verdict = Verdict::refused;
     out_.reason = reason;
-    out_.layer = {};  // nothing that could be taken for an answer
+    out_.layer = {};  // leave nothing that could be taken for an answer
     if (!out_.interrupted) out_.geometry = {};
   }
 
@@ -82,7 +82,7 @@ class SixPhases {
   [[nodiscard]] std::string leftover_cause() const;
   [[nodiscard]] std::string missing_certificates() const;
   [[nodiscard]] double violations(const Vector& theta) const;
-  /// Says that a phase is finished, and what is known after it.
+  /// Records that a phase is finished, and what is known after it.
   void finish(PhaseReport entry);
   void add_tuple_certificates(const NetSearch& net);
   void check_posterior();

@@ -17,8 +17,8 @@ namespace {
 
 constexpr double held_out_share = 0.05;
 constexpr std::size_t max_held_out = 500;
-constexpr double outlying_label = 1e9;   // over all but the largest examples,
-constexpr std::size_t rare_share = 200;  // one in so many
+constexpr double outlying_label = 1e9;   // ratio to all but the largest examples,
+constexpr std::size_t rare_share = 200;  // which are one in this many
 
 }  // namespace
 

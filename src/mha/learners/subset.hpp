@@ -9,7 +9,7 @@
 
 namespace onset::mha {
 
-/// Some of the examples: what a phase may look at. The examples themselves are not copied.
+/// Some of the examples, at which a phase may look. The examples themselves are not copied.
 struct Subset {
   const Examples* examples = nullptr;
   std::vector<std::uint32_t> index;  ///< which examples, in increasing order
@@ -17,7 +17,7 @@ struct Subset {
   [[nodiscard]] std::size_t size() const { return index.size(); }
   [[nodiscard]] std::size_t tokens() const { return static_cast<std::size_t>(examples->tokens); }
   [[nodiscard]] std::size_t dim() const { return static_cast<std::size_t>(examples->dim); }
-  /// Queries: every example gives one row per token.
+  /// The number of queries: every example gives one row per token.
   [[nodiscard]] std::size_t rows() const { return size() * tokens(); }
   [[nodiscard]] const std::int8_t* x(std::size_t n) const {
     return examples->x.data() + index[n] * examples->width();
@@ -27,7 +27,8 @@ struct Subset {
   }
 };
 
-/// Examples per unit of parallel work; fixed, so that sums do not depend on threads.
+/// The number of examples per unit of parallel work; it is fixed, so that sums do not depend on
+/// threads.
 inline constexpr std::size_t subset_chunk = 1024;
 
 [[nodiscard]] inline std::size_t chunks_of(const Subset& sample) {
@@ -42,10 +43,11 @@ inline constexpr std::size_t subset_chunk = 1024;
 /// The first `count` of a sample's examples, or all.
 [[nodiscard]] Subset head_of(const Subset& sample, std::size_t count);
 
-/// Binary exponent of the largest label, or 0 where that is near 1 and labels are taken as they
-/// are: linear programs have absolute tolerances, and squares may leave the range of doubles.
+/// The binary exponent of the largest label, or 0 where that label is near 1 and labels are taken
+/// as they are. Labels are scaled since linear programs have absolute tolerances, and squares may
+/// leave the range of doubles.
 [[nodiscard]] int label_exponent(const Examples& examples);
-/// Times a power of two, which is exact.
+/// Multiplies by a power of two, which is exact.
 void scale(std::vector<double>& values, int exponent);
 [[nodiscard]] Examples scaled_labels(const Examples& examples, int exponent);
 

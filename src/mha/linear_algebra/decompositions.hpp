@@ -27,8 +27,8 @@ namespace onset::mha {
 /// m Q with the full orthogonal factor Q of a: the first columns of Q span those of a.
 [[nodiscard]] Eigen::MatrixXd times_orthogonal_factor(const Matrix& m, const Eigen::MatrixXd& a);
 
-/// A QR decomposition without pivoting that answers several questions of one matrix, whose columns
-/// are independent and at most as many as its rows.
+/// A QR decomposition without pivoting that answers several questions about one matrix, whose
+/// columns are independent and no more than its rows.
 class HouseholderFactors {
  public:
   HouseholderFactors() = default;

@@ -8,7 +8,7 @@
 namespace onset::mha {
 namespace {
 
-/// Computed in units of the largest entry, whose square may leave the range of doubles.
+/// The norm is computed in units of the largest entry, whose square may leave the range of doubles.
 double norm(std::span<const double> values) {
   double largest = 0.0;
   for (const double v : values) largest = std::max(largest, std::abs(v));

@@ -19,7 +19,7 @@ struct ParameterErrors {
   double w = 0.0;      ///< the same for w under that permutation
 };
 
-/// Nothing when the numbers of heads or the dimensions differ.
+/// Returns nothing when the numbers of heads or the dimensions differ.
 [[nodiscard]] std::optional<ParameterErrors> parameter_errors(const Layer& found,
                                                               const Layer& truth);
 

@@ -7,7 +7,7 @@
 #include "mha/model/examples.hpp"
 #include "mha/model/layer.hpp"
 
-// What a learner claims and a judge checks: the words that both know, and nothing else.
+// What a learner claims and a judge checks: the vocabulary that both share, and nothing else.
 
 namespace onset::mha {
 
@@ -42,8 +42,8 @@ struct RejectedTuple {
   std::vector<double> multipliers;  ///< one per row
 };
 
-/// From what the number of heads was read: slabs sculpted with a sum of projections, and the
-/// singular gap behind so many heads of them [mha 15].
+/// What the number of heads was read from: slabs sculpted with a sum of projections, and their
+/// singular gap behind that many heads [mha 15].
 struct CountedHeads {
   int heads = 0;
   double gap = 0.0;
@@ -55,18 +55,18 @@ struct CountedHeads {
 struct Certificate {
   Verdict verdict = Verdict::refused;
   std::string reason;
-  std::size_t count = 0;  ///< of the examples, as their tokens, dim and digest_of()
+  std::size_t count = 0;  ///< of the examples, as are tokens, dim and digest
   int tokens = 0;
   int dim = 0;
   std::uint64_t digest = 0;
   int heads = 0;
   std::uint64_t layer_digest = 0;
-  std::uint64_t geometry_digest = 0;    ///< of the layer before the polish
-  double residual = 0.0;                ///< relative, on the held-out examples
+  std::uint64_t geometry_digest = 0;    ///< the digest of the layer before the polish
+  double residual = 0.0;                ///< the relative residual on the held-out examples
   double geometry_residual = 0.0;       ///< likewise, before the polish
   double residual_all = 0.0;            ///< on all examples
   std::size_t disagreeing = 0;          ///< examples whose label the layer does not give
-  int jacobian_rank = 0;                ///< of the Jacobian in theta, projected off w
+  int jacobian_rank = 0;                ///< the rank of the Jacobian in theta, projected off w
   std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at, increasing
   CountedHeads counted;                 ///< before any layer was fitted
   std::vector<CertifiedSlab> slabs;     ///< posterior slabs,

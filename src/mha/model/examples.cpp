@@ -7,7 +7,7 @@
 namespace onset::mha {
 namespace {
 
-/// One word per token, sorted; of X and -X the smaller.
+/// Writes one word per token, sorted, for the smaller of X and -X.
 void canonical_words(const std::int8_t* input, int tokens, int dim, std::uint64_t* out) {
   const auto count = static_cast<std::size_t>(tokens);
   std::vector<std::uint64_t> flipped(count);
@@ -67,7 +67,8 @@ std::vector<std::vector<int>> signed_tokens(const Examples& examples, std::uint3
   return out;
 }
 
-/// Squared difference of the labels of two examples of one orbit, token against equal token.
+/// The squared difference of the labels of two examples of one orbit, where equal tokens are
+/// compared.
 double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t b) {
   const auto left = signed_tokens(examples, a, 1);
   auto right = signed_tokens(examples, b, 1);
@@ -81,7 +82,7 @@ double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t
   for (std::size_t t = 0; t < left.size(); ++t) {
     const auto place = std::find(right.begin(), right.end(), left[t]);
     const auto other = static_cast<std::size_t>(place - right.begin());
-    place->clear();  // taken: of equal tokens each has its partner
+    place->clear();  // it is taken, so that each of several equal tokens has its own partner
     const double* y = &examples.y[a * examples.width() + t * dim];
     const double* z = &examples.y[b * examples.width() + other * dim];
     for (std::size_t c = 0; c < dim; ++c) sum += (y[c] - sign * z[c]) * (y[c] - sign * z[c]);
@@ -92,14 +93,14 @@ double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t
 }  // namespace
 
 double distinct_inputs(int tokens, int dim) {
-  // Multisets of `size` things of which there are `kinds`.
+  // The number of multisets of `size` things out of `kinds`.
   const auto multisets = [](double kinds, int size) {
     double count = 1.0;
     for (int i = 0; i < size; ++i) count *= (kinds + i) / (i + 1);
     return count;
   };
-  // Of the multisets of tokens, those that a change of sign maps to themselves consist of pairs
-  // x, -x; all others come in twos.
+  // Multisets of tokens that a change of sign maps to themselves consist of pairs x, -x; all others
+  // come in twos.
   const double words = std::exp2(dim);
   const double symmetric = tokens % 2 == 0 ? multisets(words / 2, tokens / 2) : 0.0;
   return std::round((multisets(words, tokens) + symmetric) / 2);
@@ -118,7 +119,7 @@ Repeats compare_repeats(const Examples& examples, double rounding) {
   const Orbits orbits(examples);
   double size = 0.0;
   for (const double y : examples.y) size += y * y;
-  size /= static_cast<double>(std::max<std::size_t>(1, examples.count));  // of one example
+  size /= static_cast<double>(std::max<std::size_t>(1, examples.count));  // the size of one example
   Repeats out;
   out.first = static_cast<std::uint32_t>(examples.count);
   double sum = 0.0;

@@ -20,11 +20,11 @@ struct Examples {
 };
 
 /// The first example of every orbit under X -> -X and permutations of the tokens, in the order in
-/// which they come: F(-X) = -F(X) and F(PX) = P F(X), so the others say nothing new [mha 3].
-/// Costs a sort. Needs dim <= max_dim.
+/// which they come: F(-X) = -F(X) and F(PX) = P F(X), so the others say nothing new [mha 3]. It
+/// costs a sort and needs dim <= max_dim.
 [[nodiscard]] std::vector<std::uint32_t> distinct_examples(const Examples& examples);
 
-/// How many orbits there are: no sample has more distinct examples. Exact up to 2^53.
+/// How many orbits there are; no sample has more distinct examples. The number is exact up to 2^53.
 [[nodiscard]] double distinct_inputs(int tokens, int dim);
 
 /// What examples of one orbit say about the labels: those of a layer without noise agree.

@@ -12,7 +12,7 @@ namespace onset::mha {
 namespace {
 
 constexpr std::size_t chunk = 4096;
-/// Ratio of consecutive proportional projections.
+/// The ratio of consecutive proportional projections.
 constexpr double proportion = 0.7;
 
 std::span<double> head_of(std::vector<double>& matrices, int head, int dim) {

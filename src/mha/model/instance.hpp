@@ -20,9 +20,9 @@ struct InstanceLaw {
   int dim = 8;
   int tokens = 2;
   double scale = 3.0;      ///< Frobenius norm of a typical theta
-  double coherence = 0.0;  ///< theta_i = G + coherence G_i; 0: independent theta_i
+  double coherence = 0.0;  ///< theta_i = G + coherence G_i; 0 gives independent theta_i
   Degeneracy degeneracy = Degeneracy::none;
-  double degree = 1.0;  ///< how far the pull goes, 1 all the way
+  double degree = 1.0;  ///< how far the pull goes; 1 is all the way
   double noise = 0.0;   ///< standard deviation of label noise per coordinate
 
   /// Throws InvalidArgument naming the field.

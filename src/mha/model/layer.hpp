@@ -35,7 +35,7 @@ struct Layer {
 [[nodiscard]] std::vector<double> forward(const Layer& layer, std::span<const std::int8_t> inputs,
                                           int tokens, const Context& context);
 
-/// The same of one input without any parallel machinery: `out` has tokens x dim numbers.
+/// The same for one input, without any parallel machinery; `out` has tokens x dim numbers.
 void forward_one(const Layer& layer, const std::int8_t* input, int tokens, double* out);
 
 }  // namespace onset::mha

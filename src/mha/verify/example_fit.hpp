@@ -12,7 +12,7 @@ struct FittedRow {
 };
 
 /// One example and a sum of projections: least squares of its labels on its tokens, by Householder
-/// reflections. Needs two tokens or more, and no more than dim + 1.
+/// reflections. It needs at least two tokens and at most dim + 1.
 class ExampleFit {
  public:
   ExampleFit(const Examples& examples, std::size_t example, const Eigen::MatrixXd& sum);
@@ -20,7 +20,7 @@ class ExampleFit {
   [[nodiscard]] const Eigen::MatrixXd& tokens() const { return x_; }
   /// Every token but the last, minus the last.
   [[nodiscard]] const Eigen::MatrixXd& differences() const { return differences_; }
-  /// Smallest pivot, and the length of the longest difference times the sum.
+  /// The smallest pivot, and the length of the longest difference times the sum.
   [[nodiscard]] double pivot() const { return factors_.min_pivot(); }
   [[nodiscard]] double longest() const { return longest_; }
   [[nodiscard]] FittedRow fit(int query) const;

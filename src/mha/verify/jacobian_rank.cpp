@@ -10,7 +10,8 @@ namespace {
 
 constexpr double difference_step = 1e-5;
 constexpr double rank_tolerance = 1e-6;
-/// So many rows are looked at for each column of w's features, and no fewer than the least.
+/// This many rows are examined for each column of w's features, but never fewer than the least
+/// number.
 constexpr std::size_t rows_per_feature = 24;
 constexpr std::size_t min_rows = 400;
 
@@ -21,8 +22,9 @@ Layer head_of(const Layer& layer, int head) {
   return out;
 }
 
-/// The first examples that repeat no other and are not held out. Where attention saturates, few
-/// rows tell anything of theta, and other examples would have another rank.
+/// The first examples that repeat no other and are not held out. The choice is fixed, since where
+/// attention saturates few rows tell anything about theta, and other examples would have another
+/// rank.
 std::vector<std::size_t> chosen_examples(const Layer& layer, const Examples& examples,
                                          const std::vector<std::uint32_t>& held_out) {
   const auto tokens = static_cast<std::size_t>(examples.tokens);

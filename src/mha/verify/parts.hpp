@@ -4,20 +4,20 @@
 
 #include "mha/verify/verify.hpp"
 
-// The parts of verify(). Nothing here comes from the learner: what it got wrong must not be wrong
-// here in the same way.
+// The parts of verify(). Nothing here comes from the learner, so that a mistake there is not
+// repeated here.
 
 namespace onset::mha::verifier {
 
 /// Throws InvalidArgument naming the field of a certificate that does not fit layer and examples.
 void require_sense(const Certificate& certificate, const Model& model, const Examples& examples);
 
-/// Root mean square of what the layer leaves of the labels over the size of the labels.
+/// The root mean square of what the layer leaves of the labels, over the size of the labels.
 [[nodiscard]] double relative_residual(const Layer& layer, const Examples& examples,
                                        const std::vector<std::uint32_t>& which);
 
 /// How many examples have a label that the layer misses by more than `tolerance` times the root
-/// mean square of its outputs: of labels one may be an outlier, of outputs none is.
+/// mean square of its outputs: labels may have outliers, outputs have none.
 [[nodiscard]] std::size_t labels_not_given(const Layer& layer, const Examples& examples,
                                            double tolerance);
 
@@ -27,13 +27,13 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 /// How many of these examples equal an earlier one up to sign and order of the tokens.
 [[nodiscard]] int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which);
 
-/// Rank of the derivative with respect to theta, by central differences, after projecting off what
-/// w can do, on some of the examples that are not held out.
+/// The rank of the derivative with respect to theta, by central differences, after projecting off
+/// what w can do, on some of the examples that are not held out.
 [[nodiscard]] int jacobian_rank(const Layer& layer, const Examples& examples,
                                 const std::vector<std::uint32_t>& held_out, const Context& context);
 
-/// Smallest singular value of [Z_1 .. Z_m] with unit columns over the largest: zero where heads can
-/// be traded for one another, and w is not unique.
+/// The smallest singular value of [Z_1 .. Z_m] with unit columns, over the largest; it is zero
+/// where heads can be traded for one another, and w is not unique.
 [[nodiscard]] double features_smallest(const Layer& layer, const Examples& examples);
 
 /// Whether no head vanishes, no two are equal, and they come with the largest w first [mha 5].
@@ -47,20 +47,20 @@ struct SlabFacts {
   int proved = 0;
   int violated = 0;
   double gap = 0.0;
-  /// Smallest singular value of the slabs off the span of the heads, over the largest: zero where
-  /// they leave more free than the heads.
+  /// The smallest singular value of the slabs off the span of the heads, over the largest; it is
+  /// zero where they leave more free than the heads.
   double off_the_heads = 0.0;
 };
 [[nodiscard]] SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
                                    const Examples& examples, const Context& context);
 
-/// The singular gap of the slabs from which heads were counted, behind so many heads.
+/// The singular gap of the slabs from which heads were counted, behind that many heads.
 [[nodiscard]] double counted_gap(const CountedHeads& counted, const Examples& examples,
                                  const Context& context);
 
-/// Root mean square residual per free coordinate of the rows that agree best with the sum of
-/// projections with which heads were counted, over the size of the labels, among examples that are
-/// not held out: label noise is not much above it.
+/// The root mean square residual per free coordinate, over the size of the labels, of the rows that
+/// agree best with the sum of projections with which heads were counted, among examples that are
+/// not held out. Label noise is not much above it.
 [[nodiscard]] double noise_bound(const Certificate& certificate, const Examples& examples,
                                  const Context& context);
 

@@ -72,7 +72,7 @@ void require_counted(const CountedHeads& counted, const Examples& examples, int 
   require_slabs(counted.slabs, examples, "counted.slabs");
 }
 
-/// The proof may be missing, but then all of it is.
+/// The proof may be missing, but only as a whole.
 void require_tuple(const RejectedTuple& tuple, const Examples& examples, int heads) {
   const auto size = static_cast<std::size_t>(heads) * static_cast<std::size_t>(examples.dim) *
                     static_cast<std::size_t>(examples.dim);

@@ -17,7 +17,7 @@ constexpr double logit_rounding = 1e-9;
 constexpr double attention_rounding = 1e-9;
 /// Rounding may add this to a singular value, relative to the largest.
 constexpr double value_rounding = 1e-15;
-/// Share of the median tolerance that is added to every one before it weighs [mha 15].
+/// This share of the median tolerance is added to every one before slabs are weighted [mha 15].
 constexpr double tolerance_floor = 0.3;
 /// Centres below this are not enlarged.
 constexpr double min_scale = 1e-4;
@@ -43,7 +43,7 @@ Dense sum_of_w(const Layer& layer) {
   return sum;
 }
 
-/// Smallest singular value of the blocks M W_i, one below another [mha 8].
+/// The smallest singular value of the blocks M W_i, one below another [mha 8].
 double agreement_constant(const Dense& differences, const Layer& layer) {
   Matrix stacked(differences.rows() * layer.heads, layer.dim);
   for (int i = 0; i < layer.heads; ++i) {

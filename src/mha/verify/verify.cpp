@@ -10,12 +10,13 @@ namespace onset::mha {
 namespace {
 
 constexpr double zero_residual = 1e-10;
-/// All examples, most of which the fit did not see; a little more than held-out ones may differ.
+/// The bound for all examples, most of which the fit did not see; it is a little wider than for
+/// held-out ones.
 constexpr double zero_everywhere = 1e-9;
 /// A single example may be off by this, relative to the size of the outputs.
 constexpr double agreeing_example = 5e-10;
-/// Where labels are noisy, one example may be off by so many times what noise explains, and all of
-/// them together may leave as much.
+/// Where labels are noisy, one example may be off by this many times what noise explains, and so
+/// may all of them together.
 constexpr double max_over_noise = 10.0;
 /// A layer that leaves more of the labels is no answer,
 constexpr double max_residual = 0.2;
@@ -28,9 +29,9 @@ constexpr double min_gap = 3.0;
 constexpr double exact_gap = 1e4;
 /// Residuals below this are rounding, which depends on the machine.
 constexpr double rounding = 1e-14;
-/// Numbers that are no rounding agree to this.
+/// Numbers that are not mere rounding must agree to this.
 constexpr double agreement = 1e-5;
-/// The bound that Clp gives and the one that its multipliers prove agree to this.
+/// The bound that Clp gives and the one that its multipliers prove must agree to this.
 constexpr double proof_agreement = 1e-4;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
 constexpr double min_independence = 1e-8;
@@ -44,7 +45,7 @@ bool same_gap(double a, double b) {
   return std::min(a, b) > exact_gap || agree(a, b, agreement);
 }
 
-/// Labels and projections in units in which no square overflows or vanishes; exact.
+/// Labels and projections in units in which no square overflows or vanishes; the scaling is exact.
 struct Scaled {
   Certificate certificate;
   Model model;
@@ -81,14 +82,15 @@ class Judge {
   void confirm(const char* name, double value, double bound, bool holds) {
     checks_.push_back({name, value, bound, holds});
   }
-  /// A number of the file, found again or not; a certificate asks that it be good enough, too.
+  /// Adds a check that a number of the file was found again; a certificate also requires that it be
+  /// good enough.
   void compare(const char* name, double value, double claimed, bool same, double bound,
                bool enough) {
     confirm(name, value, claims_certified_ ? bound : claimed,
             same && (enough || !claims_certified_));
     certified_ = certified_ && enough;
   }
-  /// Adds a check that only a certificate needs, and of which the file has no number.
+  /// Adds a check that only a certificate needs, and for which the file has no number.
   void ask(const char* name, double value, double bound, bool enough) {
     if (claims_certified_) confirm(name, value, bound, enough);
     certified_ = certified_ && enough;
@@ -148,7 +150,7 @@ void judge_residuals(const Certificate& certificate, const Model& model, const E
   judge.compare("labels not given", static_cast<double>(off),
                 static_cast<double>(certificate.disagreeing), off == certificate.disagreeing, 0.0,
                 off == 0);
-  // Geometry alone is off by more on some examples than on others, which says nothing of labels.
+  // Geometry alone is off by more on some examples than on others, which says nothing about labels.
   const bool polished = certificate.layer_digest != certificate.geometry_digest;
   judge.refuse_if((polished || held <= zero_residual) && 2 * off > examples.count);
   if (polished && held > zero_residual) {
@@ -193,7 +195,7 @@ void judge_slabs(const Certificate& certificate, const Layer& layer, const Examp
             facts.off_the_heads >= min_independence);
 }
 
-/// A single head has no wrong tuple beside it.
+/// Checks the rejected tuple; a single head has none.
 void judge_tuple(const Certificate& certificate, const Layer& geometry, const Examples& examples,
                  Judge& judge) {
   const RejectedTuple& tuple = certificate.rejected;
@@ -228,7 +230,7 @@ Verification verify(const Certificate& certificate, const Model& model, const Ex
   judge_identity(certificate, model, examples, judge);
   const bool other_shape = certificate.count != examples.count ||
                            certificate.tokens != examples.tokens || certificate.dim != examples.dim;
-  // The claims speak of examples that are not there.
+  // The claims are about other examples.
   if (other_shape) return {judge.checks(), Verdict::refused};
   verifier::require_sense(certificate, model, examples);
   const int exponent = label_exponent(examples);

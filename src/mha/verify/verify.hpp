@@ -19,7 +19,7 @@ struct Check {
 /// The claims checked, and the verdict that follows from what was found.
 struct Verification {
   std::vector<Check> checks;
-  Verdict verdict = Verdict::refused;  ///< that the examples allow, whatever is claimed
+  Verdict verdict = Verdict::refused;  ///< the verdict that the examples allow, whatever is claimed
 };
 
 /// A model as its files give it.
@@ -32,9 +32,9 @@ struct Model {
 /// layers are the ones meant, that no held-out example was seen before, residuals, every single
 /// label, rank of the Jacobian by finite differences, slabs and their singular gaps from its own
 /// least squares, the proof of the rejected tuple. The verdict follows from what was found, and the
-/// last check is that it is the one claimed. Examples of another shape fail the first check, and
-/// nothing else is asked. Throws InvalidArgument naming the field for a certificate that does not
-/// fit the layer or its own examples.
+/// last check is that it is the one claimed. Examples of another shape fail the first check, and no
+/// other check is made. Throws InvalidArgument naming the field for a certificate that does not fit
+/// the layer or its own examples.
 [[nodiscard]] Verification verify(const Certificate& certificate, const Model& model,
                                   const Examples& examples, const Context& context);
 

@@ -21,7 +21,7 @@ int constant_columns(const std::int8_t* x, std::size_t tokens, std::size_t dim) 
   return count;
 }
 
-/// The examples with most constant columns; of equals the first.
+/// The examples with the most constant columns; among equals, the first.
 std::vector<std::uint32_t> slice(const Subset& sample) {
   std::vector<int> constant(sample.size());
   for (std::size_t n = 0; n < sample.size(); ++n) {

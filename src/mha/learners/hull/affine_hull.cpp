@@ -10,7 +10,8 @@
 namespace onset::mha {
 namespace {
 
-/// Tolerances far below the median are not to be trusted that much.
+/// This share of the median tolerance is added to every one, since tolerances far below the median
+/// are not to be trusted that much.
 constexpr double tolerance_floor = 0.3;
 constexpr double rounding = 1e-15;
 /// Centres are logits: below this they are not enlarged, so that rounding stays small.

@@ -14,8 +14,10 @@
 namespace onset::mha {
 namespace {
 
-constexpr double support_inflation = 2.5;      // of the body in support programs, over the least
-constexpr double containing_tolerances = 8.0;  // a slab holds every head within so many
+constexpr double support_inflation =
+    2.5;  // inflation of the body in support programs, over the least one
+constexpr double containing_tolerances =
+    8.0;  // a slab holds every head within this many tolerances
 constexpr double exact_spectrum = 1e-9;
 
 }  // namespace
@@ -27,7 +29,7 @@ bool SixPhases::one_head_fits(const Spectrum& spectrum) const {
   return relative_residual(held_, fit.layer, context_) <= zero_residual;
 }
 
-/// Why the residuals of most rows vanish though no single head fits. Of proportional projections
+/// Why the residuals of most rows vanish though no single head fits. With proportional projections
 /// they vanish in every row.
 std::string SixPhases::blind_reason() const {
   if (train_.tokens() == train_.dim() + 1) {

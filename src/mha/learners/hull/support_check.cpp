@@ -12,7 +12,8 @@ namespace onset::mha {
 namespace {
 
 constexpr Index across_directions = 3;
-/// Bound on the entries of theta, in the size of the base's entries: keeps the body bounded.
+/// A bound on the entries of theta, in units of the size of the base's entries, which keeps the
+/// body bounded.
 constexpr double box = 10.0;
 
 numerics::LinearProgram support_program(const Body& body, double inflation, double bound) {

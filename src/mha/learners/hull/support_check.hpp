@@ -5,7 +5,7 @@
 namespace onset::mha {
 
 /// The body seen through its support function: linear programs max <g, theta> over the inflated
-/// body, in directions along the hull and across it [mha 16]. A cross-check of the singular
+/// body, in directions along the hull and across it [mha 16]. This cross-checks the singular
 /// vectors.
 struct SupportCheck {
   bool solved = false;

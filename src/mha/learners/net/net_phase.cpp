@@ -10,7 +10,7 @@
 namespace onset::mha {
 namespace {
 
-constexpr double min_multiplier = 1e-9;  // less is rounding; they sum to 1
+constexpr double min_multiplier = 1e-9;  // a smaller one is rounding; they sum to 1
 /// Bounds below this share of the labels are no proof: multipliers are orthogonal to rounding only.
 constexpr double min_rejection = 1e-5;
 
@@ -34,8 +34,8 @@ void SixPhases::find_heads() {
   finish(squares);
 }
 
-/// The linear program on the found tuple, and on one with a head moved to the middle of the hull:
-/// that it rejects the second shows that it could have rejected the first.
+/// Runs the linear program on the found tuple, and on one with a head moved to the middle of the
+/// hull. Since it rejects the second, it could have rejected the first.
 void SixPhases::add_tuple_certificates(const NetSearch& net) {
   const Subset few =
       head_of(train_, std::max<std::size_t>(40, 8 * static_cast<std::size_t>(out_.heads) *

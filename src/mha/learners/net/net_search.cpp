@@ -15,10 +15,10 @@ namespace {
 
 constexpr int scans = 7;
 constexpr double scan_shrink = 0.4;
-constexpr int scan_points = 13;   // on a line
-constexpr int plane_points = 9;   // on each side of a square
-constexpr double extent = 3.0;    // of scans and net, in norms of the base
-constexpr int line_levels = 44;   // of radii on a line, four to an octave
+constexpr int scan_points = 13;   // points on a line
+constexpr int plane_points = 9;   // points on each side of a square
+constexpr double extent = 3.0;    // extent of scans and net, in norms of the base
+constexpr int line_levels = 44;   // levels of radii on a line, four to an octave
 constexpr int plane_levels = 18;  // in a plane, two to an octave
 constexpr int space_levels = 9;   // in more dimensions, one to an octave
 constexpr int angles = 14;
@@ -28,7 +28,7 @@ Vector at(const Hull& hull, const Vector& coordinates) {
   return hull.base + hull.directions.transpose() * coordinates;
 }
 
-/// The relative residual of the best w for one head there.
+/// The relative residual of the best w for a single head theta.
 double single_head_residual(const Subset& sample, const Matrix& y, const Vector& theta) {
   const Matrix z = head_features(sample, theta).mixed;
   const Matrix w = solve_normal_equations(z.transpose() * z, z.transpose() * y);

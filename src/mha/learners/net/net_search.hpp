@@ -8,14 +8,14 @@ namespace onset::mha {
 
 /// Phase 5: where on the hull the heads are.
 struct NetSearch {
-  std::size_t points = 0;                 ///< of the net
-  std::size_t tuples = 0;                 ///< tuples tried
+  std::size_t points = 0;                 ///< the number of points of the net
+  std::size_t tuples = 0;                 ///< the number of tuples tried
   std::vector<std::vector<Vector>> best;  ///< the best tuples after a fit in hull coordinates
-  std::vector<double> residuals;          ///< of theirs, relative, increasing
+  std::vector<double> residuals;          ///< their relative residuals, increasing
 };
 
-/// A net of geometric radii around the best single head, every tuple's w by least squares, and the
-/// best few tuples moved along the hull to the nearest minimum [mha 18].
+/// Searches a net of geometric radii around the best single head, with every tuple's w by least
+/// squares, and moves the best few tuples along the hull to the nearest minimum [mha 18].
 [[nodiscard]] NetSearch search_net(const Subset& sample, const Hull& hull, int heads,
                                    const Context& context);
 

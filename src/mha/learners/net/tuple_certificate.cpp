@@ -9,7 +9,7 @@ namespace {
 using numerics::LinearProgram;
 using numerics::unbounded;
 
-/// max y . (u - v) with Z^T (u - v) = 0 and sum (u + v) <= 1: the dual, whose basis is small.
+/// The dual, max y . (u - v) with Z^T (u - v) = 0 and sum (u + v) <= 1, whose basis is small.
 LinearProgram dual_program(const Matrix& z) {
   const auto rows = static_cast<std::size_t>(z.rows());
   const auto unknowns = static_cast<std::size_t>(z.cols());

@@ -11,11 +11,11 @@ namespace onset::mha {
 /// |lambda|_1 <= 1 and Z^T lambda = 0, no w explains the labels within less than y . lambda.
 struct TupleCertificate {
   double tau = 0.0;    ///< the largest over outputs; negative when Clp failed
-  int output = 0;      ///< where it is
-  Vector multipliers;  ///< of that output, one per row
+  int output = 0;      ///< the output that has it
+  Vector multipliers;  ///< the multipliers of that output, one per row
 };
 
-/// One linear program per output coordinate.
+/// Solves one linear program per output coordinate.
 [[nodiscard]] TupleCertificate certify_tuple(const Subset& sample,
                                              const std::vector<Vector>& thetas,
                                              const Context& context);

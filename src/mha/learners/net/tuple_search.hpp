@@ -9,19 +9,19 @@ namespace onset::mha {
 /// Points of a net, one per head, and what least squares over w leaves of the labels.
 struct Tuple {
   std::vector<std::size_t> points;
-  double residual = 0.0;  ///< relative
+  double residual = 0.0;  ///< the relative residual
 };
 
-/// Least squares for tuples of net points: the Gram matrix of all features once, then every tuple
-/// is one small solve.
+/// Least squares for tuples of net points: the Gram matrix of all features is computed once, and
+/// every tuple is then one small solve.
 class TupleSearch {
  public:
   TupleSearch(const Subset& sample, const std::vector<Vector>& points, const Context& context);
 
-  /// The best `count` tuples of `heads` different points: all pairs for two heads; for more, the
-  /// best pairs extended one point at a time and improved by exchanges.
+  /// The best `count` tuples of `heads` different points. For two heads all pairs are tried; for
+  /// more, the best pairs are extended one point at a time and improved by exchanges.
   [[nodiscard]] std::vector<Tuple> best(int heads, std::size_t count, const Context& context) const;
-  /// Tuples that the last search solved.
+  /// The number of tuples that the last search solved.
   [[nodiscard]] std::size_t tried() const { return tried_; }
   [[nodiscard]] double residual(const std::vector<std::size_t>& points) const;
 

@@ -7,8 +7,8 @@
 
 namespace onset::mha {
 
-/// The attention of one head: row (example, query) of `attention` has the weights of the keys, row
-/// of `mixed` is attention times tokens, Z in [mha 17].
+/// The attention of one head: row (example, query) of `attention` has the weights of the keys, and
+/// that row of `mixed` is attention times tokens, Z in [mha 17].
 struct HeadFeatures {
   Matrix attention;  ///< rows x tokens
   Matrix mixed;      ///< rows x dim
@@ -17,15 +17,15 @@ struct HeadFeatures {
 /// The features of theta (dim^2 numbers) on all rows of a small sample.
 [[nodiscard]] HeadFeatures head_features(const Subset& sample, const Vector& theta);
 
-/// A layer from its parts.
+/// Makes a layer from its parts.
 [[nodiscard]] Layer to_layer(const std::vector<Vector>& theta, const Matrix& stacked_w);
 [[nodiscard]] std::vector<Vector> thetas_of(const Layer& layer);
 
-/// Least squares of the labels on the features of all heads over the whole sample, by QR: the w of
-/// given theta, phase 6 [mha 20].
+/// Phase 6: the w of given theta, by least squares (QR) of the labels on the features of all heads
+/// over the whole sample [mha 20].
 [[nodiscard]] Layer fit_projections(const Subset& sample, const std::vector<Vector>& thetas);
 
-/// Root mean square of the labels that the layer leaves over the size of the labels.
+/// The root mean square of what the layer leaves of the labels, over the size of the labels.
 [[nodiscard]] double relative_residual(const Subset& sample, const Layer& layer,
                                        const Context& context);
 

@@ -11,7 +11,7 @@ namespace onset::mha {
 namespace {
 
 constexpr double polish_flops = 2e10;      // a Gauss-Newton step with noisy labels
-constexpr double hopeful_progress = 1e-3;  // of a step from geometry that explains little
+constexpr double hopeful_progress = 1e-3;  // progress of a step from geometry that explains little
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void SixPhases::polish() {
     FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, options, context_);
     std::size_t used = small.size();
     if (fit.residual > zero_residual && fit.residual <= max_residual) {
-      // Labels are noisy, or heads are missing: the more examples the better.
+      // Labels are noisy, or heads are missing, so more examples are better.
       const double unknowns = static_cast<double>(out_.heads) * layer.dim * layer.dim;
       const double rows = polish_flops / (2.0 * unknowns * unknowns * layer.dim);
       const Subset large =
@@ -45,7 +45,8 @@ void SixPhases::polish() {
   check_posterior();
 }
 
-/// Slabs once more, with the projections that were found: their agreement constants are known now.
+/// Sculpts slabs once more with the projections that were found, whose agreement constants are now
+/// known.
 void SixPhases::check_posterior() {
   const Matrix sum = sum_of_projections(out_.layer);
   const std::vector<Slab> slabs = sculpt(train_, sum, slabs_.size(), context_);

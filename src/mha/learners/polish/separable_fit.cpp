@@ -108,7 +108,7 @@ Matrix SeparableFit::output_jacobian(Index output) const {
 }
 
 SeparableFit::NormalEquations SeparableFit::normal_equations() const {
-  Context alone;  // one output per task: the products inside run on its own thread
+  Context alone;  // each task has one output, and its products run on its own thread
   alone.stop = context_.stop;
   std::vector<NormalEquations> parts(static_cast<std::size_t>(x_.cols()));
   numerics::parallel_for(context_, parts.size(), [&](std::size_t output) {

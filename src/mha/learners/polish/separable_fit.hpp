@@ -11,10 +11,10 @@ namespace onset::mha {
 /// Theta moves freely, or in the coordinates of a hull.
 class SeparableFit {
  public:
-  /// Subset, hull and context must outlive the fit. `hull` null: theta moves freely.
+  /// Subset, hull and context must outlive the fit. Without a `hull` (null) theta moves freely.
   SeparableFit(const Subset& sample, const Hull* hull, const Context& context);
 
-  /// Puts theta there and solves for w.
+  /// Moves theta to these values and solves for w.
   void move_to(const std::vector<Vector>& thetas);
   /// |Y - Z W| / |Y|.
   [[nodiscard]] double residual() const { return residual_; }
@@ -42,7 +42,7 @@ class SeparableFit {
   Matrix basis_;  // orthonormal columns that span Z
   Matrix w_;
   Matrix left_;
-  std::vector<Matrix> sensitivity_;  // of a head: Cov_p(x) w of every row, rows x dim^2
+  std::vector<Matrix> sensitivity_;  // per head: Cov_p(x) w of every row, rows x dim^2
   double residual_ = 0.0;
 };
 
@@ -59,12 +59,13 @@ struct FitOutcome {
   int evaluations = 0;  ///< evaluations of the residual
 };
 
-/// Levenberg and Marquardt's method from `start`.
+/// Fits by Levenberg and Marquardt's method from `start`.
 [[nodiscard]] FitOutcome fit_layer(const Subset& sample, const std::vector<Vector>& start,
                                    const Hull* hull, const FitOptions& options,
                                    const Context& context);
 
-/// Examples that such a fit should see: equations enough for heads x dim^2 unknowns many times.
+/// The number of examples that such a fit should see: enough equations for heads x dim^2 unknowns
+/// many times over.
 [[nodiscard]] std::size_t fit_examples(const Subset& sample, int heads);
 
 }  // namespace onset::mha

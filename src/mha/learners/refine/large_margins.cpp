@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t rows_per_dim = 40;
 constexpr double row_share = 0.002;
 constexpr int rounds = 30;
-/// Residuals below this share of a label weigh no more than this one.
+/// Residuals below this share of a label weigh no more than one of this size.
 constexpr double residual_floor = 1e-9;
 
 struct Attended {
@@ -21,7 +21,7 @@ struct Attended {
   std::uint16_t token = 0;
 };
 
-/// Margin between the largest logit and the next, and whose it is, for every row.
+/// For every row, the margin between the largest logit and the next, and the token that has it.
 std::vector<Attended> attended_tokens(const Subset& sample, const Matrix& proxy,
                                       const Context& context) {
   const std::size_t tokens = sample.tokens();

@@ -23,7 +23,7 @@ class NonnegativeLeastSquares {
       const Index next = steepest();
       if (next < 0) break;
       closed_[static_cast<std::size_t>(next)] = 1;
-      if (append(next)) descend();  // what depends on the set stays closed for good
+      if (append(next)) descend();  // a member that depends on the set stays closed for good
     }
     return u_;
   }
@@ -101,7 +101,7 @@ class NonnegativeLeastSquares {
   const Matrix& gram_;
   const Vector& right_;
   Vector u_;
-  std::vector<char> closed_;  // in the set, or never to be
+  std::vector<char> closed_;  // whether it is in the set, or never will be
   std::vector<Index> active_;
   Eigen::MatrixXd factor_;
 };
@@ -111,7 +111,7 @@ class NonnegativeLeastSquares {
 Vector minimum_norm_point(const Body& body, double inflation, const Context& context) {
   const Index slabs = body.centre.size();
   const Index unknowns = body.normals.cols();
-  // Constraints G theta >= h, rows scaled to unit normals: from below and from above.
+  // The constraints are G theta >= h from below and from above, with rows scaled to unit normals.
   Matrix columns(2 * slabs, unknowns + 1);
   for (Index s = 0; s < slabs; ++s) {
     const double norm = body.normals.row(s).norm();

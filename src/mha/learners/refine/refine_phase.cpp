@@ -18,12 +18,12 @@
 namespace onset::mha {
 namespace {
 
-constexpr std::size_t slabs_per_unknown = 8;       // sculpted
-constexpr std::size_t body_slabs_per_unknown = 3;  // in linear programs
+constexpr std::size_t slabs_per_unknown = 8;       // how many are sculpted
+constexpr std::size_t body_slabs_per_unknown = 3;  // how many go into linear programs
 constexpr std::size_t min_slabs_per_unknown = 2;
 constexpr double proxy_inflation = 1.1;
 constexpr int max_margin_rounds = 3;
-constexpr double worthwhile_gain = 20.0;  // of a round in the score, for another one
+constexpr double worthwhile_gain = 20.0;  // gain of a round in the score that justifies another
 constexpr double crude_share = 0.05;
 constexpr double margin_share = 0.02;
 
@@ -37,7 +37,7 @@ double median_of(std::vector<double> values) {
 
 }  // namespace
 
-/// Phase 3: proxy and large margins, again with the new estimate where the last round gained much.
+/// Phase 3: proxy and large margins, repeated with the new estimate as long as a round gains much.
 std::optional<Matrix> SixPhases::margin_projection(double inflation) {
   std::optional<Matrix> best;
   double score = out_.phases.front().score.value();
@@ -63,14 +63,14 @@ std::optional<Matrix> SixPhases::margin_projection(double inflation) {
   return best;
 }
 
-/// Fewer slabs do not determine theta.
+/// The least number of slabs that determines theta.
 std::size_t SixPhases::min_slabs() const {
   return min_slabs_per_unknown * train_.dim() * train_.dim();
 }
 
-/// Refuses what sculpting with the present sum of projections left, when that is too little;
-/// `score` is that of the n_f-th best row. Rows that are explained, but by one token alone, give
-/// half-spaces and no slabs.
+/// Refuses when sculpting with the present sum of projections leaves too few slabs; `score` is that
+/// of the n_f-th best row. Rows that are explained by one token alone give half-spaces instead of
+/// slabs.
 void SixPhases::require_slabs(double score) const {
   if (slabs_.size() >= min_slabs()) return;
   std::string cause;

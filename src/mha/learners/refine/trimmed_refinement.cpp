@@ -16,7 +16,7 @@ constexpr double stall = 0.99;
 constexpr double ridge = 1e-6;
 constexpr double min_weight = 1e-4;
 constexpr std::size_t rows_per_unknown = 8;
-/// Rows per unit of parallel work.
+/// The number of rows per unit of parallel work.
 constexpr std::size_t row_chunk = 512;
 
 /// Position of (i, j), i <= j, in a packed symmetric matrix of size dim.
@@ -31,8 +31,8 @@ struct Sums {
 };
 
 /// Rows far above the bar still count a little: the best rows alone may all attend to tokens of one
-/// half space, and then w is free in the direction across it. Falls as the fourth power, faster
-/// than rows grow in number with their score for (m - 1)(k - 1) < 4.
+/// half space, and then w is free in the direction across it. The weight falls as the fourth power,
+/// faster than the number of rows grows with their score for (m - 1)(k - 1) < 4.
 double weight_of(double score, double bar) {
   const double ratio = score / std::max(bar, std::numeric_limits<double>::min());
   const double soft = 1.0 / (1.0 + ratio * ratio);

@@ -11,7 +11,7 @@ struct Projection {
   double score = 0.0;
 };
 
-/// Rows that the refinement ends with: n_f = 8 d^2 / (k - 1).
+/// The number of rows that the refinement ends with, n_f = 8 d^2 / (k - 1).
 [[nodiscard]] std::size_t trimmed_rows(const Subset& sample);
 
 /// The score of the n_f-th best row under w.

@@ -16,19 +16,21 @@
 namespace onset::mha {
 namespace {
 
-constexpr int starts = 3;  // for each number of heads
+constexpr int starts = 3;  // starts for each number of heads
 constexpr int steps = 40;
 constexpr double start_scale = 3.0;  // Frobenius norm of a random theta
 constexpr double explained = 1e-6;   // held-out residual
 constexpr double same_head = 1e-6;
 constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
-constexpr std::size_t looked_at = 200;   // examples, for their agreement constants
+constexpr std::size_t looked_at = 200;   // examples whose agreement constants are computed
 constexpr std::size_t enough_repeats = 10;
-constexpr double clear_difference = 0.1;  // of labels that should be equal, over their size
-constexpr double min_progress = 1e-3;     // of a step: whoever is on the way makes far more
+constexpr double clear_difference =
+    0.1;  // difference of labels that should be equal, over their size
+constexpr double min_progress =
+    1e-3;  // least progress of a step; a fit that is getting somewhere makes far more
 constexpr double budget_flops = 6e10;
-constexpr std::size_t near_share = 50;  // one example in so many has tokens near one another,
-constexpr std::size_t min_near = 30;    // and fewer of them scatter too much to say anything
+constexpr std::size_t near_share = 50;  // one example in this many has tokens near one another,
+constexpr std::size_t min_near = 30;    // and fewer than this many scatter too much to tell
 /// Labels of cancelling projections must shrink there to this share of their size or less, or the
 /// difference does not show.
 constexpr double clear_contrast = 0.8;
@@ -71,7 +73,8 @@ std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
 
 /// How far apart the tokens of an example lie, and how large its label is, both sums of squares.
 struct Spread {
-  double tokens = 0.0;  // of all differences of two tokens: whole, so that equal ones compare equal
+  double tokens =
+      0.0;  // over all pairs of tokens; a whole number, so that equal spreads compare equal
   double label = 0.0;
 };
 
@@ -92,7 +95,8 @@ Spread mean_of(const std::vector<Spread>& spreads) {
 }
 
 /// Where tokens come together, labels tend to x W, which is as large as any label; only if W
-/// vanishes do they shrink, as the differences of the tokens do. Says so when it is seen clearly.
+/// vanishes do they shrink, as the differences of the tokens do. Returns a reason when that is
+/// clearly seen.
 std::optional<std::string> shrinking_labels(const Subset& sample) {
   std::vector<Spread> spreads;
   for (std::size_t n = 0; n < sample.size(); ++n) spreads.push_back(spread_of(sample, n));
@@ -100,7 +104,8 @@ std::optional<std::string> shrinking_labels(const Subset& sample) {
   const auto near = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / near_share);
   std::nth_element(spreads.begin(), near, spreads.end(),
                    [](const Spread& a, const Spread& b) { return a.tokens < b.tokens; });
-  // With all that are as near as the last of them: a choice among equals would favour some labels.
+  // All examples as near as the last one are taken too, since a choice among equals would favour
+  // some labels.
   const double radius = near->tokens;
   std::erase_if(spreads, [radius](const Spread& spread) { return spread.tokens > radius; });
   if (spreads.size() < min_near) return std::nullopt;
@@ -113,7 +118,7 @@ std::optional<std::string> shrinking_labels(const Subset& sample) {
       seen);
 }
 
-/// Two heads whose projections are multiples of one another.
+/// Looks for two heads whose projections are multiples of one another.
 std::optional<std::string> proportional_pair(const Layer& layer) {
   const Index size = static_cast<Index>(layer.dim) * layer.dim;
   for (int i = 1; i < layer.heads; ++i) {
@@ -130,7 +135,8 @@ std::optional<std::string> proportional_pair(const Layer& layer) {
   return std::nullopt;
 }
 
-/// The agreement constant of [mha 8] is zero on every example: no residual shows anything.
+/// Whether the agreement constant of [mha 8] is zero on every example, so that no residual shows
+/// anything.
 bool residuals_are_blind(const Layer& layer, const Subset& sample) {
   double largest = 0.0;
   double size = 0.0;
@@ -141,7 +147,7 @@ bool residuals_are_blind(const Layer& layer, const Subset& sample) {
   return largest <= same_head * size;
 }
 
-/// Labels of examples that are the same up to the symmetries contradict one another.
+/// Whether labels of examples that are the same up to the symmetries contradict one another.
 std::optional<std::string> contradiction(const Examples& examples) {
   const Repeats repeats = compare_repeats(examples, clear_difference);
   if (repeats.count < enough_repeats || 4 * repeats.different < repeats.count) return std::nullopt;

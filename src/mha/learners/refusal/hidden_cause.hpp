@@ -15,8 +15,8 @@ namespace onset::mha {
 [[nodiscard]] std::string hidden_cause(const Subset& train, const Subset& held,
                                        const Context& context);
 
-/// What least squares leaves of the held-out labels with one head more than the layer has, where
-/// that is nothing to rounding.
+/// The held-out residual of least squares with one more head than the layer has, if it is zero to
+/// rounding.
 [[nodiscard]] std::optional<double> one_more_head(const Subset& train, const Subset& held,
                                                   const Layer& layer, const Context& context);
 

@@ -9,8 +9,8 @@ namespace onset::mha {
 using numerics::LinearProgram;
 using numerics::unbounded;
 
-// Solved as its dual, max b.(u - v) with A^T (u - v) = 0 and tau.(u + v) <= 1, whose basis has
-// dim^2 + 1 rows instead of two for every slab; theta is read from the multipliers.
+// The program is solved as its dual, max b.(u - v) with A^T (u - v) = 0 and tau.(u + v) <= 1, whose
+// basis has dim^2 + 1 rows instead of two for every slab; theta is read from the multipliers.
 Inflation least_inflation(const Body& body, const Context& context) {
   const auto slabs = static_cast<std::size_t>(body.centre.size());
   const auto unknowns = static_cast<std::size_t>(body.normals.cols());

@@ -5,8 +5,8 @@
 namespace onset::mha {
 
 /// The least inflation at which the body is not empty, and a point of it there [mha 11]: the linear
-/// program min c with |normals theta - centre| <= c tolerance. Negative when there are no slabs,
-/// when none has a width, or when Clp could not solve it.
+/// program min c with |normals theta - centre| <= c tolerance. It is negative when there are no
+/// slabs, when none has a width, or when Clp could not solve the program.
 struct Inflation {
   double least = -1.0;
   Vector point;

@@ -14,19 +14,20 @@ class RowFit {
  public:
   RowFit(std::size_t tokens, std::size_t dim);
 
-  /// Takes the tokens times W (tokens x dim). False when two tokens can't be told apart.
+  /// Takes the tokens times W (tokens x dim). Returns false when two tokens cannot be told apart.
   bool set_example(const double* token_outputs);
   /// Fits the label of one query.
   void fit(const double* label);
 
-  /// Smallest pivot of the Cholesky factor of M W W^T M^T: stands in for sigma, which is not known.
+  /// The smallest pivot of the Cholesky factor of M W W^T M^T, which stands in for the unknown
+  /// sigma.
   [[nodiscard]] double pivot() const { return pivot_; }
   [[nodiscard]] double residual() const { return residual_; }
   /// residual / pivot, or infinity for attention that leaves the simplex.
   [[nodiscard]] double score() const;
   [[nodiscard]] const std::vector<double>& attention() const { return attention_; }
   [[nodiscard]] const std::vector<double>& residual_vector() const { return left_; }
-  /// Orthonormal basis of the rows of M W: (tokens - 1) x dim.
+  /// An orthonormal basis of the rows of M W, (tokens - 1) x dim.
   [[nodiscard]] const std::vector<double>& basis() const { return basis_; }
 
  private:
@@ -50,8 +51,8 @@ class RowFit {
 [[nodiscard]] std::vector<std::size_t> smallest_rows(const std::vector<double>& scores,
                                                      std::size_t count);
 
-/// Root mean square residual of these rows per coordinate that the fit leaves free: label noise in
-/// them is not much above it.
+/// The root mean square residual of these rows per coordinate that the fit leaves free; label noise
+/// in them is not much above it.
 [[nodiscard]] double residual_of_rows(const Subset& sample, const Matrix& w,
                                       const std::vector<std::size_t>& rows);
 

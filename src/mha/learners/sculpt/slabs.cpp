@@ -14,7 +14,8 @@ constexpr double min_attention = 0.02;
 /// examples decides: the least of them belong to opposite keys, whose slabs span symmetric thetas
 /// only.
 constexpr double rounding_tolerance = 1e-12;
-/// Examples per unit of work: large, so that what units keep is far less than the examples.
+/// The number of examples per unit of work; it is large, so that what units keep is far less than
+/// the examples.
 constexpr std::size_t chunk = 8192;
 
 struct Candidate {
@@ -52,7 +53,7 @@ void add_slabs(const Subset& sample, std::size_t n, std::size_t a, const RowFit&
   for (std::size_t c = 0; c < p.size(); ++c) {
     if (c == e || p[c] < min_attention) continue;
     const std::size_t flips = differing(sample.x(n) + c * dim, sample.x(n) + e * dim, dim);
-    if (flips == 0) continue;  // equal keys: the slab says nothing of theta
+    if (flips == 0) continue;  // for equal keys the slab says nothing about theta
     const double tolerance = score * (1.0 / p[c] + 1.0 / p[e]);
     const double norm = 2.0 * std::sqrt(static_cast<double>(dim * flips));
     out.push_back({std::max(tolerance / norm, rounding_tolerance),

@@ -11,7 +11,7 @@ Certificate certificate_of(const Learned& learned, const Examples& examples) {
   out.tokens = examples.tokens;
   out.dim = examples.dim;
   out.digest = digest_of(examples);
-  if (learned.verdict == Verdict::refused) return out;  // claims nothing
+  if (learned.verdict == Verdict::refused) return out;  // a refusal claims nothing
   out.heads = learned.layer.heads;
   out.layer_digest = digest_of(learned.layer);
   out.geometry_digest = digest_of(learned.geometry);

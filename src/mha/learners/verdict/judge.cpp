@@ -31,7 +31,8 @@ void SixPhases::compare_with_all() {
   out_.first_disagreeing = all.first;
 }
 
-/// Geometry alone is off by more on some examples than on others, which says nothing of labels.
+/// Whether single examples can be judged: geometry alone is off by more on some examples than on
+/// others, which says nothing about labels.
 bool SixPhases::judges_single_examples() const {
   return options_.polish || out_.residual <= zero_residual;
 }
@@ -43,7 +44,7 @@ std::string SixPhases::disagreement() const {
       out_.disagreeing, train_.examples->count, out_.first_disagreeing);
 }
 
-/// Why the polish leaves something: examples that are there twice tell noise from the rest.
+/// Why the polish leaves a residual; examples that occur twice tell noise from other causes.
 std::string SixPhases::leftover_cause() const {
   if (single_precision_) return "labels are rounded to float32; write Y.npy as float64";
   const Repeats repeats = compare_repeats(*train_.examples, max_over_noise * out_.residual);

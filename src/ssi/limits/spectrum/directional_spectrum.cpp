@@ -21,7 +21,7 @@ constexpr double threshold = 6.0;
 constexpr double visible_part = 1e-2;
 
 struct Sums {
-  double first = 0.0;   ///< of g
+  double first = 0.0;   ///< the mean of g
   double second = 0.0;  ///< the mean of g^2
   std::vector<double> moment;
   std::vector<double> square;
