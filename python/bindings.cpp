@@ -1,5 +1,5 @@
-// The module onset._onset: the catalogue and run(), as plain Python values. What users see is made
-// of them in __init__.py; no verb is named here.
+// The module onset._onset has the catalogue and run(), as plain Python values. __init__.py makes
+// what users see from them; no verb is named here.
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace onset;
 
-/// How often a run looks for Ctrl-C and the time limit.
+/// How often a run checks for Ctrl-C and the time limit.
 constexpr auto poll_interval = std::chrono::milliseconds(50);
 constexpr int most_threads = 4096;  // as in the command
 
@@ -148,7 +148,7 @@ py::list verbs() {
   return out;
 }
 
-/// Runs in a thread of its own, so that this one can see Ctrl-C and the time limit.
+/// A run in a thread of its own, so that this one can see Ctrl-C and the time limit.
 class BackgroundRun {
  public:
   BackgroundRun(const Verb& verb, const Call& call, int threads)
@@ -185,7 +185,7 @@ class BackgroundRun {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  std::jthread worker_;  // last: it uses the others
+  std::jthread worker_;  // comes last, since it uses the others
 };
 
 void check_limits(std::optional<int> threads, std::optional<double> max_seconds) {

@@ -9,10 +9,10 @@ constexpr double keep_first = 0.9;
 constexpr double keep_second = 0.999;
 constexpr float floor_of_root = 1e-8F;
 
-/// One step's numbers, the same for all that is trained.
+/// The numbers of one step, which are the same for all that is trained.
 struct Factors {
-  float shrink;        ///< by weight decay
-  float rate;          ///< over the bias correction of the first moment
+  float shrink;        ///< the factor of weight decay
+  float rate;          ///< the rate over the bias correction of the first moment
   float root_of_bias;  ///< square root of the bias correction of the second
 };
 

@@ -13,13 +13,13 @@ struct Trained {
 };
 
 /// AdamW (Loshchilov and Hutter 2019) with the usual moments 0.9, 0.999 and 1e-8 [smi 81].
-/// LibTorch's own goes through memory a dozen times per step; with the embedding's million numbers
-/// that is half of a run, and this takes one pass.
+/// LibTorch's own goes through memory a dozen times per step, which with the embedding's million
+/// numbers is half of a run; this takes one pass.
 class AdamW {
  public:
   AdamW(double rate, double decay) : rate_(rate), decay_(decay) {}
 
-  /// The same numbers in the same order every time.
+  /// Every step must get the same numbers in the same order.
   void step(std::span<const Trained> all);
 
  private:

@@ -1,4 +1,4 @@
-// onset-text: trains transformers on text for `onset smi text`, which starts it. Reads a job from
+// onset-text trains transformers on text for `onset smi text`, which starts it. It reads a job from
 // standard input and writes a line for everything that happens.
 #include <atomic>
 #include <cstdio>
@@ -13,7 +13,7 @@
 namespace onset::text {
 namespace {
 
-/// Lines reach the other side whole and at once.
+/// Writes a line so that it reaches the other side whole and at once.
 void say(const smi::TextMessage& message) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -17,12 +17,12 @@ namespace {
 
 using smi::TextMessage;
 
-/// Questions that are answered at a time; any number gives the same answers.
+/// The number of questions that are answered at a time; any number gives the same answers.
 constexpr std::size_t test_batch = 64;
-/// Steps between two signs of life.
+/// The number of steps between two signs of life.
 constexpr std::int64_t steps_between_signs = 20;
-/// Training that makes the loss of an epoch this many times what it was before the first step, or
-/// what guessing gives, is no training.
+/// A run has diverged when the loss of an epoch is this many times what it was before the first
+/// step, or what guessing gives.
 constexpr double diverged_factor = 2.0;
 
 /// Mean and standard error of losses over questions.
@@ -145,7 +145,7 @@ class Run {
   }
 
  private:
-  /// False when the run has diverged.
+  /// Returns false when the run has diverged.
   bool train_epoch() {
     const auto order = shuffled(job_.corpus.train.size(), order_);
     LossMeter of_epoch;

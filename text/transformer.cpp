@@ -10,7 +10,7 @@
 namespace onset::text {
 namespace {
 
-/// A trained tensor of `scale` times what the stream draws.
+/// Makes a trained tensor of `scale` times what the stream draws.
 template <class Draw>
 torch::Tensor drawn(std::int64_t rows, std::int64_t columns, double scale, const Draw& draw) {
   std::vector<double> values(static_cast<std::size_t>(rows * columns));
@@ -62,7 +62,7 @@ Transformer::Transformer(const smi::TextOptions& options, const smi::TextCorpus&
                              normal("text weights " + std::to_string(l))));
     biases_.push_back(zeros(options.width));
   }
-  // Uniform up to one over the root of the inputs, as linear layers usually start.
+  // The readout starts uniform up to one over the root of the inputs, as linear layers usually do.
   const double bound = 1.0 / std::sqrt(static_cast<double>(options.embedding));
   readout_ = drawn(corpus.classes, options.embedding, bound, [&](std::vector<double>& values) {
     numerics::Stream(options.seed, "text readout", index).uniform(values);

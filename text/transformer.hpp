@@ -23,7 +23,7 @@ struct Batch {
 /// Attention layers with tied weights between an embedding and a linear readout [smi 80].
 class Transformer {
  public:
-  /// Weights from the streams of this run.
+  /// Draws the weights from the streams of this run.
   Transformer(const smi::TextOptions& options, const smi::TextCorpus& corpus, std::int64_t run);
 
   /// Scores of the classes, questions x classes.

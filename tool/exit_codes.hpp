@@ -2,7 +2,7 @@
 
 namespace onset::tool {
 
-/// What the command tells the shell; users' scripts rely on these.
+/// The exit codes of the command; users' scripts rely on them.
 enum ExitCode : int {
   exit_ok = 0,
   exit_internal = 1,

@@ -59,9 +59,9 @@ int dispatch(Arguments arguments) {
                                     fmt::join(names, ", "), suggestion(name, names)));
 }
 
-/// OpenBLAS starts threads of its own as soon as it is loaded, which wait for ever where a limit on
-/// memory leaves no room for their buffers. It is asked not to before it is loaded: by starting
-/// this program once more. Nothing of ours uses those threads.
+/// OpenBLAS starts threads of its own as soon as it is loaded, which wait forever where a limit on
+/// memory leaves no room for their buffers. It has to be told not to before it is loaded, which
+/// means starting this program once more. Nothing of ours uses those threads.
 void leave_out_blas_threads(char** argv) {
   constexpr const char* name = "OPENBLAS_NUM_THREADS";
   rlimit memory{};

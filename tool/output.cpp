@@ -14,7 +14,7 @@
 namespace onset::tool {
 namespace {
 
-/// Longer messages repeat something endless; their beginning and end say enough.
+/// The longest message. Longer ones repeat some very long text; their beginning and end say enough.
 constexpr std::size_t longest_message = 4000;
 
 }  // namespace
@@ -24,8 +24,8 @@ void secure_standard_streams() {
   std::signal(SIGXFSZ, SIG_IGN);
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free number is the closed one. Opened for the wrong direction on purpose: writing
-    // to a stdout that is not there still fails.
+    // The lowest free number is that of the closed stream. It is opened for the wrong direction on
+    // purpose, so that writing to a closed stdout still fails.
     if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
@@ -46,7 +46,7 @@ void say(std::string_view message) noexcept {
   try {
     const std::string line = "onset: " + printable(message, longest_message) + "\n";
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
-  } catch (...) {  // out of memory: the exit code has to do
+  } catch (...) {  // memory is exhausted, and the exit code has to suffice
   }
 }
 

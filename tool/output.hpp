@@ -5,7 +5,8 @@
 
 namespace onset::tool {
 
-/// The reader of our output has gone (`onset list | head -1`); not worth a message.
+/// Thrown when the reader of our output has gone (`onset list | head -1`), which is not worth a
+/// message.
 class ReaderGone : public std::runtime_error {
  public:
   ReaderGone() : std::runtime_error("standard output: nobody reads it any more") {}

@@ -30,7 +30,7 @@ void ProgressBar::show(double fraction, std::string_view what) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + redraw_interval;
-  // Written so that NaN becomes 0.
+  // This is written so that NaN becomes 0.
   const double shown = fraction > 0.0 ? std::min(fraction, 1.0) : 0.0;
   const int filled = static_cast<int>(shown * bar_width);
   std::string line =

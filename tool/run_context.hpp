@@ -11,14 +11,14 @@
 namespace onset::tool {
 
 /// What the command does around a computation: while it lives there is a progress bar, and Ctrl-C
-/// and the time limit request a stop. One at a time; not to be kept for the output, since a signal
-/// then should end the process.
+/// and the time limit request a stop. There is one at a time. It must not live on during the
+/// output, when a signal should end the process.
 class RunContext {
  public:
   explicit RunContext(const CommonOptions& options);
 
   [[nodiscard]] const Context& context() const { return context_; }
-  /// Clears the line for what is said meanwhile.
+  /// Clears the line for messages.
   void hide_bar() { bar_.clear(); }
   /// What asked the run to stop; none when nothing did.
   [[nodiscard]] StopCause stop_cause() const { return watch_.cause(); }

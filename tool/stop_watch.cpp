@@ -35,8 +35,8 @@ void send(char byte) {
 
 extern "C" void on_signal(int signal) {
   const int saved = errno;
-  // A terminal that closes says so twice, through the shell and through the system; that is not the
-  // impatience of a second Ctrl-C.
+  // A terminal that closes sends the signal twice, through the shell and through the system; this
+  // is not the impatience of a second Ctrl-C.
   if (signal == SIGHUP) hung_up = true;
   if (signals_seen.fetch_add(1) > 0 && signal != SIGHUP) _exit(exit_interrupted);
   send(signal_byte);
@@ -47,7 +47,7 @@ extern "C" void on_signal(int signal) {
 constexpr std::array<int, 3> stop_signals{SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, stop_signals.size()> old_actions;
 
-/// Milliseconds until the deadline for poll(); -1: wait for ever.
+/// The milliseconds until the deadline for poll(); -1 means to wait forever.
 int poll_timeout(std::optional<Clock::time_point> deadline) {
   if (!deadline) return -1;
   const std::chrono::duration<double, std::milli> left = *deadline - Clock::now();
@@ -69,7 +69,7 @@ StopWatch::StopWatch(std::optional<double> max_seconds) {
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
     sigaction(stop_signals[i], &action, &old_actions[i]);
-    // nohup: whoever asked for the closing of the terminal to be ignored meant it.
+    // With nohup somebody asked that the closing of the terminal be ignored, and meant it.
     const bool no_hang_up = stop_signals[i] == SIGHUP && old_actions[i].sa_handler == SIG_IGN;
     if (no_hang_up) sigaction(SIGHUP, &old_actions[i], nullptr);
   }
@@ -77,7 +77,7 @@ StopWatch::StopWatch(std::optional<double> max_seconds) {
 }
 
 StopWatch::~StopWatch() {
-  // The second word of a terminal that closes must not cut off what is still to be written.
+  // The second signal of a terminal that closes must not cut off what is still to be written.
   if (hung_up) old_actions.back().sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
     sigaction(stop_signals[i], &old_actions[i], nullptr);
@@ -91,7 +91,7 @@ StopWatch::~StopWatch() {
 void StopWatch::watch(std::optional<double> max_seconds) {
   std::optional<Clock::time_point> deadline;
   if (max_seconds) {
-    constexpr double a_century = 3e9;  // what the clock can count to
+    constexpr double a_century = 3e9;  // the clock can count this far
     deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(std::min(*max_seconds, a_century)));
   }

@@ -10,7 +10,8 @@ namespace onset::tool {
 enum class StopCause { none, signal, time_limit };
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP (unless it was ignored) and the time limit, if there is
-/// one, request a stop; a second SIGINT or SIGTERM ends the process at once. One at a time.
+/// one, request a stop; a second SIGINT or SIGTERM ends the process at once. There is one at a
+/// time.
 class StopWatch {
  public:
   explicit StopWatch(std::optional<double> max_seconds);

@@ -1,5 +1,5 @@
-// Writes src/aim/model/channels/hardmax/table.inc to standard output; takes some twenty minutes of
-// one core.
+// Writes src/aim/model/channels/hardmax/table.inc to standard output, in some twenty minutes of one
+// core.
 //   g++ -std=c++20 -O3 -Iinclude -Isrc tools/generate_hardmax.cpp LIBONSET -lfmt -lhwy -pthread
 //   ./a.out > src/aim/model/channels/hardmax/table.inc
 #include <cstdio>

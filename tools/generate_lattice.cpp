@@ -1,4 +1,4 @@
-// Writes src/numerics/lattice_generators.inc to standard output; takes a few minutes.
+// Writes src/numerics/lattice_generators.inc to standard output, in a few minutes.
 //   g++ -std=c++20 -O3 -Isrc tools/generate_lattice.cpp -o generate_lattice
 //   ./generate_lattice > src/numerics/lattice_generators.inc
 #include <cstdio>

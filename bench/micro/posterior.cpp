@@ -1,4 +1,4 @@
-// One two-token posterior (both halves) against inner nodes: items are nodes.
+// Times one two-token posterior (both halves) against the number of inner nodes; items are nodes.
 #include <benchmark/benchmark.h>
 
 #include "onset/smi/model/posterior.hpp"

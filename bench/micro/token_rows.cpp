@@ -1,4 +1,4 @@
-// The two products with the inputs in one pass of message passing, against plain reading of the
+// Times the two products with the inputs in one pass of message passing, and plain reading of the
 // same memory: bytes per second of each, in one run.
 #include <benchmark/benchmark.h>
 
@@ -24,7 +24,7 @@ struct Inputs {
   std::vector<double> x, w, sum, fields;
 };
 
-/// Adds all numbers up in eight lanes: as fast as memory gives them.
+/// Adds all numbers up in eight lanes, as fast as memory delivers them.
 void read_only(benchmark::State& state) {
   const Inputs in(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-// Vectorised elementary functions against the standard library's, element by element.
+// Times vectorised elementary functions and those of the standard library, element by element.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

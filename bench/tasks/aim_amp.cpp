@@ -1,5 +1,6 @@
-// One iteration of message passing beside its two matrix products alone: the ratio stays below two
-// for alpha d of 10 and more. And the job users run most: a curve of 256 points.
+// Times one iteration of message passing beside its two matrix products alone: the ratio stays
+// below two for alpha d of 10 and more. It also times the job that users run most, a curve of 256
+// points.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The job users run: a curve of sixty sample ratios beside one of two. The expectations are shared,
-// so the ratio of the times stays near one.
+// Times a job that users run, a curve of sixty sample ratios, beside one of two. The expectations
+// are shared, so the ratio of the times stays near one.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Online SGD of two-token attention at d = 1000 beside the random numbers that it needs: each
-// engine is to take at most twice as long as drawing them. ssi_sgd.py adds a plain NumPy loop.
+// Times online SGD of two-token attention at d = 1000 beside the random numbers that it needs: each
+// engine should take at most twice as long as drawing them. ssi_sgd.py adds a plain NumPy loop.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -35,7 +35,7 @@ ssi::SgdOptions options(std::int64_t steps, std::int64_t runs) {
   return o;
 }
 
-/// Counted as steps times runs.
+/// The items are steps times runs.
 void chain(benchmark::State& state) {
   const auto m = model();
   for (auto _ : state)
@@ -43,7 +43,7 @@ void chain(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * chain_steps * chain_runs);
 }
 
-/// Five normals and one chi-square a step, eight steps of 64 runs at once.
+/// Draws five normals and one chi-square a step, for eight steps of 64 runs at once.
 void chain_draws(benchmark::State& state) {
   constexpr std::size_t row = 8 * 64;
   std::vector<double> normals(5 * row);
@@ -71,7 +71,7 @@ void full(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * full_steps * full_runs);
 }
 
-/// Two tokens of d single-precision normals a step.
+/// Draws two tokens of d single-precision normals a step.
 void full_draws(benchmark::State& state) {
   std::vector<float> x(2 * dim);
   numerics::NormalStream stream(1, "bench");

@@ -4,8 +4,8 @@
 
 namespace onset::report {
 
-/// gnuplot is not there or did not draw. The numbers are unharmed, unlike when files cannot be
-/// written.
+/// Thrown when gnuplot is missing or did not draw. The numbers are unharmed, unlike when files
+/// cannot be written.
 class DrawingFailed : public IoError {
  public:
   explicit DrawingFailed(const std::string& message) : IoError("gnuplot", message) {}

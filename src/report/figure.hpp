@@ -10,7 +10,8 @@
 
 namespace onset::report {
 
-/// The figure files (*.toml) of the folders, sorted by id; of two with one id the first folder's.
+/// The figure files (*.toml) of the folders, sorted by id; if two have the same id, the first
+/// folder's counts.
 [[nodiscard]] std::vector<std::filesystem::path> list_figures(
     const std::vector<std::filesystem::path>& folders);
 
@@ -29,7 +30,7 @@ struct FigureFiles {
 /// Where and with what a figure is drawn.
 struct DrawOptions {
   std::filesystem::path folder;   ///< made when it is not there
-  std::filesystem::path overlay;  ///< folder with other people's CSV files; empty: no overlays
+  std::filesystem::path overlay;  ///< folder with other people's CSV files; empty for no overlays
   FigureOptions computed;         ///< for the manifest
   std::string simd;               ///< instruction set, for the manifest
   std::stop_token stop{};         ///< ends the drawing

@@ -16,7 +16,7 @@ namespace onset::report {
 struct FigureOptions {
   bool quick = false;     ///< the coarser parameters of the figure file
   bool full = false;      ///< its full size, where the usual one is reduced
-  std::int64_t seed = 1;  ///< of every run that does not fix its own
+  std::int64_t seed = 1;  ///< the seed of every run that does not fix its own
   bool retry = false;     ///< compute again what failed, was refused or did not converge
 };
 
@@ -28,7 +28,7 @@ struct RunData {
   ResultStatus status = ResultStatus::ok;  ///< interrupted when points are missing
   std::string reason;                      ///< what is wrong with the first such point
   std::size_t computed = 0;                ///< points that were not in the store before
-  double seconds = 0.0;                    ///< that the points took, whenever they were computed
+  double seconds = 0.0;  ///< the time that the points took, whenever they were computed
 };
 
 struct FigureData {

@@ -40,7 +40,7 @@ enum class Colour { black, blue, vermillion, green, purple, orange, sky, grey };
 
 /// How something is drawn. Labels of all kinds may use gnuplot's markup: Q_{11}, 10^{-3}.
 struct Look {
-  std::string label;  ///< in the key; empty: not there
+  std::string label;  ///< its text in the key; empty if it is not there
   LineStyle style = LineStyle::line;
   Mark mark = Mark::circle;
   Colour colour = Colour::black;
@@ -57,8 +57,9 @@ struct Series {
   std::vector<std::string> group;
   Look look;
   Place place;
-  std::string x_over{};  ///< a column that x is divided by; empty: none
-  /// The curves of a group look alike, and the first one's label stands for all: repeated runs.
+  std::string x_over{};  ///< a column that x is divided by; may be empty
+  /// Whether the curves of a group look alike, as for repeated runs; the first one's label then
+  /// stands for all.
   bool alike = false;
 };
 
@@ -75,8 +76,8 @@ struct Map {
   std::optional<double> max;
   bool log = false;
   std::vector<double> contours;    ///< levels at which lines are drawn
-  int contour_count = 0;           ///< about so many at round levels, when no levels are given
-  std::vector<std::string> words;  ///< fixes order and colours; empty: as they come
+  int contour_count = 0;           ///< about how many at round levels, when no levels are given
+  std::vector<std::string> words;  ///< their order and colours; empty means as they come
   Place place;
 };
 
@@ -101,7 +102,7 @@ struct Overlay {
   std::string file;  ///< a CSV file in the folder given with --overlay
   std::string x;
   std::string y;
-  std::string error;  ///< column with the error of y; empty: none
+  std::string error;  ///< the column with the error of y; may be empty
   Look look;
   Place place;
 };
@@ -139,7 +140,7 @@ struct FigureSpec {
 /// The same from a file; throws IoError when it cannot be read.
 [[nodiscard]] FigureSpec read_figure(const std::filesystem::path& file);
 
-/// Takes the published variants out of a figure, and what is drawn of them.
+/// Removes the published variants from a figure, and what is drawn of them.
 void drop_published(FigureSpec& spec);
 
 }  // namespace onset::report

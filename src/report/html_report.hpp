@@ -10,8 +10,9 @@
 namespace onset::report {
 
 struct HtmlOptions {
-  std::string study;             ///< name of the only study to show; empty: all of them
-  std::size_t max_rows = 2'000;  ///< of a table; browsers become slow beyond a few thousand
+  std::string study;  ///< the name of the only study to show; empty means all
+  std::size_t max_rows =
+      2'000;  ///< the most rows of a table; browsers are slow beyond a few thousand
 };
 
 /// One page that needs nothing else, neither files nor a network: what was run, figures, tables

@@ -19,7 +19,7 @@ bool is_control(char c) {
   return code < 0x20U || code == 0x7FU;
 }
 
-/// $'a\x0ab', which the shells that people use know.
+/// The word in the form $'a\x0ab', which all common shells know.
 std::string escaped_word(const std::string& text) {
   std::string out = "$'";
   for (const char c : text) {
@@ -44,7 +44,8 @@ std::string shell_words(const std::string& text) {
   return out;
 }
 
-/// "--seed 1". Two hyphens at the beginning of a value would read as the next option.
+/// An option such as "--seed 1". Two hyphens at the beginning of a value would read as the next
+/// option.
 std::string option_words(const std::string& name, const std::string& value) {
   return shell_word("--" + name) + (value.starts_with("--") ? "=" : " ") + shell_word(value);
 }
@@ -61,7 +62,7 @@ std::string shell_word(const std::string& text) {
            std::string_view("-_.,:/+=@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-  // A control character that is pasted into a terminal is a key pressed, in quotes or not.
+  // A control character that is pasted into a terminal acts as a key press, in quotes or not.
   if (std::any_of(text.begin(), text.end(), is_control)) return escaped_word(text);
   std::string out = "'";
   for (const char c : text) {

@@ -8,12 +8,12 @@
 
 namespace onset::report {
 
-/// "skip = 0.5, tokens = 2"; "" without axes.
+/// The axes of a point, such as "skip = 0.5, tokens = 2"; "" without axes.
 [[nodiscard]] std::string axis_text(const std::vector<std::string>& axes,
                                     const std::vector<Value>& values);
 
 /// The command line that computes a point, quoted for a shell: `onset smi curve --alpha 0.1,0.2`.
-/// Parameters that have their default may be left out: those in `defaults` (null: none is).
+/// Parameters with the value that they have in `defaults` are left out (none if that is null).
 [[nodiscard]] std::string command_line(const std::string& command, const Parameters& parameters,
                                        const Verb* defaults);
 

@@ -18,7 +18,8 @@ std::size_t character_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0U) != 0x80U) return 0;
   }
-  // Longer than necessary, halves of UTF-16 pairs, and beyond the last code point.
+  // Invalid are forms longer than necessary, halves of UTF-16 pairs, and numbers beyond the last
+  // code point.
   const unsigned second = length > 1 ? byte(1) : 0;
   if (lead == 0xE0U && second < 0xA0U) return 0;
   if (lead == 0xEDU && second >= 0xA0U) return 0;
@@ -27,7 +28,8 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-/// Control characters, and the two code points that XML forbids besides.
+/// Whether a character is shown: control characters are not, nor the two other code points that XML
+/// forbids.
 bool is_shown(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) {

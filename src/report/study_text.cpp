@@ -22,7 +22,7 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-/// Shortest digits that read back to the same bits, and always a real number to TOML.
+/// Writes the fewest digits that read back to the same bits, and always a real number to TOML.
 std::string real_text(double x) {
   const std::string text = fmt::format("{}", x);
   const bool whole = text.find_first_not_of("-0123456789") == std::string::npos;

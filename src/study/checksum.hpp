@@ -6,8 +6,8 @@
 
 namespace onset::study {
 
-/// SHA-256 of a sequence of fields: texts with their lengths, so that no two sequences look alike,
-/// and numbers with all their digits.
+/// SHA-256 of a sequence of fields. Texts are hashed with their lengths, so that no two sequences
+/// look alike, and numbers with all their digits.
 class Checksum {
  public:
   void add(std::string_view text);

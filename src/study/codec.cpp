@@ -16,7 +16,7 @@ namespace {
 
 Json encode_real(double x) {
   if (std::isfinite(x)) return x;
-  return Json{{"real", fmt::format("{}", x)}};  // with the sign of a NaN, which CSV shows
+  return Json{{"real", fmt::format("{}", x)}};  // keeps the sign of a NaN, which CSV shows
 }
 
 double decode_real(const Json& json) {

@@ -7,7 +7,7 @@
 #include "onset/study/store.hpp"
 
 /// JSON that brings every value back with its kind and all its bits: whole numbers, reals (always
-/// with a point or exponent), {"real": "nan"} for what JSON has no number for, [value, error] for
+/// with a point or exponent), {"real": "nan"} for numbers that JSON lacks, [value, error] for
 /// estimates. Decoders throw some std::exception on anything else, which callers turn into IoError.
 namespace onset::study::codec {
 
@@ -25,12 +25,13 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Table decode_table(const Json& json);
 [[nodiscard]] std::vector<std::pair<std::string, Cell>> decode_summary(const Json& json);
 
-/// The JSON itself when it is a list: loops over anything else would quietly see one item or none.
+/// Returns the JSON itself if it is a list; loops over anything else would quietly see one item or
+/// none.
 [[nodiscard]] const Json& list_of(const Json& json);
 
 [[nodiscard]] PointStatus decode_status(const std::string& word);
 
-/// One line; bytes that are not UTF-8 are replaced.
+/// Writes one line; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string dump(const Json& json);
 
 }  // namespace onset::study::codec

@@ -19,7 +19,7 @@ PointStatus status_of(ResultStatus status) {
   return PointStatus::failed;
 }
 
-/// Runs the verb; false when it was stopped.
+/// Runs the verb; returns false when it was stopped.
 bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
   const auto failed = [&record](const char* reason) {
     record.status = PointStatus::failed;

@@ -5,7 +5,7 @@
 namespace onset::study {
 
 [[nodiscard]] std::string host_name();
-/// Now in UTC as ISO 8601 writes it, say 2025-11-15T12:00:00Z.
+/// The present time in UTC as ISO 8601 writes it, say 2025-11-15T12:00:00Z.
 [[nodiscard]] std::string utc_now();
 
 }  // namespace onset::study

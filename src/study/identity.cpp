@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t key_digits = 32;
 
-/// -0.0 and 0.0 are one number.
+/// Writes a number so that -0.0 and 0.0 are the same.
 std::string canonical(double x) {
   return fmt::format("{}", x == 0.0 ? 0.0 : x);
 }
@@ -25,7 +25,7 @@ std::string canonical(const Value& value) {
       for (const double x : list) out += canonical(x) + ",";
       return out;
     }
-    // With its length, so that no text can look like the beginning of the next parameter.
+    // The length is included, so that no text can look like the beginning of the next parameter.
     std::string operator()(const std::string& text) const {
       return fmt::format("t{}:{}", text.size(), text);
     }
@@ -38,7 +38,8 @@ std::string canonical(const Value& value) {
 std::string identity(const Verb& verb, const Parameters& parameters) {
   std::string text = fmt::format("{}\nmethod {}\n", verb.full_name(), verb.method);
   for (const auto& [name, value] : parameters.values()) {
-    // What has no value is left out: a verb may get another option without losing its old results.
+    // Parameters without a value are left out, so that a verb may get another option without losing
+    // its old results.
     if (std::holds_alternative<std::monostate>(value)) continue;
     text += fmt::format("{}={}\n", name, canonical(value));
   }

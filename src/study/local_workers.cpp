@@ -18,7 +18,7 @@ class LocalWorkers final : public Workers {
         context_(context),
         forward_stop_(context.stop, [this] { stop_.request_stop(); }) {
     context_.stop = stop_.get_token();
-    context_.progress = nullptr;  // it is for the thread that called the sweep
+    context_.progress = nullptr;  // progress is for the thread that called the sweep
   }
 
   LocalWorkers(const LocalWorkers&) = delete;
@@ -65,7 +65,8 @@ class LocalWorkers final : public Workers {
   std::mutex mutex_;
   std::condition_variable some_finished_;
   std::deque<Finished> finished_;
-  std::map<std::size_t, std::jthread> running_;  // last: joined before the rest goes
+  std::map<std::size_t, std::jthread>
+      running_;  // comes last, so that threads are joined before the rest is destroyed
 };
 
 }  // namespace

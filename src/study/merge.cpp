@@ -11,7 +11,7 @@
 namespace onset::study {
 namespace {
 
-/// "smi curve (alpha = 0.1, layers = 2)".
+/// The name of a point, such as "smi curve (alpha = 0.1, layers = 2)".
 std::string name_of(const PointRecord& record) {
   std::vector<std::string> values;
   for (const auto& [name, value] : record.parameters.values()) {
@@ -20,7 +20,7 @@ std::string name_of(const PointRecord& record) {
   return fmt::format("{} ({})", record.command, fmt::join(values, ", "));
 }
 
-/// The result without how it went.
+/// The result without the details of its run.
 std::string result_of(const PointRecord& record) {
   return codec::dump({codec::encode(record.table), codec::encode(record.summary)});
 }
@@ -29,7 +29,7 @@ std::string cell_text(const Cell& cell) {
   return codec::dump(codec::encode(cell));
 }
 
-/// "row 2, alpha: [0.5,0.1] and [0.6,0.1]", the first difference of two results.
+/// The first difference of two results, such as "row 2, alpha: [0.5,0.1] and [0.6,0.1]".
 std::string first_difference(const PointRecord& a, const PointRecord& b) {
   const std::size_t rows = std::min(a.table.rows().size(), b.table.rows().size());
   for (std::size_t r = 0; r < rows; ++r) {

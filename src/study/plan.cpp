@@ -32,7 +32,7 @@ std::string message_of(const InvalidArgument& error) {
   return text.starts_with("--") ? text.substr(2) : text;
 }
 
-/// Builds the plan of one study; every check knows the place that it speaks of.
+/// Builds the plan of one study; every check knows the place that it complains about.
 class Planner {
  public:
   Planner(const Study& study, std::span<const Verb> verbs)
@@ -164,7 +164,8 @@ class Planner {
     return choice;
   }
 
-  /// The point as the command would settle it: what depends on an axis is filled for its value.
+  /// The point as the command would settle it: fields that depend on an axis are filled for its
+  /// value.
   [[nodiscard]] Point settled(const std::vector<std::size_t>& choice) const {
     Point point;
     std::map<std::string, Value> given = fixed_;
@@ -184,7 +185,7 @@ class Planner {
     return point;
   }
 
-  /// Where the value of an option stands that a point was refused for.
+  /// The place of the value of the option because of which a point was refused.
   [[nodiscard]] const io::Place& place_of_field(const std::string& option,
                                                 const std::vector<std::size_t>& choice) const {
     const std::string name = option.starts_with("--") ? option.substr(2) : option;

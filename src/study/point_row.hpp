@@ -32,7 +32,7 @@ inline constexpr std::string_view point_columns =
     "seconds, threads, host, finished";
 inline constexpr int point_column_count = 15;
 
-/// action(field) for every field, in the order of `point_columns`.
+/// Calls action(field) for every field, in the order of `point_columns`.
 template <class Row, class Action>
 void for_each_column(Row& row, Action action) {
   action(row.key);
@@ -56,7 +56,7 @@ void for_each_column(Row& row, Action action) {
 /// Throws some std::exception when a field does not hold what it must.
 [[nodiscard]] PointRecord from_row(const PointRow& row);
 
-/// What makes a row that was changed by others, or damaged, stand out.
+/// The checksum by which a row that was changed by others, or damaged, stands out.
 [[nodiscard]] std::string checksum(const PointRow& row);
 
 }  // namespace onset::study

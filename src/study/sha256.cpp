@@ -9,7 +9,7 @@
 namespace onset::study {
 namespace {
 
-// First 32 bits of the fractional parts of the cube roots of the first 64 primes.
+// These are the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, 64> round_constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -55,7 +55,7 @@ void add_block(State& state, const char* block) {
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
 }
 
-/// The message, a bit 1, zeros, and its length in bits, in whole blocks.
+/// The message, a bit 1, zeros, and its length in bits, as whole blocks.
 std::string padded(std::string_view message) {
   std::string out(message);
   out += '\x80';

@@ -11,12 +11,12 @@
 namespace onset::study::sqlite {
 namespace {
 
-/// How long to wait for a reader or writer that holds the file; both hold it for moments only.
+/// The longest wait for a reader or writer that holds the file; both hold it for moments only.
 constexpr std::chrono::milliseconds longest_wait{60'000};
-/// Between two tries; a stop request takes effect as soon.
+/// The time between two tries, and until a stop request takes effect.
 constexpr std::chrono::milliseconds wait_between_tries{10};
 
-/// SQLite asks, while another program holds the file, whether to try again.
+/// SQLite calls this while another program holds the file, to ask whether to try again.
 int try_again(void* stop_token, int tries) {
   if (static_cast<const std::stop_token*>(stop_token)->stop_requested()) return 0;
   if (tries * wait_between_tries >= longest_wait) return 0;

@@ -24,14 +24,15 @@ class Statement {
   Statement& bind(int index, std::int64_t whole);
   Statement& bind(int index, double real);
 
-  /// The next row; false when there is none.
+  /// Moves to the next row; returns false when there is none.
   bool step();
-  /// For statements without rows; the values may be bound anew afterwards.
+  /// Runs a statement without rows; its values may be bound anew afterwards.
   void run();
-  /// Back to the start, for values to be bound anew.
+  /// Goes back to the start, so that values can be bound anew.
   void reset() { sqlite3_reset(statement_.get()); }
 
-  // Columns of the row; IoError where one holds another kind of value, as SQLite allows.
+  // The columns of the row. They throw IoError where one holds another kind of value, which SQLite
+  // allows.
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] std::int64_t whole(int column) const;
   [[nodiscard]] double real(int column) const;
@@ -70,11 +71,12 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   std::filesystem::path path_;
-  std::unique_ptr<std::stop_token> stop_;  // where it is known to SQLite, even if this is moved
+  std::unique_ptr<std::stop_token>
+      stop_;  // stays where SQLite knows it, even if this object is moved
   std::unique_ptr<sqlite3, Closer> handle_;
 };
 
-/// All or nothing: rolled back unless committed.
+/// A transaction, which is rolled back unless it is committed.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -19,12 +19,14 @@ using sqlite::Statement;
 
 namespace {
 
-/// A reader needs to write where a killed writer left a half-done transaction to be undone.
+/// A reader must be able to write where a killed writer left an unfinished transaction, so that it
+/// can be undone.
 Database::Mode reading_mode(const std::filesystem::path& path) {
   return access(path.c_str(), W_OK) == 0 ? Database::Mode::write : Database::Mode::read;
 }
 
-/// Full synchronisation, of the folder too, and no shared memory: what network file systems can do.
+/// Asks for full synchronisation, of the folder too, and no shared memory, which network file
+/// systems lack.
 void prepare_for_writing(Database& database) {
   database.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA;");
   Statement check(database, "PRAGMA quick_check(1)");
@@ -33,13 +35,13 @@ void prepare_for_writing(Database& database) {
   }
 }
 
-/// decode() with complaints that name the file and the point or study.
+/// Calls decode(), with errors that name the file and the point or study.
 template <class Decode>
 auto decoded(const std::filesystem::path& path, const std::string& what, Decode decode) {
   try {
     return decode();
   } catch (const std::exception& error) {
-    constexpr std::size_t most = 400;  // parsers repeat what they read
+    constexpr std::size_t most = 400;  // parsers repeat what they read, which may be long
     throw IoError(path.string(),
                   fmt::format("the store is damaged: {}: {}", what, printable(error.what(), most)));
   }
@@ -84,7 +86,7 @@ void Store::File::open_for_writing(std::stop_token stop) {
   const bool exists = std::filesystem::exists(path_, error);
   if (exists) check_store_header(path_);
   lock_.emplace(path_);
-  // Once more under the lock: another writer may have made it meanwhile.
+  // We look once more under the lock, since another writer may have made it meanwhile.
   if (!std::filesystem::exists(path_, error)) make_store(path_);
   database_.emplace(path_, Database::Mode::write, std::move(stop));
   prepare_for_writing(*database_);
@@ -122,7 +124,7 @@ void Store::File::write(const PointRecord& record) {
 
 void Store::File::write(const StudyRecord& study) {
   const StudyRow row = to_row(study);
-  // Kept in place when it is there: studies() goes by the order of first filing.
+  // A study that exists keeps its row, since studies() goes by the order of first filing.
   Statement(*database_,
             "INSERT INTO studies (name, command, source, axes, checksum) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (name) DO UPDATE SET command = excluded.command, "

@@ -14,11 +14,13 @@
 namespace onset::study {
 namespace {
 
-/// "Onst" in SQLite's application_id: the file is ours.
+/// "Onst" in SQLite's application_id marks a file as ours.
 constexpr std::uint32_t application_id = 0x4f6e7374;
-/// In SQLite's user_version; raised when a reader of the version before could not read the file.
+/// The version in SQLite's user_version; it is raised when a reader of the version before could not
+/// read the file.
 constexpr std::uint32_t store_version = 2;
-/// Stores without checksums: read as they are, and given checksums when they are next written.
+/// Stores of this version have no checksums. They are read as they are, and get checksums when they
+/// are next written.
 constexpr std::uint32_t oldest_version = 1;
 
 constexpr const char* schema = R"sql(
@@ -57,7 +59,7 @@ CREATE TABLE study_points (
 ) WITHOUT ROWID;
 )sql";
 
-// Where SQLite's header has these (https://www.sqlite.org/fileformat.html).
+// The places of these numbers in SQLite's header (https://www.sqlite.org/fileformat.html).
 constexpr std::size_t header_bytes = 100;
 constexpr std::size_t version_offset = 60;
 constexpr std::size_t application_offset = 68;
@@ -110,7 +112,7 @@ void make_store(const std::filesystem::path& path) {
     std::filesystem::remove(fresh, ignored);
     std::filesystem::remove(journal, ignored);
   };
-  remove_leftovers();  // of one who was killed here
+  remove_leftovers();  // what a process left that was killed here
   try {
     sqlite::Database database(fresh, sqlite::Database::Mode::create);
     sqlite::Transaction transaction(database);

@@ -16,8 +16,8 @@ namespace {
 /// Whole numbers up to this size are exact in a double.
 constexpr double largest_exact = 9007199254740992.0;
 
-/// The points of a grid string; as whole numbers where all of them are, so that a grid serves for
-/// whole-number parameters too.
+/// The points of a grid string. They become whole numbers if all of them are whole, so that a grid
+/// serves whole-number parameters too.
 std::vector<Value> grid_values(const TomlReader& in, const std::string& key) {
   const std::vector<double> points = in.grid(key);
   const bool whole = std::all_of(points.begin(), points.end(), [](double x) {

@@ -7,11 +7,11 @@
 #include "io/toml_reader.hpp"
 #include "onset/study/study.hpp"
 
-/// Parts of study files, which runs of figures have too. All complain with the place of what is
+/// Parts of study files, which runs of figures have too. All errors state the place of what is
 /// wrong.
 namespace onset::study {
 
-/// The keys `command`, `fixed`, `axes` and `seeds` of a table; others are not looked at.
+/// Reads the keys `command`, `fixed`, `axes` and `seeds` of a table and ignores others.
 [[nodiscard]] Study read_study_keys(const io::TomlReader& in);
 /// The axis of that name, a list or a grid.
 [[nodiscard]] Axis read_axis(const io::TomlReader& in, const std::string& parameter);

@@ -24,7 +24,7 @@ struct StudyRow {
 /// Throws some std::exception when a field does not hold what it must: a value for each axis, say.
 [[nodiscard]] StudyRecord from_row(const StudyRow& row);
 
-/// What makes a study that was changed by others, or damaged, stand out.
+/// The checksum by which a study that was changed by others, or damaged, stands out.
 [[nodiscard]] std::string checksum(const StudyRow& row);
 
 }  // namespace onset::study

@@ -5,7 +5,8 @@
 namespace onset::study {
 namespace {
 
-/// A list of one is the number itself; a longer one is text, as on the command line.
+/// The cell of a value. A list of one number is that number; a longer one is text, as on the
+/// command line.
 Cell cell_of(const Value& value) {
   struct Writer {
     Cell operator()(std::monostate) const { return {}; }

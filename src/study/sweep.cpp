@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long to wait for a point before the stop token and the report are looked at again.
+/// How long to wait for a point before checking the stop token and the report again.
 constexpr std::chrono::milliseconds patience{100};
 
 void count(SweepProgress& progress, PointStatus status) {
@@ -46,7 +46,8 @@ Standing standing(const Plan& plan, const Store& store, const SweepOptions& opti
   return out;
 }
 
-/// False when a stop was requested while another program kept the store locked.
+/// Files a record; returns false when a stop was requested while another program kept the store
+/// locked.
 bool file(Store& store, const PointRecord& record) {
   try {
     store.put(record);
@@ -56,7 +57,7 @@ bool file(Store& store, const PointRecord& record) {
   }
 }
 
-/// Foretells the time left from the estimated work done so far by this sweep.
+/// Predicts the time left from the estimated work that this sweep has done so far.
 class Forecast {
  public:
   Forecast(const Plan& plan, const std::vector<std::size_t>& points) : plan_(plan) {
@@ -75,7 +76,7 @@ class Forecast {
   }
 
  private:
-  /// Never zero, so that points without an estimate count alike.
+  /// The work of a point. It is never zero, so that points without an estimate count alike.
   [[nodiscard]] double work(std::size_t index) const {
     constexpr double least_seconds = 0.01;
     return std::max(plan_.points[index].core_seconds, least_seconds);
@@ -97,7 +98,7 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
                         const SweepOptions& options, const Context& context,
                         const std::function<void(const SweepProgress&)>& report) {
   auto [progress, missing] = standing(plan, store, options);
-  // Cheap ones first: mistakes show early.
+  // Cheap points come first, so that mistakes show early.
   std::stable_sort(missing.begin(), missing.end(), [&](std::size_t a, std::size_t b) {
     return plan.points[a].core_seconds < plan.points[b].core_seconds;
   });

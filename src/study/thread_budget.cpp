@@ -5,8 +5,8 @@
 namespace onset::study {
 namespace {
 
-/// A point with more work than this is run with all threads: run with one, the last ones of a sweep
-/// would keep the other threads waiting for as long.
+/// A point with more work than this runs with all threads; if it ran with one, the last points of a
+/// sweep would keep the other threads waiting for that long.
 constexpr double small_point_seconds = 30.0;
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view first_word = "process ";
 
-/// "process 123 on node7", as the holder wrote it.
+/// The holder as it described itself, such as "process 123 on node7".
 std::string holder(int descriptor) {
   std::string text(256, '\0');
   const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
@@ -27,8 +27,8 @@ std::string holder(int descriptor) {
   return text;
 }
 
-/// Whether a file is a lock: plain, under one name, and empty or as a holder leaves it. Another
-/// file of that name is somebody's, and is neither overwritten nor removed.
+/// Whether a file is a lock: plain, with a single name, and empty or as a holder leaves it. Another
+/// file of that name belongs to somebody, and is neither overwritten nor removed.
 bool is_lock(int descriptor) {
   struct stat opened = {};
   if (fstat(descriptor, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink > 1) {
@@ -49,14 +49,14 @@ bool is_still_there(int descriptor, const std::filesystem::path& path) {
 WriterLock::WriterLock(const std::filesystem::path& store) : path_(store.string() + ".lock") {
   while (!try_lock(store)) {
   }
-  // For the message of a second writer only, so a failure is of no consequence.
+  // This serves only the message of a second writer, so a failure does not matter.
   const std::string text = fmt::format("{}{} on {}", first_word, getpid(), host_name());
   if (ftruncate(descriptor_, 0) == 0) {
     [[maybe_unused]] const ssize_t ignored = pwrite(descriptor_, text.data(), text.size(), 0);
   }
 }
 
-/// False when the file was removed by its last holder while we waited for it.
+/// Returns false when the last holder removed the file while we waited for it.
 bool WriterLock::try_lock(const std::filesystem::path& store) {
   const int descriptor =
       open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -72,7 +72,7 @@ bool WriterLock::try_lock(const std::filesystem::path& store) {
   }
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
-    const std::string who = holder(descriptor);  // nothing yet if it took the lock just now
+    const std::string who = holder(descriptor);  // empty if the holder took the lock just now
     close(descriptor);
     throw IoError(store.string(),
                   error == EWOULDBLOCK
@@ -89,7 +89,7 @@ bool WriterLock::try_lock(const std::filesystem::path& store) {
 
 WriterLock::~WriterLock() {
   if (descriptor_ < 0) return;
-  unlink(path_.c_str());  // while the lock is held: who opened it before tries again
+  unlink(path_.c_str());  // the lock is still held, so whoever opened the file before tries again
   close(descriptor_);
 }
 

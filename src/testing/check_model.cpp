@@ -14,9 +14,10 @@
 namespace onset::testing {
 namespace {
 
-// omega of samples far from the law is this many times wider than any field.
+// For samples far from the law, omega is this many times wider than any field.
 constexpr double far_width = 2.0;
-// Where signs of blocks are flipped: something is known of every block, but not all.
+// The variance at which signs of blocks are flipped: something is known about every block, but not
+// everything.
 constexpr double flip_variance = 0.5;
 
 using Setting = std::vector<double>;  // V of every block
@@ -67,7 +68,7 @@ class Check {
     return make_samples(model_, setting, normals, count);
   }
 
-  // Samples of the law, and the same labels with an omega that has nothing to do with them.
+  // Checks samples of the law, and the same labels with an omega that has nothing to do with them.
   bool values(const Setting& setting) {
     ModelSamples samples = draw(setting, options_.points);
     const std::size_t before = report_.findings.size();
@@ -85,7 +86,7 @@ class Check {
     const ModelStatistics found =
         model_statistics(model_, *posterior_, setting, options_, context_);
     deviations_.insert(deviations_.end(), found.deviations.begin(), found.deviations.end());
-    if (!report_.blocks.empty()) return;  // only the first setting: nothing learned
+    if (!report_.blocks.empty()) return;  // only the first setting counts, where nothing is learned
     const ModelSamples samples = draw(Setting(setting.size(), flip_variance), options_.differences);
     for (std::size_t b = 0; b < setting.size(); ++b) {
       const bool symmetric = sign_symmetric(model_, *posterior_, samples, b);
@@ -95,15 +96,16 @@ class Check {
     }
   }
 
-  // Student's t over all tests together (Bonferroni).
+  // Uses Student's t over all tests together (Bonferroni).
   void judge() {
     report_.statistical_tests = static_cast<int>(deviations_.size());
     if (deviations_.empty()) return;
     const boost::math::students_t law(options_.replicates - 1);
     const double tail = options_.false_alarm / (2.0 * static_cast<double>(deviations_.size()));
     report_.threshold = boost::math::quantile(boost::math::complement(law, tail));
-    // An event that no sample met, though it has a chance of false_alarm to be missed so often,
-    // may change an expectation by its probability (moments of zeta are of order one).
+    // An event that no sample met may change an expectation by its probability, since moments of
+    // zeta are of order one; that probability is such that it is missed this often with a chance of
+    // false_alarm.
     const double samples = static_cast<double>(options_.points) * options_.replicates;
     const double unseen = -std::log(options_.false_alarm) / samples;
     const double allowance = unseen + (posterior_->exact() ? 0.0 : options_.inner_bias);

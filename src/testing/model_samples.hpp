@@ -25,10 +25,10 @@ struct ModelSamples {
   }
 };
 
-/// Standard normals that one sample takes.
+/// The number of standard normals that one sample takes.
 [[nodiscard]] std::size_t normals_per_sample(const smi::SequenceModel& model);
 
-/// Samples from normals[d * count + i].
+/// Makes samples from normals[d * count + i].
 [[nodiscard]] ModelSamples make_samples(const smi::SequenceModel& model,
                                         std::span<const double> variance,
                                         std::span<const double> normals, std::size_t count);
@@ -41,7 +41,7 @@ struct ModelSamples {
 /// The block of every field.
 [[nodiscard]] std::vector<std::size_t> block_of_field(const smi::FieldShape& shape);
 
-/// Variances as in sentences: "V = (0.3, 1)".
+/// Variances as sentences have them, such as "V = (0.3, 1)".
 [[nodiscard]] std::string describe(std::span<const double> variance);
 
 }  // namespace onset::testing

@@ -129,7 +129,7 @@ class Outputs {
   std::size_t next_ = 0;
 };
 
-// What the outputs are, in the order of Outputs::write(); empty for gain and growth.
+// Says what the outputs are, in the order of Outputs::write(); empty for gain and growth.
 std::vector<std::string> sentences(const FieldShape& shape, const std::string& where) {
   std::vector<std::string> out;
   for (std::size_t b = 0; b < shape.blocks(); ++b) {

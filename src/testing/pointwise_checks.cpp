@@ -14,7 +14,7 @@ using smi::PosteriorMoments;
 
 // Negative eigenvalues of a covariance below this part of the second moments are rounding.
 constexpr double psd_tolerance = 1e-9;
-// Shift of omega / sqrt(V) for differences; half of it is used too, to extrapolate.
+// The shift of omega / sqrt(V) for differences; half of it is used too, to extrapolate.
 constexpr double shift = 0.02;
 // Besides the difference between the two shifts, derivatives may be off by this part.
 constexpr double difference_tolerance = 1e-6;
@@ -57,7 +57,7 @@ class Shifted {
       for (std::size_t i = 0; i < count; ++i) {
         double& omega = moved.omega[field * count + i];
         omega = samples.omega[field * count + i] + by * std::sqrt(variance);
-        // What omega moved by after rounding.
+        // This is how far omega moved after rounding.
         by_.push_back((omega - samples.omega[field * count + i]) / std::sqrt(variance));
       }
       moments_.emplace_back(shape, count);
@@ -153,7 +153,7 @@ std::vector<std::string> check_values(const PosteriorMoments& moments, const std
 
 namespace {
 
-// Sums over tokens of covariances between blocks against derivatives of means.
+// Compares sums over tokens of covariances between blocks with derivatives of means.
 void check_cross(const smi::Posterior& posterior, const FieldShape& shape,
                  const ModelSamples& samples, const PosteriorMoments& base,
                  std::vector<std::string>& out) {

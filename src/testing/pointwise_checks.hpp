@@ -14,12 +14,13 @@ namespace onset::testing {
                                                     const std::string& where);
 
 /// Sentences about means that are not derivatives of log Z, and covariances that are not those of
-/// means. For exact posteriors.
+/// means. It is for exact posteriors.
 [[nodiscard]] std::vector<std::string> check_derivatives(const smi::Posterior& posterior,
                                                          const smi::FieldShape& shape,
                                                          const ModelSamples& samples);
 
-/// Is the posterior the same when the sign of a block of the fields that made the label changes?
+/// Whether the posterior stays the same when a block of the fields that made the label changes
+/// sign.
 [[nodiscard]] bool sign_symmetric(const smi::SequenceModel& model, const smi::Posterior& posterior,
                                   const ModelSamples& samples, std::size_t block);
 

@@ -16,9 +16,9 @@ struct Command {
   std::string name;
   std::string summary;
   int (*run)(Arguments arguments);
-  std::vector<Parameter> (*options)() = nullptr;  ///< none: only --help
+  std::vector<Parameter> (*options)() = nullptr;  ///< null means --help only
   /// What stands between the name and the options: alternatives such as "ID|FILE.toml|list". Those
-  /// in lower case are meant to the letter, ID is what `onset <name> list` lists, and FILE a file.
+  /// in lower case are meant literally, ID is what `onset <name> list` lists, and FILE is a file.
   std::string words = {};
 };
 

@@ -31,7 +31,7 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-/// The program behind `smi text`: beside this one, or where a shell would find it.
+/// Finds the program behind `smi text`, beside this one or where a shell would find it.
 std::string find_text_program() {
   constexpr const char* name = "onset-text";
   std::error_code error;

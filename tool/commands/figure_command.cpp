@@ -20,7 +20,7 @@
 #include "tool/sweep/process_workers.hpp"
 
 namespace onset::tool {
-/// Its own options, and of the common ones those that make sense for a figure.
+/// Its own options, and those common ones that make sense for a figure.
 std::vector<Parameter> figure_parameters() {
   std::vector<Parameter> options{
       option("quick", ParameterKind::flag, false, "Fewer points: a first look in a minute or so."),
@@ -71,7 +71,7 @@ int list_all() {
   return exit_ok;
 }
 
-/// Every run that is not as it should be, before its numbers are drawn.
+/// Reports every run that is not as it should be, before its numbers are drawn.
 void say_problems(const report::FigureData& data) {
   for (const report::RunData& run : data.runs) {
     if (run.status == ResultStatus::ok) continue;
@@ -81,7 +81,7 @@ void say_problems(const report::FigureData& data) {
   }
 }
 
-/// Nothing when a stop was requested while gnuplot was at work.
+/// Returns nothing when a stop was requested while gnuplot was at work.
 std::optional<report::FigureFiles> write_unless_stopped(const report::FigureSpec& spec,
                                                         const report::FigureData& data,
                                                         const report::DrawOptions& draw) {
@@ -126,12 +126,14 @@ int make_figure(const std::string& name, Arguments arguments) {
                                     : std::filesystem::path(options.out);
   draw.simd = numerics::simd::level();
 
-  // What can fail early does: a long computation must not end with nowhere to go.
+  // Everything that can fail early is tried first: a long computation must not end without a place
+  // for its results.
   report::check_figure(spec, catalog(), draw.computed);
   io::prepare_folder(draw.folder);
   const std::filesystem::path file = draw.folder / report::store_name(spec);
   std::optional<RunContext> run(options);
-  std::optional<study::Store> store;  // to the end: nobody else writes into the folder until then
+  std::optional<study::Store>
+      store;  // kept to the end, so that nobody else writes into the folder until then
   report::FigureData data;
   std::filesystem::path waited_for = file;
   try {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t line_width = 80;
 constexpr std::size_t option_indent = 22;
 
-/// The words in lines of at most line_width, each line after the first indented.
+/// Wraps the words in lines of at most line_width, each line after the first indented.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t start_column) {
   std::string out;
   std::size_t column = start_column;
@@ -38,7 +38,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t start
   return out;
 }
 
-/// Two columns: a name and a text beside or, when the name is long, below it.
+/// Writes two columns: a name, and a text beside it or, when the name is long, below it.
 std::string entry(const std::string& name, std::string_view text, std::size_t indent) {
   std::string out = "  " + name;
   if (out.size() + 2 > indent) {
@@ -92,7 +92,7 @@ std::string placeholder(const Parameter& parameter) {
 
 std::string option_text(const Parameter& parameter) {
   std::string text = parameter.text;
-  // For free text and flags the sentence says it all.
+  // For free text and flags the sentence says everything.
   if (parameter.kind != ParameterKind::flag && parameter.kind != ParameterKind::text) {
     text += " Allowed: " + parameter.allowed() + ".";
   }

@@ -13,7 +13,7 @@
 namespace onset::tool {
 namespace {
 
-/// Text as troff reads it back to the same letters: hyphens that can be pasted, no control lines.
+/// Escapes text so that troff shows the same letters: hyphens that can be pasted, no control lines.
 std::string troff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -41,7 +41,7 @@ std::string paragraph(std::string_view text) {
   return text.empty() ? std::string{} : fmt::format(".PP\n{}\n", troff(text));
 }
 
-/// A term in bold, what stands for its value in italics, and its text.
+/// Writes a term in bold, the placeholder of its value in italics, and its text.
 std::string entry(std::string_view term, std::string_view value, std::string_view text) {
   std::string out = fmt::format(".TP\n\\fB{}\\fR", troff(term));
   if (!value.empty()) out += fmt::format(" \\fI{}\\fR", troff(value));

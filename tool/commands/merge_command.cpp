@@ -30,7 +30,8 @@ int merge_command(Arguments arguments) {
   }
   const std::filesystem::path out = operands.words[0];
   const std::vector<std::filesystem::path> in(operands.words.begin() + 1, operands.words.end());
-  // Looked at before OUT is made: a slip in a name must not leave an empty store behind.
+  // The stores are opened before OUT is made, so that a mistyped name does not leave an empty store
+  // behind.
   for (const auto& path : in) (void)study::Store(path, study::Store::Mode::read);
   std::error_code error;
   const bool is_new = !std::filesystem::exists(out, error);

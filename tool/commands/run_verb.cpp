@@ -42,7 +42,7 @@ std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Fo
   return render(record, format);
 }
 
-/// What a large run will take, before it takes it.
+/// Says in advance what a large run will take.
 void say_cost(const Verb& verb, const Cost& cost) {
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
   if (cost.memory_bytes >= gibibyte) {
@@ -77,12 +77,12 @@ StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& 
   return run.stop_cause();
 }
 
-/// The numbers are there; a figure that cannot be drawn is worth a remark and no more. One that
-/// cannot be written is an error: IoError.
+/// Draws the figure. The numbers exist by now, so a figure that cannot be drawn is worth a remark
+/// and no more; one that cannot be written throws IoError.
 void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
-  // Half a curve looks like a whole one.
+  // An interrupted run is not drawn, since half a curve looks like a whole one.
   if (record.result.status == ResultStatus::interrupted) return;
-  // The time limit is that of the computation and the drawing together.
+  // The time limit covers the computation and the drawing together.
   if (options.max_seconds)
     *options.max_seconds = std::max(0.0, *options.max_seconds - record.seconds);
   std::string problem;
@@ -125,7 +125,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
 
   const StopCause cause = run_and_time(verb, call, options, record);
 
-  // A folder that fails now must not cost the user the rows, so stdout comes before the complaint.
+  // A folder that fails now must not cost the user the rows, so stdout comes before the error.
   std::optional<IoError> failure;
   if (!options.out.empty()) {
     try {
@@ -137,7 +137,7 @@ int run_verb(const Verb& verb, Arguments arguments) {
   write_stdout(render(record, options.format));
   if (failure) throw *failure;
   if (!options.out.empty()) draw_figure(verb, record, options);
-  // The table says it on stdout already; programs that read the other formats show people stderr.
+  // The table has said so on stdout; where programs read the other formats, people see stderr.
   if (record.result.status != ResultStatus::ok && options.format != Format::table &&
       !options.quiet) {
     say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));

@@ -19,10 +19,11 @@ std::string option_names(const std::vector<Parameter>& options) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-/// Arms of `case "$command $prev"`: what may follow an option.
+/// The arms of `case "$command $prev"`, which say what may follow an option.
 std::string bash_values(const std::string& name, const std::vector<Parameter>& options) {
   std::string out;
-  std::vector<std::string> free;  // numbers: nothing to propose
+  std::vector<std::string>
+      free;  // options that take numbers, for which there is nothing to propose
   for (const Parameter& option : options) {
     const std::string pattern = fmt::format("'{} --{}'", name, option.name);
     switch (option.kind) {
@@ -41,7 +42,7 @@ std::string bash_values(const std::string& name, const std::vector<Parameter>& o
   return out;
 }
 
-/// Arms of `case $command`: options, and the words before them.
+/// The arms of `case $command`: the options, and the words before them.
 std::string bash_options(const std::string& name, const std::vector<Parameter>& options) {
   return fmt::format("    '{}') options='{}' ;;\n", name, option_names(options));
 }

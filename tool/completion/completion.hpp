@@ -4,7 +4,7 @@
 #include <vector>
 
 /// Completion scripts, made from the catalogue and the list of commands. They run the command only
-/// to ask for lists that change without it, say of figures.
+/// to ask for lists that change by themselves, say of figures.
 namespace onset::tool {
 
 [[nodiscard]] std::string bash_completion();
@@ -13,7 +13,7 @@ namespace onset::tool {
 /// What may stand between a command's name and its options, read from Command::words.
 struct Words {
   std::vector<std::string> literal;
-  bool listed = false;  ///< what `onset <name> list` lists
+  bool listed = false;  ///< whether they are what `onset <name> list` lists
   bool files = false;
 };
 

@@ -7,7 +7,7 @@
 namespace onset::tool {
 namespace {
 
-/// For a specification of _arguments or _describe within single quotes.
+/// Escapes text for a specification of _arguments or _describe within single quotes.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -12,7 +12,7 @@
 namespace onset::tool {
 namespace {
 
-/// A count as MPI has it.
+/// A count in the type that MPI uses.
 int count_of(std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::length_error("a message of more than 2 GiB");

@@ -7,18 +7,18 @@
 
 namespace onset::tool {
 
-/// The processes that mpirun started together, and letters between them. MPI itself is touched in
-/// session.cpp only, and all calls come from the thread that joined.
+/// The processes that mpirun started together, and the letters between them. Only session.cpp calls
+/// MPI itself, and all calls come from the thread that joined.
 class MpiSession {
  public:
-  /// Nothing unless a launcher started this process together with others. Throws InvalidArgument
-  /// when it did and this build has no MPI.
+  /// Returns nothing unless a launcher started this process together with others. Throws
+  /// InvalidArgument when it did and this build has no MPI.
   [[nodiscard]] static std::unique_ptr<MpiSession> join();
   virtual ~MpiSession() = default;
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// This process's part of the processors that it and its neighbours on the machine may use.
+  /// The share of this process in the processors that it and its neighbours on the machine may use.
   [[nodiscard]] virtual int fair_threads() const = 0;
 
   /// The text of rank 0, on all ranks; all of them must call it.

@@ -22,16 +22,16 @@ namespace {
 using study::Workers;
 using Clock = std::chrono::steady_clock;
 
-// Letters of rank 0 to the others.
+// These letters go from rank 0 to the others.
 constexpr char start_letter = 'p';  ///< compute this point
-constexpr char stop_letter = 's';   ///< give up the points under way
-constexpr char home_letter = 'q';   ///< likewise, and end
-// Letters to rank 0.
+constexpr char stop_letter = 's';   ///< abandon the points under way
+constexpr char home_letter = 'q';   ///< abandon them and end
+// These letters go to rank 0.
 constexpr char hello_letter = 'h';     ///< threads and memory
 constexpr char finished_letter = 'f';  ///< place of a point, and its record unless it was stopped
 constexpr char bye_letter = 'b';       ///< the last one
 
-/// Between two looks at the letters; the time that a rank is idle after a point.
+/// The time between two looks at the letters, for which a rank may be idle after a point.
 constexpr std::chrono::milliseconds look_interval{2};
 
 /// What the others need to know to make the same plan and the same bits.
@@ -79,7 +79,7 @@ class MpiWorkers final : public Workers {
   MpiWorkers(const MpiWorkers&) = delete;
   MpiWorkers& operator=(const MpiWorkers&) = delete;
 
-  /// Takes in what the others still send, so that none of them waits for ever.
+  /// Receives what the others still send, so that none of them waits forever.
   ~MpiWorkers() override {
     tell_all(home_letter);
     for (std::size_t gone = 0; gone < ranks_.size();) {
@@ -155,9 +155,9 @@ class MpiWorkers final : public Workers {
   std::map<int, study::ThreadBudget> ranks_;
 };
 
-/// The points of one rank, until it is sent home.
+/// Computes the points of one rank, until it is sent home.
 void serve_job(MpiSession& session, const Job& job) {
-  // All ranks on one instruction set, or their bits would differ.
+  // All ranks must use one instruction set, or their bits would differ.
   setenv("ONSET_SIMD", job.simd.c_str(), 1);
   const study::Plan plan = study::make_plan(study::parse_study(job.source, job.file), catalog());
   StopWatch watch(std::nullopt);
@@ -220,7 +220,7 @@ int serve(MpiSession& session) {
     serve_job(session, Job::from(text));
     return exit_ok;
   } catch (const std::exception& error) {
-    // The others would wait for this rank for ever.
+    // Otherwise the others would wait for this rank forever.
     say(fmt::format("rank {}: {}", session.rank(), error.what()));
     session.abort(exit_internal);
   }

@@ -8,7 +8,7 @@
 
 namespace onset::tool {
 
-/// Rank 0's hold on the other ranks: they wait until they get work or are sent home, which the
+/// The other ranks as rank 0 sees them: they wait until they get work or are sent home, which the
 /// destructor does.
 class MpiCrew {
  public:
@@ -17,8 +17,8 @@ class MpiCrew {
   MpiCrew& operator=(const MpiCrew&) = delete;
   ~MpiCrew();
 
-  /// The process_workers() of all ranks, this one among them, each with `threads` threads (0: its
-  /// fair part of its machine).
+  /// The process_workers() of all ranks, this one included, each with `threads` threads (0 means
+  /// its fair share of its machine).
   [[nodiscard]] std::unique_ptr<study::Workers> workers(const study::Plan& plan,
                                                         std::size_t points_to_do, int threads,
                                                         const Context& context,
@@ -33,7 +33,7 @@ class MpiCrew {
 /// code.
 int serve(MpiSession& session);
 
-/// Threads of this rank: what was asked for, or its fair part of the machine for 0.
+/// The number of threads of this rank: what was asked for, or its fair share of the machine for 0.
 [[nodiscard]] int rank_threads(const MpiSession& session, int asked);
 
 }  // namespace onset::tool

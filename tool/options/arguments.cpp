@@ -36,7 +36,7 @@ const Parameter* next_operand(const std::map<std::string, Value>& given,
   return found == known.end() ? nullptr : &*found;
 }
 
-/// A word that is no option and follows none; `-layers` is most likely a slip for `--layers`.
+/// Rejects a word that is no option and follows none; `-layers` most likely means `--layers`.
 [[noreturn]] void reject_stray(const std::string& word, std::span<const Parameter> known) {
   throw InvalidArgument(in_quotes(word),
                         "a word that belongs to no option; allowed: --name value or --name=value" +

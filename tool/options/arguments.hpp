@@ -16,13 +16,13 @@ using Arguments = std::span<const std::string>;
 /// bare words go to the parameters that are operands, in order. Throws InvalidArgument for unknown
 /// or repeated options, missing values and stray words.
 ///
-/// Written by hand rather than with CLI11: the options come from the catalogue, whose parameters
-/// already read, check and explain their values, so a second option model would only have its own
-/// messages and exit codes to be translated.
+/// This is written by hand rather than with CLI11: the options come from the catalogue, whose
+/// parameters already read, check and explain their values. A second model of options would only
+/// bring its own messages and exit codes, to be translated.
 [[nodiscard]] std::map<std::string, Value> read_options(Arguments arguments,
                                                         std::span<const Parameter> known);
 
-/// --help or -h anywhere.
+/// Whether --help or -h occurs anywhere.
 [[nodiscard]] bool wants_help(Arguments arguments);
 
 }  // namespace onset::tool

@@ -20,13 +20,13 @@ struct CommonOptions {
   bool explain = false;
   bool quiet = false;
   Format format = Format::table;
-  std::string out;  ///< empty: none
+  std::string out;  ///< empty if not given
 };
 
-/// --threads, --max-seconds, --explain, --format, --out, --quiet, --help.
+/// The options --threads, --max-seconds, --explain, --format, --out, --quiet and --help.
 [[nodiscard]] std::vector<Parameter> common_parameters();
 [[nodiscard]] Parameter help_parameter();
-/// --format and --help, for commands that only show something.
+/// The options --format and --help, for commands that only show something.
 [[nodiscard]] std::vector<Parameter> show_parameters();
 
 /// Moves the common options out of what was given; the rest belongs to the verb.

@@ -44,7 +44,7 @@ int show_status(const study::Plan& plan, const SweepRequest& request) {
   return exit_ok;
 }
 
-/// Threads of every rank; 0: its fair part of its machine.
+/// The number of threads of every rank; 0 means its fair share of its machine.
 int threads_asked(const SweepRequest& request) {
   return request.threads_given ? request.common.threads : 0;
 }
@@ -67,7 +67,7 @@ SweepOutcome compute(const study::Plan& plan, const SweepRequest& request, study
   return outcome;
 }
 
-/// What there is to say once a sweep has ended, however it did.
+/// Reports once a sweep has ended, however it did.
 int conclude(const study::Plan& plan, const SweepRequest& request, const SweepOutcome& outcome,
              const study::Store& store) {
   const io::RunRecord record = sweep_record(plan, request, outcome);
@@ -106,7 +106,7 @@ int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
 }  // namespace
 
 int sweep_command(Arguments arguments) {
-  // Not for people: this is how a sweep starts its workers.
+  // This is not for people; a sweep starts its workers this way.
   if (arguments.size() == 1 && arguments[0] == "--worker") return serve_points();
   if (wants_help(arguments)) {
     write_stdout(command_help("sweep", sweep_parameters(), "STUDY.toml"));

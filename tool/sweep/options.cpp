@@ -12,7 +12,7 @@ namespace {
 
 constexpr double seconds_per_hour = 3600.0;
 
-/// "i/n" with i from 0 to n: jobs may be numbered from 0 or from 1.
+/// Reads "i/n" with i from 0 to n, since jobs may be numbered from 0 or from 1.
 study::Shard read_shard(const std::string& text) {
   study::Shard shard;
   const char* end = text.data() + text.size();

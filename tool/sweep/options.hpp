@@ -16,7 +16,7 @@ struct SweepRequest {
   study::SweepOptions sweep;
   bool dry_run = false;
   bool status = false;
-  bool threads_given = false;  ///< else CommonOptions::threads is what this machine offers
+  bool threads_given = false;  ///< otherwise CommonOptions::threads is what this machine offers
   std::optional<double> max_hours;
   std::optional<double> max_point_seconds;
   CommonOptions common;

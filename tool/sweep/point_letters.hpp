@@ -9,9 +9,9 @@ namespace onset::tool {
 
 inline constexpr char progress_letter = 'p';  ///< how far the point is, for people
 inline constexpr char finished_letter = 'f';  ///< its record
-inline constexpr char stopped_letter = 's';   ///< it was given up
+inline constexpr char stopped_letter = 's';   ///< it was abandoned
 
-/// How long a worker that was sent home may take to give up its point before it is ended anyhow.
+/// How long a worker that was sent home may take to abandon its point before it is killed.
 inline constexpr std::chrono::milliseconds stop_grace{1000};
 
 }  // namespace onset::tool

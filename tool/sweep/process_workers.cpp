@@ -78,7 +78,7 @@ class ProcessWorkers final : public Workers {
 
   [[nodiscard]] std::unique_ptr<WorkerProcess> hand_out(const std::string& request) {
     for (; !idle_.empty(); idle_.pop_back()) {
-      // One that ended while it had nothing to do says nothing about the next point.
+      // A worker that ended while it had nothing to do says nothing about the next point.
       if (!idle_.back()->send(request)) continue;
       std::unique_ptr<WorkerProcess> process = std::move(idle_.back());
       idle_.pop_back();
@@ -89,7 +89,7 @@ class ProcessWorkers final : public Workers {
     return process;
   }
 
-  /// Takes in what the workers say, until the deadline or the end of a point's time at the latest.
+  /// Receives what the workers say, until the deadline or the end of a point's time at the latest.
   void receive(Clock::time_point deadline) {
     std::vector<pollfd> entries;
     for (const Task& task : busy_) {
@@ -108,12 +108,12 @@ class ProcessWorkers final : public Workers {
   [[nodiscard]] Clock::time_point limit_of(const Task& task) const {
     if (stopped_) return *stopped_ + stop_grace;
     if (!max_point_seconds_) return Clock::time_point::max();
-    constexpr double a_century = 3e9;  // what the clock can count to
+    constexpr double a_century = 3e9;  // the clock can count this far
     return task.start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                             std::min(*max_point_seconds_, a_century)));
   }
 
-  /// Nothing while the point is under way.
+  /// Returns nothing while the point is under way.
   [[nodiscard]] std::optional<Finished> look_at(Task& task) {
     while (const auto line = task.process->take_line()) {
       const std::string_view text =
@@ -136,8 +136,8 @@ class ProcessWorkers final : public Workers {
   }
 
   [[nodiscard]] static std::string ending_of(WorkerProcess& process) {
-    // Who kills all processes of a job kills this one a moment later. Then the point is missing; it
-    // did not fail.
+    // Whoever kills all processes of a job kills this one a moment later. The point is then missing
+    // and did not fail.
     constexpr std::chrono::milliseconds a_moment{200};
     if (process.ending_signal() == SIGKILL) std::this_thread::sleep_for(a_moment);
     return process.how_it_ended();

@@ -10,7 +10,7 @@ namespace onset::tool {
 /// Processes of this program, as many as a ThreadBudget of context.threads and context.memory_limit
 /// allows: each computes one point at a time and is used again for the next. A point that crashes,
 /// is killed or takes longer than `max_point_seconds` costs its process and comes back failed, with
-/// what is known of its end. The destructor gives up what is under way.
+/// what is known about its end. The destructor abandons points under way.
 [[nodiscard]] std::unique_ptr<study::Workers> process_workers(
     const study::Plan& plan, std::size_t points_to_do, const Context& context,
     std::optional<double> max_point_seconds = std::nullopt);

@@ -24,7 +24,7 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// "tokens = 3, skip = 1,0.5".
+/// The axes of a point, such as "tokens = 3, skip = 1,0.5".
 std::string axis_text(const study::Plan& plan, std::size_t index) {
   std::vector<std::string> parts;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
@@ -39,7 +39,7 @@ std::string time_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-/// Status and reason of the whole, in the order of importance.
+/// Sets the status and reason of the whole, in order of importance.
 void conclude(Result& result, const SweepRequest& request, const SweepOutcome& outcome) {
   const SweepProgress& now = outcome.progress;
   const std::string store = request.store.string();
@@ -71,13 +71,13 @@ io::RunRecord empty_record(const SweepRequest& request) {
   return record;
 }
 
-/// Milliseconds are as fine as anyone wants to read.
+/// Rounds to milliseconds, which is as fine as anyone wants to read.
 double rounded(double seconds) {
   constexpr double per_second = 1000.0;
   return std::round(seconds * per_second) / per_second;
 }
 
-/// Longer lists would push the line of a table off the screen.
+/// Shortens lists that would push the line of a table off the screen.
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 24;
   return text.size() <= longest ? text : text.substr(0, longest - 2) + "..";

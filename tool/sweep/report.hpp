@@ -17,19 +17,19 @@ struct SweepOutcome {
   double seconds = 0.0;
 };
 
-/// Points of a shard.
+/// The number of points of a shard.
 [[nodiscard]] std::size_t plan_size(const study::Plan& plan, const study::Shard& shard);
 
-/// One row with the counts; status and reason say what is to be done next.
+/// A record of one row with the counts; status and reason say what is to be done next.
 [[nodiscard]] io::RunRecord sweep_record(const study::Plan& plan, const SweepRequest& request,
                                          const SweepOutcome& outcome);
-/// A row for every point: where it stands and what it is estimated to cost.
+/// A record with a row for every point: where it stands and what it is estimated to cost.
 [[nodiscard]] io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
                                         const study::Store* store);
-/// The points that are not ok, with their reasons, on stderr; the first few of them.
+/// Writes the first few points that are not ok to stderr, with their reasons.
 void say_troubles(const study::Plan& plan, const SweepRequest& request, const study::Store& store);
 
-/// For the progress bar.
+/// The fraction that the progress bar shows.
 [[nodiscard]] double fraction_done(const study::SweepProgress& progress);
 [[nodiscard]] std::string progress_line(const study::SweepProgress& progress);
 

@@ -24,7 +24,7 @@ namespace onset::tool {
 namespace {
 
 /// The two ends of the pipes to the sweep. They take the place of stdin and stdout, so that neither
-/// a stray line nor a program that a verb starts can disturb the talk.
+/// a stray line nor a program that a verb starts can disturb the conversation.
 struct Pipes {
   int requests = -1;
   int replies = -1;
@@ -43,16 +43,16 @@ Pipes take_pipes() {
   return pipes;
 }
 
-/// Where memory runs out the system is to take this process, not the sweep.
+/// Asks that the system kill this process and not the sweep when memory runs out.
 void volunteer_to_be_killed() {
   constexpr int half_of_all_memory = 500;
   std::ofstream("/proc/self/oom_score_adj") << half_of_all_memory;
 }
 
-/// Waits until the sweep sends this process home or is no more, and sees to it that a point that
+/// Waits until the sweep sends this process home or has ended, and makes sure that a point that
 /// does not heed the stop ends too.
 void end_with_the_sweep(int requests, std::stop_source stop) {
-  pollfd entry{requests, 0, 0};  // tells of the other end's closing only
+  pollfd entry{requests, 0, 0};  // reports only that the other end closes
   while (poll(&entry, 1, -1) < 0) {
   }
   stop.request_stop();
@@ -64,7 +64,7 @@ class Requests {
  public:
   explicit Requests(int pipe) : pipe_(pipe) {}
 
-  /// Waits for the next one; nothing when there will be none.
+  /// Waits for the next request; returns nothing when there will be none.
   [[nodiscard]] std::optional<std::string> next() {
     std::size_t end = 0;
     while ((end = received_.find('\n')) == std::string::npos) {
@@ -84,7 +84,7 @@ class Requests {
   std::string received_;
 };
 
-/// A sweep that is no more is end_with_the_sweep()'s affair.
+/// Sends a reply. If the sweep has ended, end_with_the_sweep() deals with it.
 void reply(int pipe, char letter, std::string_view text) {
   const std::string line = fmt::format("{}{}\n", letter, text);
   for (std::string_view left = line; !left.empty();) {

@@ -46,7 +46,7 @@ int make_memory_file() {
   return file;
 }
 
-/// What a worker has instead of our descriptors and signals.
+/// The descriptors and signals that a worker has instead of ours.
 class SpawnSettings {
  public:
   SpawnSettings(int requests, int replies, int errors) {
@@ -55,8 +55,8 @@ class SpawnSettings {
     posix_spawn_file_actions_adddup2(&actions_, replies, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
     posix_spawnattr_init(&attributes_);
-    // Terminals and batch systems send these to all processes at once. The sweep decides what is to
-    // be done then, and a worker that had ended by itself would look like one that crashed.
+    // Terminals and batch systems send these signals to all processes at once. The sweep decides
+    // what to do then; a worker that ended by itself would look like one that crashed.
     sigset_t blocked;
     sigemptyset(&blocked);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&blocked, signal);

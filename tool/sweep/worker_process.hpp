@@ -9,8 +9,8 @@
 
 namespace onset::tool {
 
-/// This program once more, as a process of its own that computes points for a sweep: see
-/// serve_points(). Requests go to it and replies come back as lines of text.
+/// A second process of this program that computes points for a sweep, see serve_points(). Requests
+/// go to it and replies come back as lines of text.
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,22 +22,22 @@ class WorkerProcess {
   /// Kills it if it has not ended.
   ~WorkerProcess();
 
-  /// False when the process has ended.
+  /// Sends a request; returns false when the process has ended.
   [[nodiscard]] bool send(std::string_view request);
-  /// No more requests: it gives up what it does and ends by itself.
+  /// Ends the requests: it abandons its point and ends by itself.
   void send_home();
   /// Kills it; how_it_ended() may be asked then.
   void kill();
 
-  /// Readable when there is something to receive().
+  /// A descriptor that is readable when there is something to receive().
   [[nodiscard]] int replies() const { return replies_; }
-  /// Takes in what has arrived; waits when nothing has.
+  /// Receives what has arrived; waits when nothing has.
   void receive();
   /// The next whole line of what was received.
   [[nodiscard]] std::optional<std::string> take_line();
   /// Whether it will never reply again.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Waits for its end, but not longer than that.
+  /// Waits for its end, but not beyond the deadline.
   void wait_for_end(Clock::time_point deadline);
 
   /// The signal that ended it, or 0.

@@ -12,12 +12,12 @@
 namespace onset::report {
 namespace {
 
-// More curves than this nobody tells apart, and more panels nobody looks at.
+// Nobody tells more curves than this apart, or looks at more panels.
 constexpr std::size_t most_curves = 12;
 constexpr std::size_t most_panels = 4;
-// Words that say how rows differ are few; more of them are remarks.
+// If a column has more different words than this, they are remarks and do not say how rows differ.
 constexpr std::size_t most_words = 12;
-// Fewer points than this are shown as such.
+// Fewer points than this are drawn as marks.
 constexpr std::size_t dense_grid = 16;
 
 template <class T>
@@ -26,7 +26,7 @@ bool holds(const Table& table, std::size_t column) {
                      [column](const auto& row) { return std::holds_alternative<T>(row[column]); });
 }
 
-/// What is asked of columns again and again, found once.
+/// Facts about a column that are needed again and again, found once.
 struct ColumnFacts {
   std::string name;
   bool axis = false;
@@ -99,7 +99,7 @@ class Drafter {
     return best;
   }
 
-  /// The second column of a grid of two, each pair of values once.
+  /// The second column of a grid of two, in which each pair of values occurs once.
   [[nodiscard]] std::optional<std::pair<const ColumnFacts*, const ColumnFacts*>> second_coordinate()
       const {
     const auto grid = own_grid();
@@ -140,14 +140,15 @@ class Drafter {
     return table_.columns()[table_.column(name)];
   }
 
-  /// The name and the first clause of what it means, where that is short.
+  /// The name of a column, and the first clause of its meaning where that is short.
   [[nodiscard]] std::string axis_label(const std::string& name) const {
     constexpr std::size_t longest = 44;
     const std::string& meaning = column(name).meaning;
     std::string clause = meaning.substr(0, meaning.find_first_of(",;:("));
     while (clause.ends_with(' ')) clause.pop_back();
     const bool names_it = clause.find(name) != std::string::npos;
-    if (!names_it && is_axis(name)) return literal_text(name);  // meanings of axes say nothing
+    if (!names_it && is_axis(name))
+      return literal_text(name);  // the meaning of an axis adds nothing
     if (!names_it && !clause.empty()) clause = fmt::format("{}: {}", name, clause);
     return literal_text(clause.empty() || clause.size() > longest ? name : clause);
   }
@@ -163,7 +164,7 @@ class Drafter {
     return axis;
   }
 
-  /// Positive numbers over two decades or more, most of them near the lower end.
+  /// Whether the numbers are positive, span two decades or more, and lie mostly near the lower end.
   [[nodiscard]] bool is_log_spaced(const std::string& name) const {
     std::vector<double> values;
     for (std::size_t row = 0; row < table_.rows().size(); ++row) {
@@ -178,7 +179,7 @@ class Drafter {
   void draw_curves(const ColumnFacts& x) {
     const std::vector<std::string> group = groups(x);
     const LineStyle style = x.distinct < dense_grid ? LineStyle::joined : LineStyle::line;
-    std::vector<std::string> units;  // of the panels so far, when columns share them
+    std::vector<std::string> units;  // the units of the panels so far, when columns share them
     for (const std::string& y : estimates()) {
       const std::string& unit = column(y).unit;
       const auto same = std::find(units.begin(), units.end(), unit);
@@ -197,7 +198,7 @@ class Drafter {
     }
   }
 
-  /// "Q11, Q22": of the columns that are drawn already and of this one.
+  /// The names of the columns that are drawn already and of this one, such as "Q11, Q22".
   static std::string column_names(const DrawnPanel& panel, const std::string& last) {
     constexpr std::size_t most = 4;
     std::string out;
@@ -215,7 +216,7 @@ class Drafter {
     if (alone) {
       panel.y.label = axis_label(y);
     } else {
-      // One curve per column: the columns play the part of the group.
+      // There is one curve per column, so the columns play the part of the group.
       series.look.label = literal_text(y);
       series.look.colour = curve_colour(panel.curves.size());
       series.look.mark = curve_mark(panel.curves.size());

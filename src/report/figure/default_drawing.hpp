@@ -24,7 +24,7 @@ struct Plottable {
 ///   estimate column has its panel, else columns of one unit share one;
 /// - as a map when the first two columns of numbers are a grid.
 ///
-/// Nothing when there is nothing to draw against, as in a table of thresholds.
+/// Returns nothing when there is nothing to draw against, as in a table of thresholds.
 [[nodiscard]] std::optional<Drawing> default_drawing(const std::string& id,
                                                      const Plottable& plottable);
 

@@ -39,7 +39,7 @@ std::vector<std::string> runs_of(const Panel& panel) {
   return runs;
 }
 
-/// What is said of a panel that is a mere frame.
+/// Adds a note about a panel that is an empty frame.
 void add_note_if_empty(std::size_t index, const Panel& panel, const DrawnPanel& drawn,
                        std::vector<std::string>& notes) {
   const bool has_points = std::any_of(drawn.curves.begin(), drawn.curves.end(),
@@ -53,7 +53,7 @@ void add_note_if_empty(std::size_t index, const Panel& panel, const DrawnPanel& 
 
 DrawnPanel draw_panel(const Panel& panel, const FigureData& data) {
   DrawnPanel drawn{panel.title, panel.x, panel.y, panel.key, {}, {}, {}};
-  // A run without rows may lack the columns that depend on its parameters: nothing to draw.
+  // A run without rows may lack the columns that depend on its parameters, and has nothing to draw.
   const auto rows_of = [&data](const std::string& run) -> const Table* {
     const Table& table = data.run(run).table;
     return table.rows().empty() ? nullptr : &table;

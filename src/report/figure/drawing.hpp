@@ -36,7 +36,7 @@ struct Shades {
   std::vector<double> y;  ///< ascending
   /// z(x[i], y[j]) at i * y.size() + j, NaN where there is none; with words, the index of the word.
   std::vector<double> z;
-  std::vector<std::string> words;  ///< empty: z is a number
+  std::vector<std::string> words;  ///< empty if z is a number
   std::string label;
   std::optional<double> min;
   std::optional<double> max;
@@ -62,8 +62,8 @@ struct Drawing {
   std::vector<std::string> notes;  ///< what is not drawn, and why
 };
 
-/// Picks the numbers of every series, map, guide and overlay. `overlay_folder` may be empty: no
-/// overlays. Throws InvalidArgument with the place in the figure file, and IoError.
+/// Picks the numbers of every series, map, guide and overlay. `overlay_folder` may be empty, which
+/// means no overlays. Throws InvalidArgument with the place in the figure file, and IoError.
 [[nodiscard]] Drawing make_drawing(const FigureSpec& spec, const FigureData& data,
                                    const std::filesystem::path& overlay_folder);
 

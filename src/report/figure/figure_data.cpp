@@ -36,7 +36,7 @@ void check_columns(const RunData& data, const std::string& run, const Place& pla
   }
 }
 
-/// Wrong names of columns are found before the next, maybe long, run.
+/// Checks the names of columns, so that a wrong one is found before the next, possibly long, run.
 void check_uses(const FigureSpec& spec, const RunData& data) {
   // A run that gave nothing may lack the columns that depend on its parameters.
   if (data.table.rows().empty()) return;
@@ -62,7 +62,7 @@ ResultStatus status_of(const study::SweepProgress& progress) {
   return progress.failed + progress.unconverged > 0 ? ResultStatus::unconverged : ResultStatus::ok;
 }
 
-/// How many points are not as they should be, and what the first of them says.
+/// How many points are not as they should be, and the reason of the first of them.
 std::string problem_text(const study::Plan& plan, const study::Store& store) {
   std::size_t count = 0;
   std::string first;

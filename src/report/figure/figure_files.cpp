@@ -12,7 +12,8 @@ namespace {
 
 using io::detail::Json;
 
-/// The contract of a figure's manifest; raised when a reader would have to change.
+/// The version of the contract of a figure's manifest; it is raised when readers would have to
+/// change.
 constexpr int schema = 1;
 
 Json call_json(const Parameters& call) {
@@ -81,13 +82,13 @@ FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
   io::prepare_folder(options.folder);
   FigureFiles files;
   write_data(data, options.folder, files);
-  // Half a figure looks like a whole one: an interrupted one is not drawn.
+  // An interrupted figure is not drawn, since half a figure looks like a whole one.
   if (data.status() != ResultStatus::interrupted) {
     const Drawing drawing = make_drawing(spec, data, options.overlay);
     files.notes = drawing.notes;
     files.pictures = draw_pictures(drawing, options.folder, options.stop);
   }
-  // Last, so that a folder with a manifest is a finished one.
+  // The manifest is written last, so that a folder which has one is complete.
   io::write_file_atomically(options.folder / "manifest.json", manifest(spec, data, options, files));
   return files;
 }

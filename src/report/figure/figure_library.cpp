@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view suffix = ".toml";
 
-/// Files of a folder; none when it is not there or cannot be read.
+/// The TOML files of a folder; none if the folder does not exist or cannot be read.
 std::vector<std::filesystem::path> toml_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> out;
   std::error_code error;

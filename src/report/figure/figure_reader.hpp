@@ -6,11 +6,11 @@
 #include "io/toml_reader.hpp"
 #include "report/figure_spec.hpp"
 
-/// Readers of the parts of a figure file. All complain with the place of what is wrong.
+/// Readers of the parts of a figure file. All errors state the place of what is wrong.
 namespace onset::report {
 
 [[nodiscard]] FigureRun read_run(const io::TomlReader& in);
-/// `runs`: those that the panel may draw.
+/// `runs` are those that the panel may draw.
 [[nodiscard]] Panel read_panel(const io::TomlReader& in, const std::vector<FigureRun>& runs);
 
 /// Names that become file names have only plain characters.

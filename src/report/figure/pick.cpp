@@ -14,13 +14,14 @@
 namespace onset::report {
 namespace {
 
-/// Colours of the curves of a group, in turn; black and grey come last: they are for what is
-/// compared with.
+/// The colours of the curves of a group, in turn. Black and grey come last, since they are for what
+/// curves are compared with.
 constexpr std::array cycle{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
                            Colour::orange, Colour::sky,        Colour::black, Colour::grey};
 constexpr std::array marks{Mark::circle, Mark::square, Mark::triangle, Mark::diamond};
 
-/// "skip 0.5, weak": numbers need the name of their column, words speak for themselves.
+/// A label such as "skip 0.5, weak": numbers need the name of their column, words speak for
+/// themselves.
 std::string default_label(const Series& series, const std::vector<std::string>& values) {
   std::string label;
   for (std::size_t g = 0; g < series.group.size(); ++g) {
@@ -58,7 +59,7 @@ Look group_look(const Series& series, std::size_t index, const std::vector<std::
   }
   look.colour = curve_colour(index);
   look.mark = curve_mark(index);
-  // The second time round the colours, lines are told apart by their dashes.
+  // When the colours come round again, dashes tell the lines apart.
   const bool again = (index / cycle.size()) % 2 == 1;
   if (again && look.style == LineStyle::line) look.style = LineStyle::dashed;
   return look;
@@ -120,14 +121,14 @@ double coordinate(const Table& table, std::size_t row, const std::string& name) 
   double value = 0.0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc() && end == text->data() + text->size()) return value;
-  return table.number(row, name);  // says that it is no number
+  return table.number(row, name);  // throws and says that it is not a number
 }
 
 }  // namespace
 
 std::vector<Curve> pick_curves(const Series& series, const Table& table) {
   std::vector<Curve> curves;
-  std::map<std::vector<std::string>, std::size_t> groups;  // to the index of their curve
+  std::map<std::vector<std::string>, std::size_t> groups;  // maps to the index of their curve
   for (std::size_t row = 0; row < table.rows().size(); ++row) {
     if (!keeps(table, row, series.filter)) continue;
     std::vector<std::string> values;
@@ -137,7 +138,7 @@ std::vector<Curve> pick_curves(const Series& series, const Table& table) {
     const double scale = series.x_over.empty() ? 1.0 : coordinate(table, row, series.x_over);
     const Point point{coordinate(table, row, series.x) / scale, table.number(row, series.y),
                       table.error(row, series.y)};
-    // A threshold that does not exist has no value: nothing to draw.
+    // A threshold that does not exist has no value and is not drawn.
     if (std::isfinite(point.x) && std::isfinite(point.y))
       curves[found->second].points.push_back(point);
   }

@@ -26,7 +26,7 @@ namespace onset::report {
 /// Whether the columns of the row have the values that the filter names.
 [[nodiscard]] bool keeps(const Table& table, std::size_t row, const Filter& filter);
 
-/// A cell as a label has it: of an estimate the value; "" when there is no value.
+/// A cell as a label shows it: the value of an estimate, or "" when there is no value.
 [[nodiscard]] std::string label_text(const Cell& cell);
 
 }  // namespace onset::report

@@ -21,7 +21,7 @@ std::vector<double> coordinates(const Table& table, const std::vector<std::size_
   return out;
 }
 
-/// Position in ascending values; their number when it is not among them.
+/// The position of a number in ascending values; their count when it is not among them.
 std::size_t position(const std::vector<double>& values, double wanted) {
   if (!std::isfinite(wanted)) return values.size();
   return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), wanted) -

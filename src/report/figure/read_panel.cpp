@@ -13,12 +13,12 @@ using io::TomlReader;
 
 namespace {
 
-// In the order of the enumerations.
+// These are in the order of the enumerations.
 const std::vector<std::string> style_words{"line", "dashed", "points", "joined"};
 const std::vector<std::string> mark_words{"circle", "square", "triangle", "diamond"};
 const std::vector<std::string> colour_words{"black",  "blue",   "vermillion", "green",
                                             "purple", "orange", "sky",        "grey"};
-// The first is the default: never on top of data.
+// The first is the default, which is never on top of data.
 const std::vector<std::string> key_words{"below",        "top left",     "top right", "bottom left",
                                          "bottom right", "center right", "none"};
 const std::vector<std::string> kind_words{"lines", "map"};
@@ -166,7 +166,7 @@ PlotAxis read_plot_axis(const TomlReader& panel, std::string_view key) {
   return axis;
 }
 
-/// A panel of kind "map" has one [panel.map], and no other panel has.
+/// Reads the kind of a panel: one of kind "map" has one [panel.map], and no other panel has any.
 void read_kind(const TomlReader& in, const Runs& runs, Panel& panel) {
   const bool wants_map = in.word("kind", kind_words, 0) == 1;
   const std::optional<TomlReader> map = in.table("map");

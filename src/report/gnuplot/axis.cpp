@@ -24,7 +24,7 @@ bool shows(const PlotAxis& axis, double value) {
          value <= axis.max.value_or(value);
 }
 
-/// Of what is seen in the panel; low is above high where nothing is.
+/// The range of what is seen in the panel; low is above high where nothing is.
 Range range_of(char name, const DrawnPanel& panel) {
   const bool is_x = name == 'x';
   const PlotAxis& axis = is_x ? panel.x : panel.y;
@@ -43,7 +43,8 @@ Range range_of(char name, const DrawnPanel& panel) {
   return range;
 }
 
-/// Of an axis with nothing on it. gnuplot fails where it has nothing to choose a range by.
+/// The range of an axis with nothing on it. gnuplot fails where it has nothing to choose a range
+/// by.
 Range bare_range(const PlotAxis& axis) {
   constexpr double decade = 10.0;
   const auto above = [&axis](double low) { return axis.log ? decade * low : low + 1.0; };
@@ -59,7 +60,7 @@ std::string bound(const std::optional<double>& value, double otherwise) {
   return std::isfinite(otherwise) ? fmt::format("{}", otherwise) : std::string("*");
 }
 
-/// The ends of an axis where nobody said them. A map ends where its areas do; a logarithmic axis
+/// The ends of an axis where they are not given. A map ends where its areas do; a logarithmic axis
 /// gets some room on both sides, without which its ends would be powers of ten; for others gnuplot
 /// chooses round ones.
 Range ends(const DrawnPanel& panel, const PlotAxis& axis, Range range) {
@@ -84,7 +85,7 @@ std::string log_tics(std::string_view name, double low, double high) {
   if (std::log10(high / low) >= 2.0) {
     return fmt::format("set {0}tics autofreq\nset m{0}tics 10\nset format {0} '10^{{%T}}'\n", name);
   }
-  constexpr double rounding = 1.001;  // an end of the axis may be meant to be a tic
+  constexpr double rounding = 1.001;  // the end of an axis may be intended as a tic
   std::string tics;
   const int first = static_cast<int>(std::floor(std::log10(low)));
   const int last = static_cast<int>(std::ceil(std::log10(high)));

@@ -14,7 +14,7 @@ std::string_view colour_of(const Look& look) {
   return style::colours.at(static_cast<std::size_t>(look.colour));
 }
 
-/// gnuplot's numbers of the marks, in the order of Mark: filled, hollow.
+/// gnuplot's numbers of the marks, filled and hollow, in the order of Mark.
 int mark_of(const Look& look, bool hollow) {
   constexpr std::array<int, 4> filled{7, 5, 9, 13};
   return filled.at(static_cast<std::size_t>(look.mark)) - (hollow ? 1 : 0);
@@ -48,7 +48,7 @@ void add_marks(std::vector<std::string>& parts, const std::string& data, const C
     parts.push_back(fmt::format("{} using 1:2 with lines linewidth 1 linecolor rgb \"{}\" notitle",
                                 data, colour));
   }
-  // Errors smaller than a mark are still drawn; the script has them for who wants to look closer.
+  // Errors smaller than a mark are still drawn, for those who look closer in the script.
   if (has_errors(curve)) {
     parts.push_back(fmt::format(
         "{} using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1.2 linecolor rgb \"{}\" notitle",
@@ -70,8 +70,8 @@ double lower_end(const Point& point, double error, bool log_y) {
 }  // namespace
 
 std::string curve_data(const std::string& name, const Curve& curve, bool log_y) {
-  // Its label stands where it is plotted, in quotes, and not in a comment, which has no end of its
-  // own but that of the line.
+  // The label is in quotes where the curve is plotted and not in a comment here, which only the end
+  // of the line would close.
   std::string out = fmt::format("# x y low high\n{} << END\n", name);
   for (const Point& point : curve.points) {
     const double error = std::isfinite(point.error) ? point.error : 0.0;
@@ -83,7 +83,7 @@ std::string curve_data(const std::string& name, const Curve& curve, bool log_y) 
 
 void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve) {
   if (curve.points.empty()) return;
-  // One point makes no line: as a mark it is seen.
+  // A single point makes no line, but is seen as a mark.
   const bool marks = curve.hollow || curve.look.style == LineStyle::points ||
                      curve.look.style == LineStyle::joined || curve.points.size() == 1;
   (marks ? add_marks : add_lines)(parts, name, curve);

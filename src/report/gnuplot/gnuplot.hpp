@@ -19,7 +19,7 @@ namespace onset::report {
 /// The picture that the script draws in one format: "svg", "pdf" or "png". No file is made on the
 /// way. Throws DrawingFailed when gnuplot is not installed (naming the package), fails (with its
 /// message), takes longer than `longest` or gives half a picture, and Interrupted when a stop is
-/// requested. A picture takes a second or so: one that takes minutes is never finished.
+/// requested. A picture takes a second or so; one that takes minutes will never be finished.
 [[nodiscard]] std::string run_gnuplot(const std::string& script, const std::string& format,
                                       const std::stop_token& stop,
                                       std::chrono::milliseconds longest = std::chrono::minutes(2));

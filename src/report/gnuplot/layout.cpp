@@ -20,8 +20,8 @@ std::vector<std::string> key_labels(const DrawnPanel& panel) {
   return out;
 }
 
-/// Columns of a key below a panel: as many as the longest label leaves room for, by gnuplot's own
-/// idea of how wide letters are.
+/// The number of columns of a key below a panel: as many as the longest label leaves room for, by
+/// gnuplot's own estimate of the width of letters.
 int key_columns(const std::vector<std::string>& labels) {
   constexpr int sample = 56;    // pixels of the sample and the gaps
   constexpr int character = 9;  // pixels of a letter
@@ -33,7 +33,7 @@ int key_columns(const std::vector<std::string>& labels) {
   return std::clamp(room / (sample + character * longest), 1, 4);
 }
 
-/// Rows of it.
+/// The number of rows of the key.
 int key_rows(const std::vector<std::string>& labels) {
   const int columns = key_columns(labels);
   return (static_cast<int>(labels.size()) + columns - 1) / columns;

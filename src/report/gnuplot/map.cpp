@@ -19,7 +19,7 @@ std::string_view area_colour(std::size_t word) {
   return style::areas.at(word % style::areas.size());
 }
 
-/// As gnuplot's `rgb variable` wants it.
+/// The colour as a number, as gnuplot's `rgb variable` wants it.
 unsigned long colour_number(std::string_view colour) {
   return std::stoul(std::string(colour.substr(1)), nullptr, 16);
 }
@@ -29,7 +29,7 @@ struct Span {
   double high = -std::numeric_limits<double>::infinity();
 };
 
-/// From the least to the greatest value that can be shown.
+/// The span from the least to the greatest value that can be shown.
 Span span_of(const Shades& shades) {
   Span span;
   for (const double z : shades.z) {
@@ -40,7 +40,8 @@ Span span_of(const Shades& shades) {
   return span;
 }
 
-/// Lines need a square of four values and something that changes between them.
+/// Whether there can be contour lines, which need a square of four values and a change between
+/// them.
 bool has_contours(const Shades& shades) {
   if (shades.contours.empty() && shades.contour_count == 0) return false;
   if (!shades.words.empty() || shades.x.size() < 2 || shades.y.size() < 2) return false;
@@ -48,7 +49,7 @@ bool has_contours(const Shades& shades) {
   return span.low < span.high;
 }
 
-/// Corners and value of every area.
+/// The corners and the value of every area.
 std::string cells_data(const std::string& name, const DrawnPanel& panel) {
   const Shades& shades = *panel.shades;
   const std::vector<double> x = cell_edges(shades.x, panel.x.log);
@@ -91,10 +92,10 @@ std::string contour_data(const std::string& name, const Shades& shades) {
 
 void add_contours(std::vector<std::string>& parts, const std::string& name, const Shades& shades) {
   const std::string lines = contour_name(name);
-  // Light on dark, so that they are seen on every shade.
+  // Lines are light on dark, so that they are seen on every shade.
   parts.push_back(lines + " using 1:2 with lines linewidth 2 linecolor rgb \"#333333\" notitle");
   parts.push_back(lines + " using 1:2 with lines linewidth 1 linecolor rgb \"#ffffff\" notitle");
-  // One word on each piece, away from its beginning, which mostly lies at the edge.
+  // Each piece gets one word, away from its beginning, which mostly lies at the edge.
   const std::size_t point =
       std::clamp<std::size_t>(std::min(shades.x.size(), shades.y.size()) / 4, 1, 12);
   parts.push_back(

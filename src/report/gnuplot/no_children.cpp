@@ -26,14 +26,15 @@ constexpr unsigned vfork_number = __NR_vfork;
 #else
 constexpr unsigned native = AUDIT_ARCH_AARCH64;
 constexpr unsigned number_end = 0x40000000U;
-// There is clone() only.
+// This architecture has clone() only.
 constexpr unsigned fork_number = __NR_clone3;
 constexpr unsigned vfork_number = __NR_clone3;
 #endif
 
 constexpr unsigned allow = SECCOMP_RET_ALLOW;
 constexpr unsigned refuse = SECCOMP_RET_ERRNO | EPERM;
-// Its flags cannot be looked at. The C library then uses clone(), whose flags can.
+// The filter cannot look at its flags. The C library then falls back to clone(), whose flags it can
+// see.
 constexpr unsigned unknown = SECCOMP_RET_ERRNO | ENOSYS;
 
 constexpr sock_filter load(std::size_t offset) {
@@ -67,7 +68,7 @@ void forbid_children() noexcept {
       answer(refuse),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 1, 0),
       answer(allow),
-      // The lower half of the first argument: the flags.
+      // This is the lower half of the first argument, the flags.
       load(offsetof(seccomp_data, args)),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
       answer(allow),

@@ -16,8 +16,8 @@ void add_curve(std::vector<std::string>& parts, const std::string& name, const C
 /// The same for a map. Its contour lines are computed along with the data.
 [[nodiscard]] std::string map_data(const std::string& name, const DrawnPanel& panel);
 void add_map(std::vector<std::string>& parts, const std::string& name, const Shades& shades);
-/// Palette and colour bar, or none of it. The bar lies from `left` to `right`, `bottom` to `top`,
-/// fractions of the picture.
+/// The palette and the colour bar, or neither. The bar lies from `left` to `right`, `bottom` to
+/// `top`, fractions of the picture.
 struct Box {
   double left = 0.0;
   double right = 1.0;
@@ -55,7 +55,7 @@ class Layout {
   const Drawing* drawing_;
   int columns_ = 1;
   int rows_ = 1;
-  // The same for all panels, so that their axes align.
+  // These are the same for all panels, so that their axes align.
   int title_height_ = 0;
   int key_height_ = 0;
 };

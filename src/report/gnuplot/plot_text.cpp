@@ -6,8 +6,8 @@ namespace onset::report {
 namespace {
 
 constexpr std::string_view markup = "^_{}@&~\\";
-// Two quotes inside of quotes stand for one, but not at the beginning of a string, where gnuplot
-// takes them for an empty one. The apostrophe of print, U+2019, looks the same and ends nothing.
+// Two quotes inside quotes stand for one, but not at the beginning of a string, where gnuplot takes
+// them for an empty one. The typographic apostrophe U+2019 looks the same and ends nothing.
 constexpr std::string_view apostrophe = "\xE2\x80\x99";
 constexpr std::string_view font_characters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+.:=*";
@@ -32,7 +32,7 @@ std::string plot_text(std::string_view text) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     const char c = in[i];
     if (c == '\\') {
-      // Escapes of markup stay. Any other backslash would be a code of a character.
+      // Escapes of markup stay. Any other backslash would start the code of a character.
       const bool escapes = i + 1 < in.size() && is_markup(in[i + 1]);
       out += '\\';
       out += escapes ? in[++i] : '\\';
@@ -61,7 +61,8 @@ std::string literal_text(std::string_view text) {
 std::size_t seen_length(std::string_view label) {
   std::size_t seen = 0;
   for (const char c : label) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;  // of a UTF-8 letter
+    const bool continues =
+        (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;  // continues a UTF-8 character
     if (!continues && !is_markup(c)) ++seen;
   }
   return seen;

@@ -15,7 +15,7 @@ namespace onset::report {
 /// and values.
 [[nodiscard]] std::string literal_text(std::string_view text);
 
-/// About how many characters of a label are seen.
+/// Roughly the number of characters of a label that are seen.
 [[nodiscard]] std::size_t seen_length(std::string_view label);
 
 }  // namespace onset::report

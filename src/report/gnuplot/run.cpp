@@ -32,7 +32,7 @@ std::string message(int error) {
   return std::generic_category().message(error);
 }
 
-/// A file without a name: nothing of it is left when we are killed, and no disk is full.
+/// A file without a name: nothing is left of it when we are killed, and it needs no disk.
 io::Descriptor memory_file(std::string_view content = {}) {
   io::Descriptor file(memfd_create("onset-gnuplot", MFD_CLOEXEC));
   if (file.get() < 0) throw DrawingFailed("no memory for it: " + message(errno));
@@ -55,7 +55,8 @@ std::string content_of(const io::Descriptor& file) {
   }
 }
 
-/// Ours, less what would let it find programs or read settings: the script is all it needs.
+/// Our environment without what would let gnuplot find programs or read settings: the script is all
+/// it needs.
 std::vector<std::string> bare_environment() {
   std::vector<std::string> variables{"PATH=/dev/null"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -81,7 +82,7 @@ class Gnuplot {
  public:
   Gnuplot(const std::string& script, const std::string& format)
       : script_(memory_file(script)), picture_(memory_file()), remarks_(memory_file()) {
-    // -d: the settings of the user's own start-up file are not ours.
+    // With -d gnuplot ignores the user's own start-up file.
     std::vector<std::string> words{"gnuplot", "-d", "-e",
                                    fmt::format("to_stdout=1; format='{}'", format), "/dev/stdin"};
     std::vector<std::string> variables = bare_environment();
@@ -97,7 +98,8 @@ class Gnuplot {
       if (child_ == 0) become_gnuplot(arguments, environment, theirs.get());
     }
     int error = 0;
-    if (::read(failure.get(), &error, sizeof error) != sizeof error) return;  // it runs
+    if (::read(failure.get(), &error, sizeof error) != sizeof error)
+      return;  // exec() succeeded, and gnuplot runs
     wait();
     if (error == ENOENT) {
       throw DrawingFailed("not found; figures need it (Debian package gnuplot-nox)");
@@ -121,10 +123,11 @@ class Gnuplot {
   [[nodiscard]] std::string remarks() const { return content_of(remarks_); }
 
  private:
-  /// In the child: only what is allowed between fork() and exec() in a process with threads.
+  /// Runs in the child, and does only what is allowed between fork() and exec() in a process with
+  /// threads.
   [[noreturn]] void become_gnuplot(const std::vector<char*>& arguments,
                                    const std::vector<char*>& environment, int failure) const {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // should we be killed
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // takes effect should we be killed
     forbid_children();
     sigset_t none;
     sigemptyset(&none);
@@ -152,7 +155,7 @@ class Gnuplot {
   bool ended_ = false;
 };
 
-/// gnuplot does not say when it could not write all of a picture.
+/// Whether a picture is complete: gnuplot does not say when it could not write all of it.
 bool is_complete(std::string_view picture, std::string_view format) {
   using std::string_view_literals::operator""sv;
   const std::string_view end = format == "png"   ? "IEND\xAE\x42\x60\x82"sv
@@ -177,7 +180,7 @@ std::string run_gnuplot(const std::string& script, const std::string& format,
     }
     std::this_thread::sleep_for(poll_interval);
   }
-  // Ctrl-C may have ended it before we heard of it.
+  // Ctrl-C may have ended gnuplot before we heard of it.
   if (stop.stop_requested()) throw Interrupted();
   if (!gnuplot.is_content()) throw DrawingFailed("failed: " + gnuplot.remarks());
   std::string picture = gnuplot.picture();

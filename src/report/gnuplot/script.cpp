@@ -11,7 +11,7 @@
 namespace onset::report {
 namespace {
 
-/// The id is the name of files, and stands in the script as it is.
+/// Checks the id, which names files and stands in the script as it is.
 void require_plain_id(const std::string& id) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||

@@ -6,17 +6,17 @@
 /// The common style of all figures.
 namespace onset::report::style {
 
-// Pixels of the SVG. A panel is printed one column of a journal wide, so that the font of 15 pixels
-// is 7.6 points on paper.
+// Sizes are in pixels of the SVG. A panel is printed as wide as one column of a journal, so that
+// the font of 15 pixels is 7.6 points on paper.
 inline constexpr int panel_width = 480;
 inline constexpr int panel_height = 380;  ///< without title and key
 inline constexpr int font_size = 15;
-// Parts of the font size: tics, words at guide lines, words on contours.
+// The sizes of tics, words at guide lines and words on contours, as parts of the font size.
 inline constexpr double tic_scale = 0.9;
 inline constexpr double guide_scale = 0.78;
 inline constexpr double contour_scale = 0.65;
 inline constexpr double column_inches = 3.4;
-// Points of DejaVu for a pixel of Helvetica: 0.75 of them are a pixel, and DejaVu looks larger.
+// Points of DejaVu for a pixel of Helvetica: 0.75 points are a pixel, and DejaVu looks larger.
 inline constexpr double dejavu_points = 0.7;
 inline constexpr int png_scale = 2;
 
@@ -24,7 +24,8 @@ inline constexpr int png_scale = 2;
 inline constexpr int left_margin = 78;
 inline constexpr int right_margin = 18;
 inline constexpr int top_margin = 20;
-inline constexpr int title_height = 32;  ///< more at the top for titles and words at guide lines
+inline constexpr int title_height =
+    32;  ///< extra room at the top for titles and words at guide lines
 inline constexpr int bottom_margin = 74;
 inline constexpr int key_row = 26;  ///< one row of a key below a panel
 inline constexpr int key_gap = 4;
@@ -40,11 +41,11 @@ inline constexpr std::string_view guide_colour = "#a0a0a0";
 inline constexpr std::string_view map_guide_colour = "#f2f2f2";
 inline constexpr double band_opacity = 0.25;
 
-/// In the order of Colour: Okabe and Ito.
+/// The colours of Okabe and Ito, in the order of Colour.
 inline constexpr std::array<std::string_view, 8> colours{
     "#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777"};
 
-/// Areas of a map of words: Paul Tol's light scheme, made for that.
+/// The colours of areas in a map of words: Paul Tol's light scheme, made for that.
 inline constexpr std::array<std::string_view, 9> areas{"#77AADD", "#EE8866", "#EEDD88",
                                                        "#FFAABB", "#99DDFF", "#44BB99",
                                                        "#BBCC33", "#AAAA00", "#DDDDDD"};

@@ -106,7 +106,7 @@ constexpr std::string_view script = R"js(
   "use strict";
   const words = new Intl.Collator(undefined, {numeric: true});
   const number = cell => cell.dataset.v === undefined ? NaN : Number(cell.dataset.v);
-  // Numbers before words, and cells without a value last, whichever way it goes.
+  // Numbers come before words, and cells without a value last, in either direction.
   const compare = (a, b, sign) => {
     const [x, y] = [number(a), number(b)];
     const [s, t] = [a.textContent, b.textContent];
@@ -127,7 +127,7 @@ constexpr std::string_view script = R"js(
   for (const button of document.querySelectorAll("table.sortable th button")) {
     button.addEventListener("click", () => sort(button.parentElement));
   }
-  // Paper cannot be clicked.
+  // Paper cannot be clicked, so everything is shown.
   window.addEventListener("beforeprint", () => {
     for (const part of document.querySelectorAll("details")) part.open = true;
   });

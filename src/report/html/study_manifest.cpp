@@ -15,7 +15,7 @@ std::string entry(std::string_view name, const std::string& text) {
                       : fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text));
 }
 
-/// What differs between the points, each value once.
+/// Collects what differs between the points, each value once.
 class Collected {
  public:
   explicit Collected(const StudyView& view) {

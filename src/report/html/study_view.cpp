@@ -8,8 +8,8 @@
 namespace onset::report::html {
 namespace {
 
-/// The file of a store made by another version may say things that this one does not know; the page
-/// then shows its text only.
+/// Reads the study file in a store. One made by another version may say things that this one does
+/// not know; the page then shows only its text.
 std::optional<study::Study> read_definition(const study::StudyRecord& record) {
   try {
     return study::parse_study(record.source, record.name + ".toml");

@@ -14,12 +14,12 @@ namespace onset::report::html {
 /// Everything that a page says about a study, looked up once.
 struct StudyView {
   study::StudyRecord study;
-  const Verb* verb = nullptr;              ///< null: this build does not know it
+  const Verb* verb = nullptr;              ///< null if this build does not know it
   std::optional<study::Study> definition;  ///< from the study file's text, where it can be read
   std::vector<std::optional<study::PointRecord>> records;  ///< one per point of the study
   Table table;                                             ///< the rows of all points
 
-  /// Points of every status, and those that are not there.
+  /// The number of points of every status, and of those that are missing.
   struct Count {
     std::string word;
     std::size_t points = 0;

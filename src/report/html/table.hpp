@@ -11,7 +11,7 @@ namespace onset::report::html {
 
 struct TableCell {
   std::string html;
-  std::optional<double> number;  ///< what it is sorted by; otherwise its text
+  std::optional<double> number;  ///< what it is sorted by; if empty, its text
 };
 
 struct TableHead {
@@ -29,9 +29,9 @@ struct SortableTable {
 [[nodiscard]] TableCell cell_of(const Cell& cell);
 [[nodiscard]] TableCell cell_of(const Value& value);
 [[nodiscard]] TableCell text_cell(const std::string& text);
-/// Sentences, which get some width also on a phone.
+/// A cell of sentences, which gets some width even on a phone.
 [[nodiscard]] TableCell words_cell(const std::string& text);
-/// Sentences on one line, so that rows stay low; for the last column.
+/// A cell of sentences on one line, so that rows stay low; for the last column.
 [[nodiscard]] TableCell line_cell(const std::string& text);
 [[nodiscard]] TableCell code_cell(const std::string& text);
 [[nodiscard]] TableCell number_cell(double value);
