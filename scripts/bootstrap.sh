@@ -5,7 +5,7 @@
 #
 #   --core   what the command needs (the default); no tests are built
 #   --full   everything for development: tests, benchmarks, formatting, static analysis
-#   --preset the CMake preset, release unless said otherwise; the build goes to build/NAME
+#   --preset the CMake preset, release by default; the build goes to build/NAME
 #
 # When nothing is missing no package manager is called, so it works offline. LibTorch, which only
 # `onset smi text` needs, is tried with --full and done without where it cannot be had.

@@ -16,7 +16,7 @@ void keep_rows(Result& result, const Body& body) {
     body();
   } catch (const Interrupted&) {
     result.status = ResultStatus::interrupted;
-    result.reason = "stopped on request; the rows finished so far are given";
+    result.reason = "stopped on request; the rows finished by then are given";
   } catch (const Refused& e) {
     result.status = ResultStatus::refused;
     result.reason = e.what();

@@ -132,7 +132,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
     }
     return identity;
   } catch (const detail::Json::exception&) {
-    throw IoError(path.string(), "is no manifest of a run; allowed: what `onset` writes, or none");
+    throw IoError(path.string(), "is not the manifest of a run; allowed: what `onset` writes, or none");
   }
 }
 

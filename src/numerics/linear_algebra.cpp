@@ -66,7 +66,7 @@ void for_blocks(std::size_t size, const Context& context, const Body& body) {
 
 void multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& context) {
   require(a.columns == b.rows, "b", "its rows are not as many as the columns of a");
-  require(out.size() == a.rows * b.columns, "out", "has not the size of the product");
+  require(out.size() == a.rows * b.columns, "out", "does not have the size of the product");
   for_blocks(a.rows, context, [&](std::size_t first, std::size_t count) {
     block_product({a.data + first * a.columns, 'N', a.columns}, {b.data, 'N', b.columns}, count,
                   b.columns, a.columns, out.data() + first * b.columns, b.columns);
@@ -76,7 +76,7 @@ void multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& 
 void multiply_by_transpose(MatrixView a, MatrixView b, std::span<double> out,
                            const Context& context) {
   require(a.columns == b.columns, "b", "has not as many columns as a");
-  require(out.size() == a.rows * b.rows, "out", "has not the size of the product");
+  require(out.size() == a.rows * b.rows, "out", "does not have the size of the product");
   for_blocks(a.rows, context, [&](std::size_t first, std::size_t count) {
     block_product({a.data + first * a.columns, 'N', a.columns}, {b.data, 'T', b.columns}, count,
                   b.rows, a.columns, out.data() + first * b.rows, b.rows);
@@ -85,7 +85,7 @@ void multiply_by_transpose(MatrixView a, MatrixView b, std::span<double> out,
 
 void transpose_multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& context) {
   require(a.rows == b.rows, "b", "has not as many rows as a");
-  require(out.size() == a.columns * b.columns, "out", "has not the size of the product");
+  require(out.size() == a.columns * b.columns, "out", "does not have the size of the product");
   // The product is cut along its longer side, so that no sum is ever split.
   if (a.columns >= b.columns) {
     for_blocks(a.columns, context, [&](std::size_t first, std::size_t count) {
@@ -102,7 +102,7 @@ void transpose_multiply(MatrixView a, MatrixView b, std::span<double> out, const
 
 void symmetric_eigen(std::size_t size, std::span<double> matrix, std::span<double> values) {
   require(matrix.size() == size * size, "matrix", "is not square");
-  require(values.size() == size, "values", "has not one place for each eigenvalue");
+  require(values.size() == size, "values", "does not have one place for each eigenvalue");
   if (size == 0) return;
   require(std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); }),
           "matrix", "has an entry that is not finite");

@@ -41,7 +41,7 @@ std::vector<Parameter> figure_parameters() {
   for (Parameter& parameter : common_parameters()) {
     if (parameter.name == "out") {
       parameter.text =
-          "Folder for pictures, data and manifest; onset-out/ID unless said otherwise.";
+          "Folder for pictures, data and manifest; onset-out/ID by default.";
     }
     if (parameter.name != "format" && parameter.name != "explain") {
       options.push_back(std::move(parameter));

@@ -14,10 +14,10 @@
 namespace onset::tool {
 std::vector<Parameter> report_parameters() {
   Parameter rows = option("max-rows", ParameterKind::integer, std::int64_t{2000},
-                          "Rows of a table; the page says when there are more.");
+                          "The most rows of a table; the page says when there are more.");
   rows.min = 1;
   return {
-      option("out", ParameterKind::text, {}, "The page; STORE.html here unless said otherwise."),
+      option("out", ParameterKind::text, {}, "The page; STORE.html here by default."),
       option("study", ParameterKind::text, std::string(), "Only the study of that name."),
       std::move(rows), option("help", ParameterKind::flag, false, "This text.")};
 }

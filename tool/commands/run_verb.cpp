@@ -62,7 +62,7 @@ std::string stop_reason(StopCause cause, const CommonOptions& options) {
     return fmt::format("the time limit of {} s (--max-seconds) was reached",
                        options.max_seconds.value_or(0.0));
   }
-  return "stopped on request; rows finished by then are given";
+  return "stopped on request; the rows finished by then are given";
 }
 
 StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& options,

@@ -43,7 +43,7 @@ std::vector<Parameter> sweep_parameters() {
   }
   std::vector<Parameter> all{
       option("store", ParameterKind::text, {},
-             "The store; made when it is not there. STUDY.db here unless said otherwise."),
+             "The store, which is made if it does not exist; STUDY.db here by default."),
       option("dry-run", ParameterKind::flag, false,
              "List the points and the estimated work; compute nothing."),
       option("status", ParameterKind::flag, false, "Say where it stands; compute nothing."),

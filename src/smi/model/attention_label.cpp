@@ -44,7 +44,7 @@ std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
     double sum = 0.0;
     for (std::size_t k = 0; k < tokens; ++k) {
       const double x = matrix[r * tokens + k];
-      if (x < 0.0 || x > 1.0) return "has an entry outside of 0 to 1";
+      if (x < 0.0 || x > 1.0) return "has an entry outside 0 to 1";
       if (x == 0.0 || x == 1.0) return "has entries rounded to 0 or 1, so that its label is lost";
       sum += x;
     }
