@@ -132,7 +132,8 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
     }
     return identity;
   } catch (const detail::Json::exception&) {
-    throw IoError(path.string(), "is not the manifest of a run; allowed: what `onset` writes, or none");
+    throw IoError(path.string(),
+                  "is not the manifest of a run; allowed: what `onset` writes, or none");
   }
 }
 

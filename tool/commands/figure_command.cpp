@@ -40,8 +40,7 @@ std::vector<Parameter> figure_parameters() {
   options.back().min = 0.0;
   for (Parameter& parameter : common_parameters()) {
     if (parameter.name == "out") {
-      parameter.text =
-          "Folder for pictures, data and manifest; onset-out/ID by default.";
+      parameter.text = "Folder for pictures, data and manifest; onset-out/ID by default.";
     }
     if (parameter.name != "format" && parameter.name != "explain") {
       options.push_back(std::move(parameter));

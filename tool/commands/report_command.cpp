@@ -16,10 +16,9 @@ std::vector<Parameter> report_parameters() {
   Parameter rows = option("max-rows", ParameterKind::integer, std::int64_t{2000},
                           "The most rows of a table; the page says when there are more.");
   rows.min = 1;
-  return {
-      option("out", ParameterKind::text, {}, "The page; STORE.html here by default."),
-      option("study", ParameterKind::text, std::string(), "Only the study of that name."),
-      std::move(rows), option("help", ParameterKind::flag, false, "This text.")};
+  return {option("out", ParameterKind::text, {}, "The page; STORE.html here by default."),
+          option("study", ParameterKind::text, std::string(), "Only the study of that name."),
+          std::move(rows), option("help", ParameterKind::flag, false, "This text.")};
 }
 
 int report_command(Arguments arguments) {
