@@ -212,7 +212,7 @@ struct Text {
   double level = 0.5;         ///< the level at which a layer counts as learned
   LevelOf level_of = LevelOf::way;
   bool order = false;                           ///< the rows are layers
-  std::optional<std::string> fingerprint = {};  ///< of both files; checked when given
+  std::optional<std::string> fingerprint = {};  ///< that of both files; checked when given
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of the mean accuracy; 0 accepts any
 

@@ -36,7 +36,7 @@ struct PointRecord {
   Table table;
   std::vector<std::pair<std::string, Cell>> summary;
   std::vector<std::string> notes;
-  std::string version;  ///< of Onset
+  std::string version;  ///< the version of Onset
   std::string simd;     ///< the instruction set that the bits belong to
   // These say how the run went. They do not belong to the result, and exports omit them unless
   // asked.

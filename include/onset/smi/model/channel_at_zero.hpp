@@ -15,7 +15,7 @@ struct ChannelAtZero {
   /// E|E[z_b | y]|^2: above 0 a block is learned from the first samples on.
   std::vector<numerics::Replicates> pull;
   numerics::Replicates log_evidence;  ///< Psi at overlap 0
-  std::vector<double> relative_bias;  ///< of the growth rates
+  std::vector<double> relative_bias;  ///< that of the growth rates
   double log_evidence_bias = 0.0;
 };
 

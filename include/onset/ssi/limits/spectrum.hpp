@@ -30,7 +30,7 @@ struct HermiteCoefficients {
 
 struct SpectrumOptions {
   std::size_t degree = 0;         ///< the cut-off; 0 means 8 up to three tokens, 6 beyond
-  std::size_t samples = 400'000;  ///< of the directional test
+  std::size_t samples = 400'000;  ///< samples of the directional test
   std::uint64_t seed = 1;
 };
 
