@@ -160,12 +160,14 @@ std::string_view exit_code_summary() {
 }
 
 std::string main_help() {
-  std::string out =
-      "Onset: where attention models start to learn, how well they can, and which\n"
-      "algorithms get there. Every number comes with its standard error.\n\n"
-      "Usage: onset <family> <verb> [options]\n"
-      "       onset <command> [options]\n\n"
-      "Verbs\n";
+  std::string out = R"(Onset: where attention models start to learn, how well they can, and which
+algorithms get there. Every number comes with its standard error.
+
+Usage: onset <family> <verb> [options]
+       onset <command> [options]
+
+Verbs
+)";
   for (const Verb& verb : catalog()) out += entry(verb.full_name(), verb.summary, option_indent);
   out += "\nCommands\n";
   for (const Command& command : commands()) {
@@ -181,11 +183,13 @@ std::string main_help() {
 }
 
 std::string family_help(std::string_view family) {
-  return fmt::format(
-      "Usage: onset {0} <verb> [options]\n\n"
-      "Verbs\n{1}\n"
-      "'onset {0} <verb> --help' explains the options and columns of a verb.\n",
-      family, verbs_of(family));
+  return fmt::format(R"(Usage: onset {0} <verb> [options]
+
+Verbs
+{1}
+'onset {0} <verb> --help' explains the options and columns of a verb.
+)",
+                     family, verbs_of(family));
 }
 
 std::string verb_help(const Verb& verb) {

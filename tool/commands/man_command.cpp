@@ -74,10 +74,15 @@ std::string command_section(const Command& command) {
 }
 
 std::string synopsis() {
-  return section("SYNOPSIS") +
-         ".B onset\n\\fIfamily verb\\fR [\\fIoptions\\fR]\n.br\n"
-         ".B onset\n\\fIcommand\\fR [\\fIoptions\\fR]\n.br\n"
-         ".B onset\n\\-\\-help | \\-\\-version\n";
+  return section("SYNOPSIS") + R"(.B onset
+\fIfamily verb\fR [\fIoptions\fR]
+.br
+.B onset
+\fIcommand\fR [\fIoptions\fR]
+.br
+.B onset
+\-\-help | \-\-version
+)";
 }
 
 std::string environment() {

@@ -83,17 +83,18 @@ std::string zsh_families() {
       described += zsh_description(verb.name, verb.summary);
       arms += fmt::format("        {}) {} ;;\n", verb.name, zsh_arguments(all_options(verb)));
     }
-    out += fmt::format(
-        "    {})\n"
-        "      if (( CURRENT == 3 )); then\n"
-        "        names=({})\n"
-        "        _describe verb names\n"
-        "        return\n"
-        "      fi\n"
-        "      shift 2 words\n"
-        "      (( CURRENT -= 2 ))\n"
-        "      case $words[1] in\n{}      esac ;;\n",
-        family, described, arms);
+    out += fmt::format(R"(    {})
+      if (( CURRENT == 3 )); then
+        names=({})
+        _describe verb names
+        return
+      fi
+      shift 2 words
+      (( CURRENT -= 2 ))
+      case $words[1] in
+{}      esac ;;
+)",
+                       family, described, arms);
   }
   return out;
 }

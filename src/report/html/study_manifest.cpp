@@ -77,11 +77,13 @@ std::string reproduce_part(const StudyView& view, const PageFacts& facts) {
   const std::string file = file_word(view.study.name + ".toml");
   const std::string store = file_word(facts.store_file);
   return fmt::format(
-      "<h3>Compute it again</h3>\n"
-      "<p>With the study file below saved as <code>{0}</code>; points that are in the store are "
-      "not computed again, so use a new one to check them.</p>\n"
-      "<pre>{1}</pre>\n"
-      "<details open><summary>{0}</summary>\n<pre>{2}</pre></details>\n",
+      R"(<h3>Compute it again</h3>
+<p>Save the study file below as <code>{0}</code> and run these commands. Points that are in the
+store are not computed again, so use a new store to check them.</p>
+<pre>{1}</pre>
+<details open><summary>{0}</summary>
+<pre>{2}</pre></details>
+)",
       escape(view.study.name + ".toml"),
       escape(fmt::format("onset sweep {} --store {}\n{}\nonset report {} --out report.html", file,
                          store, export_command(view.study.name, facts.store_file), store)),
