@@ -103,9 +103,8 @@ class Check {
     const boost::math::students_t law(options_.replicates - 1);
     const double tail = options_.false_alarm / (2.0 * static_cast<double>(deviations_.size()));
     report_.threshold = boost::math::quantile(boost::math::complement(law, tail));
-    // An event that no sample met may change an expectation by its probability, since moments of
-    // zeta are of order one; that probability is such that it is missed this often with a chance of
-    // false_alarm.
+    // An event that all samples missed may change an expectation by its probability, since moments
+    // of zeta are of order one. An event of this probability is missed with the chance false_alarm.
     const double samples = static_cast<double>(options_.points) * options_.replicates;
     const double unseen = -std::log(options_.false_alarm) / samples;
     const double allowance = unseen + (posterior_->exact() ? 0.0 : options_.inner_bias);

@@ -21,8 +21,8 @@ constexpr double threshold = 6.0;
 constexpr double visible_part = 1e-2;
 
 struct Sums {
-  double first = 0.0;   ///< the mean of g
-  double second = 0.0;  ///< the mean of g^2
+  double first = 0.0;   ///< the sum of g
+  double second = 0.0;  ///< the sum of g^2
   std::vector<double> moment;
   std::vector<double> square;
 };
