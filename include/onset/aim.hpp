@@ -94,8 +94,7 @@ struct Amp {
   std::optional<int> dim = {};
   std::optional<int> runs = {};
   std::vector<double> alpha = {};
-  std::optional<std::string> data =
-      {};  ///< the folder with the data; they are drawn if it is not given
+  std::optional<std::string> data = {};  ///< the folder with the data; drawn if not given
   int iterations = 500;
   double damping = 0.5;
   ScoreVariances variances = ScoreVariances::norms;

@@ -17,11 +17,10 @@ namespace onset::io {
 class ChildProcess {
  public:
   struct Start {
-    std::string program;  ///< a path, or a name to look for in PATH
-    std::vector<std::string>
-        environment;         ///< NAME=value; each replaces or joins a variable of ours
-    std::string_view input;  ///< its standard input
-    std::string advice;      ///< what to do for those who have no such program
+    std::string program;                   ///< a path, or a name to look for in PATH
+    std::vector<std::string> environment;  ///< NAME=value, replacing or joining ours
+    std::string_view input;                ///< its standard input
+    std::string advice;                    ///< what to do for those who have no such program
   };
   /// Throws IoError naming the program.
   explicit ChildProcess(Start start);

@@ -10,9 +10,8 @@
 namespace onset::report {
 
 struct HtmlOptions {
-  std::string study;  ///< the name of the only study to show; empty means all
-  std::size_t max_rows =
-      2'000;  ///< the most rows of a table; browsers are slow beyond a few thousand
+  std::string study;             ///< the name of the only study to show; empty means all
+  std::size_t max_rows = 2'000;  ///< the most rows of a table; browsers slow down beyond that
 };
 
 /// One page that needs nothing else, neither files nor a network: what was run, figures, tables

@@ -13,7 +13,7 @@ namespace onset::report {
                                     const std::vector<Value>& values);
 
 /// The command line that computes a point, quoted for a shell: `onset smi curve --alpha 0.1,0.2`.
-/// Parameters with the value that they have in `defaults` are left out (none if that is null).
+/// Parameters that have the default of the verb `defaults` are left out (none if that is null).
 [[nodiscard]] std::string command_line(const std::string& command, const Parameters& parameters,
                                        const Verb* defaults);
 

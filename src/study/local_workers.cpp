@@ -65,8 +65,7 @@ class LocalWorkers final : public Workers {
   std::mutex mutex_;
   std::condition_variable some_finished_;
   std::deque<Finished> finished_;
-  std::map<std::size_t, std::jthread>
-      running_;  // comes last, so that threads are joined before the rest is destroyed
+  std::map<std::size_t, std::jthread> running_;  // last, so that it is joined before the rest ends
 };
 
 }  // namespace

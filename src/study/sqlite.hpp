@@ -71,8 +71,7 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   std::filesystem::path path_;
-  std::unique_ptr<std::stop_token>
-      stop_;  // stays where SQLite knows it, even if this object is moved
+  std::unique_ptr<std::stop_token> stop_;  // stays in place even if this object is moved
   std::unique_ptr<sqlite3, Closer> handle_;
 };
 

@@ -43,8 +43,7 @@ class Store::File {
   [[nodiscard]] StudyRow read_study(std::int64_t id);
 
   std::filesystem::path path_;
-  std::optional<WriterLock>
-      lock_;  // outlives the database: it is taken before it and released after it
+  std::optional<WriterLock> lock_;  // outlives the database: taken before it, released after it
   std::optional<sqlite::Database> database_;
   bool checked_ = false;  // whether points and studies carry checksums
 };

@@ -131,8 +131,7 @@ int make_figure(const std::string& name, Arguments arguments) {
   io::prepare_folder(draw.folder);
   const std::filesystem::path file = draw.folder / report::store_name(spec);
   std::optional<RunContext> run(options);
-  std::optional<study::Store>
-      store;  // kept to the end, so that nobody else writes into the folder until then
+  std::optional<study::Store> store;  // kept to the end, so that nobody else writes the folder
   report::FigureData data;
   std::filesystem::path waited_for = file;
   try {

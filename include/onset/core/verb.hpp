@@ -69,14 +69,13 @@ struct RowKind {
 struct Verb {
   std::string family;
   std::string name;
-  std::string summary;  ///< one line
-  std::string details;  ///< a paragraph: what alpha is, what the rows mean
-  std::vector<Parameter>
-      parameters;             ///< all of them in the order of the help, `seed` and `tol` last
-  std::vector<RowKind> rows;  ///< the usual rows first
-  std::string primary;        ///< the column whose standard error `tol` bounds
-  bool needs_folder = false;  ///< its artifacts are what it is for, so --out is required
-  int method = 1;             ///< raised whenever the verb's numbers change
+  std::string summary;                ///< one line
+  std::string details;                ///< a paragraph: what alpha is, what the rows mean
+  std::vector<Parameter> parameters;  ///< in the order of the help, `seed` and `tol` last
+  std::vector<RowKind> rows;          ///< the usual rows first
+  std::string primary;                ///< the column whose standard error `tol` bounds
+  bool needs_folder = false;          ///< its artifacts are what it is for, so --out is required
+  int method = 1;                     ///< raised whenever the verb's numbers change
   std::vector<std::string> examples;  ///< arguments after `onset`, ready to paste
   /// Checks what was given, fills in the rest, reads files and builds the model. Throws
   /// InvalidArgument and IoError; a refusal is kept until the run, so that it can be filed under

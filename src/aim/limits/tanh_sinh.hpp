@@ -12,8 +12,7 @@ struct TanhSinhNode {
   bool from_low = true;
   double distance = 0.0;
   double fine_weight = 0.0;
-  double coarse_weight =
-      0.0;  ///< its weight in the rule with twice the step; 0 if it is not a node there
+  double coarse_weight = 0.0;  ///< its weight in the rule with twice the step, or 0
 };
 
 /// Nodes from left to right with step 1/32, and the rule with step 1/16 among them.

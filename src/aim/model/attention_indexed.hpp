@@ -7,8 +7,7 @@ namespace onset::aim {
 
 /// Hardmax of two tokens as published, for comparison [aim 31].
 struct PublishedHardmax {
-  bool density =
-      false;  ///< whether the density takes the place of the derivative of the probability
+  bool density = false;    ///< the density replaces the derivative of the probability
   double off_scale = 1.0;  ///< variance tau^2 of off-diagonal scores in labels, in units of Q
 };
 

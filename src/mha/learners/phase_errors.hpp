@@ -10,10 +10,9 @@ namespace onset::mha {
 /// What a phase found, compared with a truth that it did not see: relative errors in Frobenius norm
 /// of what the phase adds.
 struct PhaseErrors {
-  std::optional<double>
-      projection{};               ///< of the sum of projections; empty where the true ones cancel
-  std::optional<double> hull{};   ///< largest distance of a true head from the hull
-  std::optional<double> theta{};  ///< as in ParameterErrors
+  std::optional<double> projection{};  ///< of their sum; empty where the true ones cancel
+  std::optional<double> hull{};        ///< largest distance of a true head from the hull
+  std::optional<double> theta{};       ///< as in ParameterErrors
   std::optional<double> w{};
 };
 

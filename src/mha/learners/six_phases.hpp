@@ -37,9 +37,8 @@ struct PhaseReport {
 
 /// The numbers behind a verdict.
 struct Evidence {
-  double gap = 0.0;  ///< the singular gap of the affine hull, phase 4
-  std::vector<CertifiedSlab>
-      hull_slabs;  ///< the slabs that it comes from, sculpted with the refined w
+  double gap = 0.0;                       ///< the singular gap of the affine hull, phase 4
+  std::vector<CertifiedSlab> hull_slabs;  ///< its slabs, sculpted with the refined w
   std::vector<double> ratios;
   double inflation = 0.0;
   double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted

@@ -61,8 +61,7 @@ std::string literal_text(std::string_view text) {
 std::size_t seen_length(std::string_view label) {
   std::size_t seen = 0;
   for (const char c : label) {
-    const bool continues =
-        (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;  // continues a UTF-8 character
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;  // a UTF-8 letter
     if (!continues && !is_markup(c)) ++seen;
   }
   return seen;

@@ -98,8 +98,7 @@ class Gnuplot {
       if (child_ == 0) become_gnuplot(arguments, environment, theirs.get());
     }
     int error = 0;
-    if (::read(failure.get(), &error, sizeof error) != sizeof error)
-      return;  // exec() succeeded, and gnuplot runs
+    if (::read(failure.get(), &error, sizeof error) != sizeof error) return;  // gnuplot runs
     wait();
     if (error == ENOENT) {
       throw DrawingFailed("not found; figures need it (Debian package gnuplot-nox)");

@@ -24,8 +24,7 @@ inline constexpr int png_scale = 2;
 inline constexpr int left_margin = 78;
 inline constexpr int right_margin = 18;
 inline constexpr int top_margin = 20;
-inline constexpr int title_height =
-    32;  ///< extra room at the top for titles and words at guide lines
+inline constexpr int title_height = 32;  ///< extra room at the top for titles and guide lines
 inline constexpr int bottom_margin = 74;
 inline constexpr int key_row = 26;  ///< one row of a key below a panel
 inline constexpr int key_gap = 4;

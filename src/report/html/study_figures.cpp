@@ -23,11 +23,10 @@ std::string one_figure(const Drawing& drawing, std::size_t index, const std::str
 
 std::string caption(const Drawing& drawing, std::size_t index, const std::string& command) {
   const DrawnPanel& panel = drawing.panels[index];
-  const auto plain =
-      [](std::string text) {  // removes the escapes that keep gnuplot from reading markup
-        std::erase(text, '\\');
-        return text;
-      };
+  const auto plain = [](std::string text) {  // removes the escapes of markup
+    std::erase(text, '\\');
+    return text;
+  };
   if (panel.shades) {
     return fmt::format("{}: {} over {} and {}.", command, plain(panel.shades->label),
                        plain(panel.x.label), plain(panel.y.label));

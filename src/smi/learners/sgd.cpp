@@ -101,8 +101,7 @@ class Student {
   const SgdOptions& options_;
   std::span<const double> teacher_;
   std::vector<double> weights_, push_;
-  std::vector<double>
-      fields_;  // the fields of a batch, then the loss's gradient with respect to them
+  std::vector<double> fields_;  // fields of a batch, then the loss's gradient in them
   std::vector<double> sample_, sample_gradient_;
 
  public:

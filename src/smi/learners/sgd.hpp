@@ -20,9 +20,8 @@ struct SgdOptions {
   std::size_t batch = 200;
   double rate = 15.0;
   double decay = 0.07;
-  double init = 0.9;  ///< the standard deviation of the student's initial weights
-  double start_cosine =
-      0.0;  ///< the cosine planted in every layer, up to the 1/sqrt(D) of random weights
+  double init = 0.9;          ///< the standard deviation of the student's initial weights
+  double start_cosine = 0.0;  ///< planted in every layer, up to the 1/sqrt(D) of random weights
   double time = 1700.0;       ///< epochs (sgd_batch), or samples over dimension
   std::size_t records = 200;  ///< evenly spaced, besides the start
   double alpha = 15.0;        ///< samples over dimension (sgd_batch only)

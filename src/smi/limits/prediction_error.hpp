@@ -11,9 +11,8 @@ namespace onset::smi {
 
 /// Errors of the prediction on a fresh sample: squared distance, summed over all its numbers.
 struct PredictionErrors {
-  numerics::Replicates
-      plugin;                  ///< E||y(z) - y(omega)||^2, the error of a student with weights What
-  numerics::Replicates bayes;  ///< the least possible one, half of E||y(z) - y(z')||^2 [smi 25]
+  numerics::Replicates plugin;  ///< E||y(z) - y(omega)||^2, the error of the weights What
+  numerics::Replicates bayes;   ///< the least possible one, half of E||y(z) - y(z')||^2 [smi 25]
 };
 
 /// `variance[b][r]` is V_b of replicate r. Every replicate is integrated at its own overlaps, so

@@ -18,8 +18,7 @@ struct StageStart {
   bool from_nothing = false;
   numerics::Replicates log_evidence;  ///< Psi [smi 22]
   double relative_bias = 0.0;         ///< bound on the bias of alpha
-  double log_precision_scale =
-      2.5;  ///< the log precision over which the start of the stage is resolved
+  double log_precision_scale = 2.5;   ///< over which the start of the stage is resolved
 
   [[nodiscard]] double position(std::size_t replicate) const;  ///< total log precision
 };

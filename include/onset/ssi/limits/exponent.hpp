@@ -14,12 +14,10 @@ struct Exponents {
   Spectrum spectrum;
   OriginExpansion origin;
   std::optional<int> sie;  ///< the first degree of the target; empty: none up to the cut-off
-  std::optional<int>
-      sie_positional;  ///< the first non-vanishing derivative of the risk; only with P
-  std::optional<int>
-      sie_descending;        ///< the first order at which the risk falls; empty: it does not
-  std::optional<int> s_eff;  ///< the first degree that the student sees
-  std::optional<int> sign;   ///< the sign of c_s(0) at s_eff
+  std::optional<int> sie_positional;  ///< first non-vanishing derivative of the risk; only with P
+  std::optional<int> sie_descending;  ///< first order at which the risk falls; empty: none
+  std::optional<int> s_eff;           ///< the first degree that the student sees
+  std::optional<int> sign;            ///< the sign of c_s(0) at s_eff
   Presence verdict = Presence::unresolved;  ///< the verdict on the exponent of the target
   bool resolved = false;                    ///< whether all of the above are certain
   std::string samples;                      ///< "d", "d log d", "d^3", "never" or "unknown"

@@ -44,8 +44,7 @@ using LinkPointer = std::shared_ptr<const Link>;
 struct Attention {
   std::size_t tokens = 2;
   Reduction reduction = Reduction::trace;
-  std::vector<double>
-      left;  ///< of a projection, scaled to unit length; empty means the first token
+  std::vector<double> left;  ///< of a projection; scaled to unit length; empty: the first token
   std::vector<double> right;
 };
 [[nodiscard]] LinkPointer attention_link(const Attention& attention);

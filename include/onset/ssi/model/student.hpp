@@ -14,8 +14,7 @@ namespace onset::ssi {
 /// link is needed, and all limits and learners take it; the rest opens exact series and faster
 /// chains where it holds. [ssi 1-4]
 struct Student {
-  LinkPointer link =
-      {};  ///< a function of the fields z_1, .., z_L; that of the tied twin if untied
+  LinkPointer link = {};  ///< f of the fields z_1, .., z_L; that of the tied twin if untied
   /// sigma, where f = sigma(L^{-1/2} sum_i z_i); null where f is no such function.
   std::shared_ptr<const numerics::Expression> activation = {};
   /// Whether each token has weights of its own, with one constraint on all of them. Such a student

@@ -14,10 +14,8 @@
 namespace onset::mha {
 namespace {
 
-constexpr double support_inflation =
-    2.5;  // inflation of the body in support programs, over the least one
-constexpr double containing_tolerances =
-    8.0;  // a slab holds every head within this many tolerances
+constexpr double support_inflation = 2.5;      // inflation in support programs, over the least
+constexpr double containing_tolerances = 8.0;  // of a slab, within which every head lies
 constexpr double exact_spectrum = 1e-9;
 
 }  // namespace

@@ -24,10 +24,8 @@ constexpr double same_head = 1e-6;
 constexpr double same_direction = 1e-6;  // one minus the cosine between two projections
 constexpr std::size_t looked_at = 200;   // examples whose agreement constants are computed
 constexpr std::size_t enough_repeats = 10;
-constexpr double clear_difference =
-    0.1;  // difference of labels that should be equal, over their size
-constexpr double min_progress =
-    1e-3;  // least progress of a step; a fit that is getting somewhere makes far more
+constexpr double clear_difference = 0.1;  // between labels that should be equal, over their size
+constexpr double min_progress = 1e-3;     // of a step; a fit that gets somewhere makes far more
 constexpr double budget_flops = 6e10;
 constexpr std::size_t near_share = 50;  // one example in this many has tokens near one another,
 constexpr std::size_t min_near = 30;    // and fewer than this many scatter too much to tell
@@ -73,8 +71,7 @@ std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
 
 /// How far apart the tokens of an example lie, and how large its label is, both sums of squares.
 struct Spread {
-  double tokens =
-      0.0;  // over all pairs of tokens; a whole number, so that equal spreads compare equal
+  double tokens = 0.0;  // over all pairs; a whole number, so that equal spreads compare equal
   double label = 0.0;
 };
 

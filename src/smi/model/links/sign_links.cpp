@@ -13,8 +13,7 @@ double sign_product_posterior(bool positive, std::span<const double> omega, doub
   constexpr std::size_t most = 3;
   const std::size_t fields = omega.size();
   const double scale = 1.0 / std::sqrt(variance);
-  std::array<std::array<HalfLine, 2>, most>
-      side{};  // the half lines of every field: negative, positive
+  std::array<std::array<HalfLine, 2>, most> side{};  // per field: negative, positive
   for (std::size_t i = 0; i < fields; ++i) {
     side[i][1] = half_line(omega[i] * scale);
     side[i][0] = half_line(-omega[i] * scale);

@@ -118,8 +118,7 @@ class NoisyLast final : public LastLayer {
       Matrix c = map * map.transpose();
       c.diagonal().array() += noise_variance_;
       const Eigen::LLT<Matrix> factor(c);
-      const double log_det =
-          2.0 * factor.matrixLLT().diagonal().array().log().sum();  // the logarithm of det C
+      const double log_det = 2.0 * factor.matrixLLT().diagonal().array().log().sum();  // log det C
       const Matrix solved_map = factor.solve(map);
       const Matrix shared = Matrix::Identity(index(m), index(m)) - map.transpose() * solved_map;
       for (const double sign : {1.0, -1.0}) {

@@ -27,10 +27,9 @@ struct PhasePoint {
 struct PhaseCurves {
   double a = 0.0;
   std::optional<Estimate> positional_appears;  ///< (1, 0) becomes a local minimum
-  std::optional<Estimate>
-      start_switches;  ///< the steepest direction changes from semantic to positional
-  std::optional<Estimate> global_switches;  ///< the global minimiser crosses e = m
-  std::optional<Estimate> semantic_ends;    ///< (0, 1) stops being a local minimum
+  std::optional<Estimate> start_switches;      ///< steepest direction: semantic to positional
+  std::optional<Estimate> global_switches;     ///< the global minimiser crosses e = m
+  std::optional<Estimate> semantic_ends;       ///< (0, 1) stops being a local minimum
   bool continuous = false;  ///< whether the global minimiser passes through mixed points
 };
 
