@@ -56,7 +56,7 @@ struct Samples {
     for (const Status& end : errors.ends) {
       ++students;
       diverged += end.reason == StopReason::diverged ? 1 : 0;
-      unfinished += end.reason == StopReason::max_iterations ? 1 : 0;
+      unfinished += end.reason == StopReason::unfinished ? 1 : 0;
     }
   }
 

@@ -144,8 +144,6 @@ class Path {
     }
   }
 
-  enum class End { reached, diverged, unresolved };
-
   /// Solves for the next times, counted from the last one.
   void advance(const std::vector<double>& times, const Context& context) {
     // Beyond any use the weights stay where they are: nothing is to be resolved there.
@@ -157,9 +155,9 @@ class Path {
   }
 
   /// How the k-th of those times was reached.
-  [[nodiscard]] End end(std::size_t k) const {
-    if (k >= solution_.states.size()) return End::unresolved;
-    return is_useless(solution_.states[k]) ? End::diverged : End::reached;
+  [[nodiscard]] StopReason end(std::size_t k) const {
+    if (k >= solution_.states.size()) return StopReason::inaccurate;
+    return is_useless(solution_.states[k]) ? StopReason::diverged : StopReason::converged;
   }
 
   /// There; 0 of weights that have shrunk to nothing.
@@ -207,8 +205,8 @@ bool take_records(const std::vector<Path>& paths, std::size_t layers, std::size_
                   double spacing, SgdFlow& flow) {
   for (std::size_t k = 0; k < count; ++k) {
     for (const Path& path : paths) {
-      flow.diverged = flow.diverged || path.end(k) == Path::End::diverged;
-      flow.unresolved = flow.unresolved || path.end(k) == Path::End::unresolved;
+      flow.diverged = flow.diverged || path.end(k) == StopReason::diverged;
+      flow.unresolved = flow.unresolved || path.end(k) == StopReason::inaccurate;
     }
     if (flow.diverged || flow.unresolved) return false;
     const double time = spacing * static_cast<double>(flow.points.size());

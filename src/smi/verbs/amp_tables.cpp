@@ -133,7 +133,7 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
     posterior_seconds_ += step.posterior_seconds;
   }
   diverged_ += result.failed() ? 1 : 0;
-  unfinished_ += result.end == MessagePassingEnd::unfinished ? 1 : 0;
+  unfinished_ += result.end == StopReason::unfinished ? 1 : 0;
   restarts_ += result.attempts - 1;
   if (!result.failed()) weights_ = result.weights;
   runs_.push_back(std::move(result));
@@ -173,7 +173,7 @@ void AmpTables::finish_row(double alpha) {
   std::int64_t useless = 0;
   for (const MessagePassing& run : runs_) {
     row.diverged += run.failed() ? 1 : 0;
-    useless += run.failed() || run.end == MessagePassingEnd::unfinished ? 1 : 0;
+    useless += run.failed() || run.end == StopReason::unfinished ? 1 : 0;
   }
   mostly_failed_ = mostly_failed_ || 2 * useless > static_cast<std::int64_t>(runs_.size());
   rows_.push_back(std::move(row));
