@@ -21,8 +21,8 @@
 ///   tokens, rho      tokens T of a sample; width ratio r/d of the matrix W
 ///   beta             inverse temperature of softmax labels
 ///   noise            standard deviation of noise on linear labels, 0 unless given
-///   noise_variance   the same as a variance s; one of the two is given, and settling fills the
-///   other noise_kind       whether it is s (1 + delta_ab) or s on every entry
+///   noise_variance   the same as a variance s; settling fills whichever of the two is missing
+///   noise_kind       whether the variance is s (1 + delta_ab) or s on every entry
 /// `alpha` is the sample ratio n/d^2: samples over dimension squared.
 namespace onset::aim {
 
@@ -44,8 +44,9 @@ struct Curve {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< of mmse
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Curve> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// When the matrix starts to be learned, and is known exactly.
@@ -65,8 +66,9 @@ struct Thresholds {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< of alpha, relative to it above 1
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Thresholds> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Eigenvalues of the matrix as the labels show it, and their best denoiser.
@@ -77,8 +79,9 @@ struct Spectrum {
   std::uint64_t seed = 1;
   double tol = 1e-9;  ///< of density; not used
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Spectrum> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Approximate message passing, on drawn data or those of a folder. Fields of the model that are
@@ -101,8 +104,9 @@ struct Amp {
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< of mse; not used to stop
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Amp> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Gradient descent on the weights W of students, single and averaged.
@@ -123,8 +127,9 @@ struct Gd {
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< of mse_averaged; not used to stop
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Gd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// A data set: arrays among the result's artifacts.
@@ -141,8 +146,9 @@ struct Generate {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< not used
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Generate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::aim

@@ -45,8 +45,9 @@ struct Generate {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Generate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// The layer behind examples, in six phases, with a certificate.
@@ -57,8 +58,9 @@ struct Learn {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Learn> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Checks the certificate of a learned layer against the examples, without the learner.
@@ -68,8 +70,9 @@ struct Verify {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Verify> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Compares a learned layer with the truth.
@@ -80,8 +83,9 @@ struct Evaluate {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Evaluate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Plain optimisation from random starts, for comparison with Learn.
@@ -95,8 +99,9 @@ struct Baseline {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Baseline> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Draws a layer, learns it and compares every phase with the truth, without files.
@@ -114,8 +119,9 @@ struct Trial {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Trial> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::mha
