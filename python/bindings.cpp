@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -37,7 +38,7 @@ Value to_value(const std::string& name, const py::handle& object) {
   try {
     return object.cast<std::vector<double>>();
   } catch (const py::cast_error&) {
-    throw InvalidArgument("--" + name,
+    throw InvalidArgument(name,
                           "cannot be read; allowed: a number, a text, a truth, a list of numbers");
   }
 }
@@ -205,8 +206,10 @@ py::dict run_verb(const std::string& family, const std::string& name, const py::
   const Verb& verb = find_verb(family, name);
   std::map<std::string, Value> values;
   for (const auto& [key, value] : given) {
-    const auto parameter = key.cast<std::string>();
-    values[parameter] = to_value(parameter, value);
+    const auto field = key.cast<std::string>();
+    std::string parameter = field;
+    std::replace(parameter.begin(), parameter.end(), '_', '-');
+    values[parameter] = to_value(field, value);
   }
   const Call call = verb.settle(values);
   check_limits(threads, max_seconds);

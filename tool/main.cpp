@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/catalog.hpp"
@@ -50,7 +51,10 @@ int dispatch(Arguments arguments) {
     return run_family(name, arguments.subspan(1));
   }
   for (const Command& command : commands()) {
-    if (command.name == name) return command.run(arguments.subspan(1));
+    if (command.name == name) {
+      return naming_options(all_options(command),
+                            [&] { return command.run(arguments.subspan(1)); });
+    }
     names.push_back(command.name);
   }
   names.insert(names.end(), {"--help", "--version"});
@@ -79,13 +83,13 @@ int guarded_dispatch(Arguments arguments) {
     say(error.what());
     return exit_usage;
   } catch (const Refused& refusal) {
-    say(fmt::format("refused: {}", refusal.what()));
+    say(fmt::format("refused: {}", with_options(refusal.what())));
     return exit_unresolved;
   } catch (const Interrupted&) {
     say("interrupted");
     return exit_interrupted;
   } catch (const IoError& error) {
-    say(error.what());
+    say(with_options(error.what()));
     return exit_files;
   } catch (const ReaderGone&) {
     return exit_files;

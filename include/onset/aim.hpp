@@ -21,8 +21,8 @@
 ///   tokens, rho      tokens T of a sample; width ratio r/d of the matrix W
 ///   beta             inverse temperature of softmax labels
 ///   noise            standard deviation of noise on linear labels, 0 unless given
-///   noise_variance   the same as a variance s; give one of the two, settling fills the other
-///   noise_kind       whether it is s (1 + delta_ab) or s on every entry
+///   noise_variance   the same as a variance s; settling fills whichever of the two is missing
+///   noise_kind       whether the variance is s (1 + delta_ab) or s on every entry
 /// `alpha` is the sample ratio n/d^2: samples over dimension squared.
 namespace onset::aim {
 
@@ -44,8 +44,9 @@ struct Curve {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of mmse
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Curve> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Where the matrix starts to be learned, and where it is known exactly.
@@ -65,8 +66,9 @@ struct Thresholds {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of alpha, relative to alpha above 1
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Thresholds> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Eigenvalues of the matrix as the labels show it, and their best denoiser.
@@ -77,8 +79,9 @@ struct Spectrum {
   std::uint64_t seed = 1;
   double tol = 1e-9;  ///< target standard error of the density; not used
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Spectrum> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Approximate message passing, on drawn data or on those of a folder. Model fields that are not
@@ -101,8 +104,9 @@ struct Amp {
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse; it does not end a run
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Amp> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Gradient descent on the weights W of students, single and averaged.
@@ -123,8 +127,9 @@ struct Gd {
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse_averaged; it does not end a run
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Gd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// A data set: arrays among the result's artifacts.
@@ -141,8 +146,9 @@ struct Generate {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< not used
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Generate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::aim

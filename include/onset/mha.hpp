@@ -43,8 +43,9 @@ struct Generate {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Generate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// The layer behind examples, in six phases, with a certificate.
@@ -55,8 +56,9 @@ struct Learn {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Learn> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Checks the certificate of a learned layer against the examples, without the learner.
@@ -66,8 +68,9 @@ struct Verify {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Verify> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Compares a learned layer with the truth.
@@ -78,8 +81,9 @@ struct Evaluate {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Evaluate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Plain optimisation from random starts, for comparison with Learn.
@@ -93,8 +97,9 @@ struct Baseline {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Baseline> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Draws a layer, learns it and compares every phase with the truth, without files.
@@ -112,8 +117,9 @@ struct Trial {
   std::uint64_t seed = 1;
   double tol = 0.0;
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Trial> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::mha

@@ -38,8 +38,9 @@ struct Thresholds {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of alpha
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Thresholds> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Overlaps and test errors against the sample ratio: fixed points of state evolution.
@@ -60,8 +61,9 @@ struct Curve {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of Q11
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Curve> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Along which overlaps the free entropy is wanted.
@@ -91,8 +93,9 @@ struct Potential {
   std::uint64_t seed = 1;
   double tol = 1e-2;  ///< target standard error of free_entropy
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Potential> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Data of a model in files: X.npy, Y.npy, truth/w.npy and, for attention of rank one, H.npy.
@@ -111,8 +114,9 @@ struct Generate {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< has no effect: nothing is estimated
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Generate> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Approximate message passing on drawn data, or on data of one's own.
@@ -140,8 +144,9 @@ struct Amp {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of Q11; 0 accepts what the runs give
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Amp> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// How stochastic gradient descent is followed.
@@ -177,8 +182,9 @@ struct Sgd {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of cos1, or of time with a level; 0 accepts any
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Sgd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// Which part of a label "COARSE:fine" is the class.
@@ -216,8 +222,9 @@ struct Text {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of the mean accuracy; 0 accepts any
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Text> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::smi

@@ -49,8 +49,9 @@ struct Sie {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target error of R_ee (R_mm without positional encoding); 0 accepts any
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Sie> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// The population risk over the overlaps, and its minima.
@@ -70,8 +71,9 @@ struct Loss {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of risk
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Loss> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// The phases of the positional-semantic model.
@@ -82,8 +84,9 @@ struct Phase {
   std::uint64_t seed = 1;
   double tol = 1e-6;  ///< target standard error of risk_min, or of global_switches with curves
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Phase> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 enum class FlowMethod { ode, sde };
@@ -115,8 +118,9 @@ struct Flow {
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of m
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Flow> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// How SGD is simulated: by the exact chain of the overlaps, with all dimensions, or by the
@@ -147,8 +151,9 @@ struct Sgd {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target error of p_semantic (reached_fraction with a target); 0 accepts any
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Sgd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 /// How many more samples untied weights need than tied ones.
@@ -167,8 +172,9 @@ struct Gain {
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of gain; 0 accepts any
 
-  [[nodiscard]] Call settle() const;
-  [[nodiscard]] Result run(const Context& context = {}) const;
+  [[nodiscard]] static VerbOf<Gain> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
 }  // namespace onset::ssi

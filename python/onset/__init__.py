@@ -98,7 +98,7 @@ def _plain(value):
 def run(command, *, threads=None, max_seconds=None, **parameters):
     """Runs a verb by its full name, say run("smi curve", alpha=[0.5, 1.0])."""
     family, _, name = command.partition(" ")
-    given = {key.replace("_", "-"): _plain(value) for key, value in parameters.items()}
+    given = {key: _plain(value) for key, value in parameters.items()}
     return Result(_onset.run(family, name, given, threads, max_seconds))
 
 

@@ -49,14 +49,19 @@ class Module(unittest.TestCase):
             self.assertIn("Columns:", function.__doc__)
 
     def test_misuse_is_a_value_error_with_the_nearest_word(self):
-        with self.assertRaisesRegex(ValueError, "--layers"):
+        with self.assertRaisesRegex(ValueError, "^layres: no such field.* did you mean 'layers'"):
             onset.smi.thresholds(layres=2)
         with self.assertRaisesRegex(onset.InvalidArgument, "no such verb.*thresholds"):
             onset.run("smi threshold")
-        with self.assertRaisesRegex(ValueError, "--skip"):
+        with self.assertRaisesRegex(ValueError, "^skip: "):
             onset.smi.thresholds(skip={})
         with self.assertRaises(KeyError):
             onset.smi.thresholds(layers=1)["beta"]
+
+    def test_messages_name_fields_as_python_does(self):
+        with self.assertRaisesRegex(ValueError, "^hold_overlap: .*`hold_layer`") as caught:
+            onset.smi.curve(alpha=[0.5], hold_overlap=0.5)
+        self.assertNotIn("--", str(caught.exception))
 
     def test_limits_are_checked(self):
         for limit in [{"threads": 0}, {"threads": 5000}, {"max_seconds": 0.0}, {"max_seconds": -1}]:

@@ -1,11 +1,12 @@
 #include "aim/verbs.hpp"
 
-#include "aim/verbs/aim_verbs.hpp"
+#include "onset/aim.hpp"
 
 namespace onset::aim {
 
 std::vector<Verb> verbs() {
-  return {thresholds_verb(), curve_verb(), spectrum_verb(), amp_verb(), gd_verb(), generate_verb()};
+  return {Thresholds::verb(), Curve::verb(), Spectrum::verb(),
+          Amp::verb(),        Gd::verb(),    Generate::verb()};
 }
 
 }  // namespace onset::aim

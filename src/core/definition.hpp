@@ -37,10 +37,20 @@ struct Definition {
   void (*run)(const Request& request, const Settled& settled, const Context& context,
               Result& result) = nullptr;
 
-  [[nodiscard]] Verb verb() const {
+  [[nodiscard]] VerbOf<Request> verb() const {
     const Fields<Request> all = with_common_fields();
-    Verb out{family,       name,   summary,  details, all.parameters(), rows, primary,
-             needs_folder, method, examples, {}};
+    VerbOf<Request> out{{.family = family,
+                         .name = name,
+                         .summary = summary,
+                         .details = details,
+                         .parameters = all.parameters(),
+                         .rows = rows,
+                         .primary = primary,
+                         .needs_folder = needs_folder,
+                         .method = method,
+                         .examples = examples,
+                         .settle = {}},
+                        [all](const Request& request) { return all.write(request); }};
     out.settle = [all, parameters = out.parameters, settle = settle, cost = cost,
                   run = run](const std::map<std::string, Value>& given) {
       auto request = std::make_shared<Request>(all.read(complete(parameters, given)));
@@ -60,15 +70,6 @@ struct Definition {
       return call;
     };
     return out;
-  }
-
-  /// For the C++ interface: the same checks, defaults and bits as for the command.
-  [[nodiscard]] Call settle_request(const Request& request) const {
-    return verb().settle(with_common_fields().write(request).values());
-  }
-  [[nodiscard]] Result run_request(const Request& request, const Context& context) const {
-    const Verb made = verb();
-    return onset::run(made, made.settle(with_common_fields().write(request).values()), context);
   }
 
  private:

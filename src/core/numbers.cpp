@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/field_names.hpp"
 #include "core/printable.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
@@ -127,7 +128,7 @@ std::string_view trim(std::string_view text) {
 }
 
 void reject(const Parameter& parameter, const std::string& problem, const std::string& hint) {
-  throw InvalidArgument("--" + parameter.name,
+  throw InvalidArgument(field_name(parameter.name),
                         problem + "; allowed: " + parameter.allowed() + hint);
 }
 

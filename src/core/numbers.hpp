@@ -19,7 +19,7 @@ namespace onset::detail {
 [[nodiscard]] std::vector<double> parse_list(const Parameter& parameter, std::string_view text);
 [[nodiscard]] std::vector<double> parse_grid(const Parameter& parameter, std::string_view text);
 
-/// Throws InvalidArgument with the text "--name: problem; allowed: ..." followed by the hint.
+/// Throws InvalidArgument "name: problem; allowed: ..." followed by the hint.
 [[noreturn]] void reject(const Parameter& parameter, const std::string& problem,
                          const std::string& hint = {});
 

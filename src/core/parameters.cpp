@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/field_names.hpp"
 #include "core/numbers.hpp"
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
@@ -186,10 +187,10 @@ template <class T>
 const T& Parameters::get(const std::string& name) const {
   const auto found = values_.find(name);
   if (found == values_.end() || std::holds_alternative<std::monostate>(found->second)) {
-    throw InvalidArgument("--" + name, "has no value, and this computation needs one");
+    throw InvalidArgument(field_name(name), "has no value, and this computation needs one");
   }
   const T* value = std::get_if<T>(&found->second);
-  if (!value) throw InvalidArgument("--" + name, "was read as another kind of value");
+  if (!value) throw InvalidArgument(field_name(name), "was read as another kind of value");
   return *value;
 }
 
@@ -215,9 +216,10 @@ Parameters complete(std::span<const Parameter> parameters,
   for (const Parameter& parameter : parameters) names.push_back(parameter.name);
   for (const auto& [name, value] : given) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw InvalidArgument("--" + printable(name),
-                          fmt::format("no such option; allowed: --{}{}", fmt::join(names, ", --"),
-                                      option_suggestion(name, names)));
+    for (std::string& known : names) known = field_name(known);
+    throw InvalidArgument(printable(field_name(name)),
+                          fmt::format("no such field; allowed: {}{}", fmt::join(names, ", "),
+                                      suggestion(field_name(name), names)));
   }
   Parameters out;
   for (const Parameter& parameter : parameters) {

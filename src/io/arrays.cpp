@@ -20,15 +20,21 @@ std::string wanted_text(const Extents& wanted) {
   return text;
 }
 
+void require_shape(const std::filesystem::path& path, const std::vector<std::size_t>& shape,
+                   const Extents& wanted) {
+  bool fits = shape.size() == wanted.size();
+  for (std::size_t k = 0; fits && k < wanted.size(); ++k) {
+    fits = shape[k] > 0 && (wanted[k].size == 0 || wanted[k].size == shape[k]);
+  }
+  if (fits) return;
+  throw IoError(path.string(), fmt::format("has the shape {}; allowed: {}, none of them 0",
+                                           shape_text(shape), wanted_text(wanted)));
+}
+
 Array read_shaped(const std::filesystem::path& path, const Extents& wanted) {
   Array array = read_npy(path);
-  bool fits = array.shape.size() == wanted.size();
-  for (std::size_t k = 0; fits && k < wanted.size(); ++k) {
-    fits = array.shape[k] > 0 && (wanted[k].size == 0 || wanted[k].size == array.shape[k]);
-  }
-  if (fits) return array;
-  throw IoError(path.string(), fmt::format("has the shape {}; allowed: {}, none of them 0",
-                                           shape_text(array.shape), wanted_text(wanted)));
+  require_shape(path, array.shape, wanted);
+  return array;
 }
 
 [[noreturn]] void wrong_entry(const std::filesystem::path& path, const Array& array,
@@ -38,6 +44,12 @@ Array read_shaped(const std::filesystem::path& path, const Extents& wanted) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> read_shape(const std::filesystem::path& path, const Extents& wanted) {
+  std::vector<std::size_t> shape = read_npy_shape(path);
+  require_shape(path, shape, wanted);
+  return shape;
+}
 
 ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wanted) {
   Array array = read_shaped(path, wanted);

@@ -24,6 +24,10 @@ struct ArrayOf {
   std::vector<T> values;  ///< in row-major order
 };
 
+/// The shape that the file's header says, which must be as wanted; the numbers are not read.
+[[nodiscard]] std::vector<std::size_t> read_shape(const std::filesystem::path& path,
+                                                  const Extents& wanted);
+
 /// Finite numbers of the wanted shape; whole numbers are read as reals.
 [[nodiscard]] ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wanted);
 

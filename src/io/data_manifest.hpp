@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "core/fields.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
@@ -31,9 +32,9 @@ std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folde
   if (!identity) return std::nullopt;
   const std::string file = (folder / "manifest.json").string();
   if (std::find(writers.begin(), writers.end(), identity->command) == writers.end()) {
-    throw IoError(file, "says that `" + identity->command +
-                            "` wrote the folder; allowed: a folder of `" + writers.front() +
-                            "`, or one without manifest.json");
+    throw IoError(file, "says that '" + identity->command +
+                            "' wrote the folder; allowed: a folder of '" + writers.front() +
+                            "', or one without manifest.json");
   }
   for (const Parameter& parameter : fields.parameters()) {
     const std::string& name = parameter.name;
@@ -43,17 +44,17 @@ std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folde
       try {
         return complete({&parameter, 1}, {{name, found->second}}).values().at(name);
       } catch (const InvalidArgument&) {
-        throw IoError(file, "has the value " + to_text(found->second) + " of `" + name +
-                                "`; allowed: " + parameter.allowed());
+        throw IoError(file, "has the value " + to_text(found->second) + " of '" + name +
+                                "'; allowed: " + parameter.allowed());
       }
     }();
     const Value now = fields.get(name, request);
     if (std::holds_alternative<std::monostate>(now)) {
       fields.set(name, said, request);
     } else if (now != said && !(same && same(name, now, said))) {
-      throw InvalidArgument("--" + name, to_text(now) +
-                                             " contradicts manifest.json of the data; allowed: " +
-                                             to_text(said) + ", or leaving it out with --data");
+      throw InvalidArgument(field_name(name),
+                            to_text(now) + " contradicts manifest.json of the data; allowed: " +
+                                to_text(said) + ", or leaving it out with `data`");
     }
   }
   return identity;

@@ -1,12 +1,12 @@
 #include "mha/verbs.hpp"
 
-#include "mha/verbs/mha_verbs.hpp"
+#include "onset/mha.hpp"
 
 namespace onset::mha {
 
 std::vector<Verb> verbs() {
-  return {generate_verb(), learn_verb(),    verify_verb(),
-          evaluate_verb(), baseline_verb(), trial_verb()};
+  return {Generate::verb(), Learn::verb(),    Verify::verb(),
+          Evaluate::verb(), Baseline::verb(), Trial::verb()};
 }
 
 }  // namespace onset::mha

@@ -94,7 +94,7 @@ OdeSolution solve_ode(const OdeField& f, OdeState x, const std::vector<double>& 
     while (t < target) {
       if (solution.status.iterations % 64 == 0) context.check();
       if (solution.status.iterations >= options.max_steps) {
-        solution.status.reason = StopReason::max_iterations;
+        solution.status.reason = StopReason::unfinished;
         return solution;
       }
       const bool last = t + h >= target;

@@ -74,7 +74,7 @@ Root bracketed_root(const std::function<double(double)>& f, double low, double h
   Root root{0.5 * (a + b), {}};
   root.status.iterations = static_cast<int>(evaluations) + 2;
   root.status.residual = std::abs(b - a);
-  root.status.reason = narrow(a, b) ? StopReason::converged : StopReason::max_iterations;
+  root.status.reason = narrow(a, b) ? StopReason::converged : StopReason::unfinished;
   return root;
 }
 

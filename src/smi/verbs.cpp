@@ -1,12 +1,12 @@
 #include "smi/verbs.hpp"
 
-#include "smi/verbs/smi_verbs.hpp"
+#include "onset/smi.hpp"
 
 namespace onset::smi {
 
 std::vector<Verb> verbs() {
-  return {thresholds_verb(), curve_verb(), potential_verb(), generate_verb(),
-          amp_verb(),        sgd_verb(),   text_verb()};
+  return {Thresholds::verb(), Curve::verb(), Potential::verb(), Generate::verb(),
+          Amp::verb(),        Sgd::verb(),   Text::verb()};
 }
 
 }  // namespace onset::smi

@@ -1,11 +1,11 @@
 #include "ssi/verbs.hpp"
 
-#include "ssi/verbs/ssi_verbs.hpp"
+#include "onset/ssi.hpp"
 
 namespace onset::ssi {
 
 std::vector<Verb> verbs() {
-  return {sie_verb(), loss_verb(), phase_verb(), flow_verb(), sgd_verb(), gain_verb()};
+  return {Sie::verb(), Loss::verb(), Phase::verb(), Flow::verb(), Sgd::verb(), Gain::verb()};
 }
 
 }  // namespace onset::ssi

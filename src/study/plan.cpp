@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/field_names.hpp"
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
@@ -26,10 +27,9 @@ const Verb& find_command(const Study& study, std::span<const Verb> verbs, const 
                nearest.empty() ? fmt::format("; known are {}", fmt::join(known, ", ")) : nearest));
 }
 
-/// The message of a bad value without the hyphens of the command line.
+/// The message of a bad value, in the words of a study file.
 std::string message_of(const InvalidArgument& error) {
-  const std::string text = error.what();
-  return text.starts_with("--") ? text.substr(2) : text;
+  return parameter_name(error.field()) + ": " + with_keys(error.message());
 }
 
 /// Builds the plan of one study; every check knows the place that it complains about.
@@ -185,10 +185,10 @@ class Planner {
     return point;
   }
 
-  /// The place of the value of the option because of which a point was refused.
-  [[nodiscard]] const io::Place& place_of_field(const std::string& option,
+  /// Where the value of a field stands that a point was refused for.
+  [[nodiscard]] const io::Place& place_of_field(const std::string& field,
                                                 const std::vector<std::size_t>& choice) const {
-    const std::string name = option.starts_with("--") ? option.substr(2) : option;
+    const std::string name = parameter_name(field);
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       if (axes_[i].parameter == name) return place_of(axes_[i], choice[i]);
     }

@@ -29,6 +29,12 @@ CASES = {
     "an unknown branch names the nearest one":
         (CURVE + ["--alpha", "0.5", "--branch", "informd"],
          ["--branch", "informd", "uninformed, informed or optimal", "did you mean 'informed'"]),
+    "other options that a message mentions are options too":
+        (CURVE + ["--alpha", "0.5", "--hold-overlap", "0.5"],
+         ["--hold-overlap: has no effect", "allowed: with --hold-layer"]),
+    "steps that cannot be counted are refused by what makes them":
+        (["ssi", "sgd", "--a", "1", "--omega", "0.6", "--dim", "1e12", "--rate", "1e-9"],
+         ["--rate: 1e-09 with --dim 1000000000000 means", "steps", "at most 1e+19 steps"]),
     "text is not a number": (THRESHOLDS + ["--skip", "abc"], ["--skip", "'abc'", "number"]),
     "a number with trailing junk is not a number":
         (THRESHOLDS + ["--beta", "1x"], ["--beta", "'1x'", "number"]),

@@ -45,7 +45,7 @@ TEST(AimRequests, NoiseIsAStandardDeviationAndNoiseVarianceItsSquare) {
   both.noise_variance = 0.3;
   EXPECT_NE(testing::complaint([&] {
               (void)both.settle();
-            }).find("--noise: 0.3 is not the standard deviation of --noise-variance 0.3"),
+            }).find("noise: 0.3 is not the standard deviation of `noise_variance = 0.3`"),
             std::string::npos);
 }
 

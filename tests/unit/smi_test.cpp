@@ -62,8 +62,16 @@ TEST(SmiRequests, ASingleRunOfSgdHasNoErrorAndItsLimitHasOne) {
 }
 
 TEST(SmiRequests, TheToleranceOfSingleRunsIsRefused) {
-  EXPECT_NE(testing::complaint([] { (void)Sgd{.tol = 0.1}.settle(); }).find("--tol"),
+  EXPECT_NE(testing::complaint([] { (void)Sgd{.tol = 0.1}.settle(); }).find("tol: "),
             std::string::npos);
+}
+
+TEST(SmiRequests, MessagesNameFieldsAsCppDoes) {
+  const std::string said =
+      testing::complaint([] { (void)Curve{.alpha = {0.5}, .hold_overlap = 0.5}.settle(); });
+  EXPECT_TRUE(said.starts_with("hold_overlap: ")) << said;
+  EXPECT_NE(said.find("`hold_layer`"), std::string::npos) << said;
+  EXPECT_EQ(said.find("--"), std::string::npos) << said;
 }
 
 TEST(SmiRequests, LayersThatStayBelowTheLevelAreNamed) {

@@ -61,20 +61,22 @@ TEST(SsiRequests, WhatDoesNotGoTogetherIsRefusedWhenSettled) {
     EXPECT_NE(message.find(words), std::string::npos) << message;
   };
   says(complaint([] { (void)Sgd{.target = "z1", .a = 1.0}.settle(); }),
-       "--target: cannot be given together with --a");
-  says(complaint([] { (void)Sgd{.a = 1.0}.settle(); }), "--omega: is missing");
+       "target: cannot be given together with `a`");
+  says(complaint([] { (void)Sgd{.a = 1.0}.settle(); }), "omega: is missing");
   says(complaint([] {
          (void)Flow{.a = 1.0, .omega = 0.5, .method = FlowMethod::sde, .m0 = 0.1}.settle();
        }),
-       "--m0: has a meaning only for the ODE");
+       "m0: has a meaning only for the ODE");
   says(complaint([] { (void)Sie{.target = "z1", .activation = "relu"}.settle(); }),
-       "--activation: has a meaning only with --student tied or untied");
+       "activation: has a meaning only with `student = tied or untied`");
   says(complaint([] { (void)Phase{.a = {1.0}, .omega = {0.5}, .curves = true}.settle(); }),
-       "--omega: has no meaning with --curves");
+       "omega: has no meaning with `curves`");
   says(complaint([] {
          (void)Sgd{.a = 1.0, .omega = {0.5}, .dim = 1e9, .engine = SgdEngine::full}.settle();
        }),
-       "--dim: is too large for --engine full");
+       "dim: is too large for `engine = full`");
+  says(complaint([] { (void)Sgd{.a = 1.0, .omega = {0.6}, .dim = 1e12, .rate = 1e-9}.settle(); }),
+       "rate: 1e-09 with `dim = 1000000000000` means");
 }
 
 TEST(SsiRequests, BothKindsOfRowsAreDescribed) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
@@ -75,7 +76,7 @@ void say_problems(const report::FigureData& data) {
   for (const report::RunData& run : data.runs) {
     if (run.status == ResultStatus::ok) continue;
     const bool stopped = run.status == ResultStatus::interrupted;
-    say(fmt::format("{}: run '{}': {}{}", to_string(run.status), run.id, run.reason,
+    say(fmt::format("{}: run '{}': {}{}", to_string(run.status), run.id, with_options(run.reason),
                     stopped ? "" : "; --retry computes such points again"));
   }
 }

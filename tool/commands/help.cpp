@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "onset/catalog.hpp"
 #include "tool/options/common_options.hpp"
 
@@ -91,8 +92,8 @@ std::string placeholder(const Parameter& parameter) {
 }
 
 std::string option_text(const Parameter& parameter) {
-  std::string text = parameter.text;
-  // For free text and flags the sentence says everything.
+  std::string text = with_options(parameter.text);
+  // For free text and flags the sentence says it all.
   if (parameter.kind != ParameterKind::flag && parameter.kind != ParameterKind::text) {
     text += " Allowed: " + parameter.allowed() + ".";
   }
@@ -104,11 +105,11 @@ std::string option_text(const Parameter& parameter) {
 }
 
 std::string columns_title(const RowKind& kind) {
-  return kind.when.empty() ? "Columns" : "Columns " + kind.when;
+  return kind.when.empty() ? "Columns" : "Columns " + with_options(kind.when);
 }
 
 std::string column_text(const Column& column) {
-  std::string text = column.meaning;
+  std::string text = with_options(column.meaning);
   if (!column.unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", column.unit);
   if (column.estimate) {
     text += fmt::format("{}with its standard error", text.empty() ? "" : ", ");
@@ -194,7 +195,7 @@ Verbs
 
 std::string verb_help(const Verb& verb) {
   std::string out = fmt::format("onset {}: {}\n\n", verb.full_name(), verb.summary);
-  out += paragraph(verb.details);
+  out += paragraph(with_options(verb.details));
   out += fmt::format("Usage: onset {}{} [options]\n\nOptions\n", verb.full_name(),
                      required_usage(verb));
   std::string common;

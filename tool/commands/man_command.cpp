@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "onset/catalog.hpp"
 #include "onset/version.hpp"
 #include "tool/commands/commands.hpp"
@@ -56,7 +57,7 @@ std::string option_entry(Parameter option) {
 
 std::string verb_section(const Verb& verb) {
   std::string out = subsection("onset " + verb.full_name() + required_usage(verb) + " [options]");
-  out += paragraph("What it computes: " + verb.summary + ". " + verb.details);
+  out += paragraph("What it computes: " + verb.summary + ". " + with_options(verb.details));
   for (const Parameter& option : verb.parameters) out += option_entry(option);
   for (const RowKind& kind : verb.rows) {
     out += paragraph(columns_title(kind) + ":");

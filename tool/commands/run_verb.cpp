@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/field_names.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
@@ -18,6 +19,24 @@
 
 namespace onset::tool {
 namespace {
+
+using onset::with_options;
+
+/// Texts of the library, in which fields are called as the command calls them.
+Call with_options(Call call) {
+  call.cost.method = with_options(call.cost.method);
+  call.cost.caution = with_options(call.cost.caution);
+  return call;
+}
+
+Result with_options(Result result) {
+  result.reason = with_options(result.reason);
+  for (std::string& note : result.notes) note = with_options(note);
+  for (auto& [name, cell] : result.summary) {
+    if (auto* text = std::get_if<std::string>(&cell)) *text = with_options(*text);
+  }
+  return result;
+}
 
 /// The method and the cost as a table of one row, or in sentences for people.
 std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Format format) {
@@ -69,7 +88,7 @@ StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& 
                        io::RunRecord& record) {
   const RunContext run(options);
   const auto start = std::chrono::steady_clock::now();
-  record.result = onset::run(verb, call, run.context());
+  record.result = with_options(onset::run(verb, call, run.context()));
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (record.result.status == ResultStatus::interrupted) {
     record.result.reason = stop_reason(run.stop_cause(), options);
@@ -97,20 +116,14 @@ void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions op
   if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
 }
 
-}  // namespace
-
-int run_verb(const Verb& verb, Arguments arguments) {
-  if (wants_help(arguments)) {
-    write_stdout(verb_help(verb));
-    return exit_ok;
-  }
+int answer(const Verb& verb, Arguments arguments) {
   auto given = read_options(arguments, all_options(verb));
   const CommonOptions options = take_common_options(given);
 
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
-  const Call call = verb.settle(given);
+  const Call call = with_options(verb.settle(given));
   record.parameters = call.parameters;
   if (options.explain) {
     write_stdout(explain(verb, call.cost, record, options.format));
@@ -143,6 +156,16 @@ int run_verb(const Verb& verb, Arguments arguments) {
     say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
   }
   return exit_code(record.result.status, cause);
+}
+
+}  // namespace
+
+int run_verb(const Verb& verb, Arguments arguments) {
+  if (wants_help(arguments)) {
+    write_stdout(verb_help(verb));
+    return exit_ok;
+  }
+  return naming_options(all_options(verb), [&] { return answer(verb, arguments); });
 }
 
 }  // namespace onset::tool

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/field_names.hpp"
 #include "onset/catalog.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/completion/completion.hpp"
@@ -23,7 +24,7 @@ std::string zsh_text(std::string_view text) {
 
 std::string zsh_option(const Parameter& option) {
   if (option.kind == ParameterKind::flag) {
-    return fmt::format("'--{}[{}]'", option.name, zsh_text(option.text));
+    return fmt::format("'--{}[{}]'", option.name, zsh_text(with_options(option.text)));
   }
   std::string action = " ";
   if (option.kind == ParameterKind::word)
@@ -31,7 +32,7 @@ std::string zsh_option(const Parameter& option) {
   if (option.kind == ParameterKind::text) {
     action = placeholder(option) == "DIR" ? "_files -/" : "_files";
   }
-  return fmt::format("'--{}=[{}]:{}:{}'", option.name, zsh_text(option.text),
+  return fmt::format("'--{}=[{}]:{}:{}'", option.name, zsh_text(with_options(option.text)),
                      zsh_text(placeholder(option)), action);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/field_names.hpp"
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
@@ -44,6 +45,13 @@ const Parameter* next_operand(const std::map<std::string, Value>& given,
 }
 
 }  // namespace
+
+InvalidArgument as_option(const InvalidArgument& error, std::span<const Parameter> known) {
+  const std::string name = parameter_name(error.field());
+  const bool is_option = std::any_of(known.begin(), known.end(),
+                                     [&](const Parameter& option) { return option.name == name; });
+  return {is_option ? "--" + name : error.field(), with_options(error.message())};
+}
 
 std::map<std::string, Value> read_options(Arguments arguments, std::span<const Parameter> known) {
   std::map<std::string, Value> given;

@@ -2,19 +2,27 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace onset {
 
-/// Misuse: a field has a value that is not allowed. The message names the field, what it was, and
-/// what is allowed.
+/// Misuse: a field has a value that is not allowed. The message names the field as it is called in
+/// C++ and Python, what it was, and what is allowed. Other fields stand in backquotes in it, with a
+/// value where one is meant: "allowed: with `engine = chain`". A front end that calls fields
+/// otherwise, as the command does (--engine chain), translates these and `field()`.
 class InvalidArgument : public std::invalid_argument {
  public:
-  InvalidArgument(std::string field, const std::string& message)
-      : std::invalid_argument(field + ": " + message), field_(std::move(field)) {}
+  InvalidArgument(std::string field, std::string message)
+      : std::invalid_argument(field + ": " + message),
+        field_(std::move(field)),
+        message_(std::move(message)) {}
   [[nodiscard]] const std::string& field() const { return field_; }
+  /// What is wrong with the field, without its name.
+  [[nodiscard]] const std::string& message() const { return message_; }
 
  private:
   std::string field_;
+  std::string message_;
 };
 
 /// A file or a store could not be read or written.

@@ -96,4 +96,17 @@ struct Verb {
 /// verb's own estimate; called before a run, so that it does not die in the middle.
 void require_memory(const Verb& verb, const Call& call, std::size_t limit);
 
+/// A verb together with the type of its requests, for C++: the same checks, defaults and bits as
+/// for the command.
+template <class Request>
+struct VerbOf : Verb {
+  /// The fields of a request by their names.
+  std::function<Parameters(const Request&)> write;
+
+  [[nodiscard]] Call call(const Request& request) const { return settle(write(request).values()); }
+  [[nodiscard]] Result run(const Request& request, const Context& context) const {
+    return onset::run(*this, call(request), context);
+  }
+};
+
 }  // namespace onset

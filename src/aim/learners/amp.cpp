@@ -57,7 +57,7 @@ class MessagePassing {
 
   AmpRun run() {
     AmpRun out;
-    out.status = {StopReason::max_iterations, 0, 0.0};
+    out.status = {StopReason::unfinished, 0, 0.0};
     while (out.status.iterations < options_.max_iterations) {
       context_.check();
       const AmpStep step = iterate();

@@ -46,7 +46,7 @@ Status end_of(const std::vector<double>& losses) {
   constexpr double plateau = 1e-2;  // relative change from one window to the next
   const double ratio = losses.back() / losses.front();
   const std::size_t steps = losses.size() - 1;
-  Status status{StopReason::max_iterations, static_cast<int>(steps), ratio};
+  Status status{StopReason::unfinished, static_cast<int>(steps), ratio};
   if (!(ratio < 1.0)) {
     status.reason = StopReason::diverged;
     return status;

@@ -26,13 +26,13 @@ void check_tokens(const AttentionIndexed& model) {
 
 /// Checks the fields that only some channels have.
 void check_channel(const AttentionIndexed& model) {
-  require(model.noise_variance == 0.0 || model.channel->takes_noise(), "noise-variance",
+  require(model.noise_variance == 0.0 || model.channel->takes_noise(), "noise_variance",
           model.noise_variance,
-          "0 (and no --noise): " + std::string(model.channel->name()) + " labels have no noise");
+          "0 (and no `noise`): " + std::string(model.channel->name()) + " labels have no noise");
   const PublishedHardmax& published = model.published;
   const bool as_published = published.density || published.off_scale != 1.0;
   if (as_published && !model.channel->has_published_form(model.tokens)) {
-    throw InvalidArgument(published.density ? "output" : "label-scale",
+    throw InvalidArgument(published.density ? "output" : "label_scale",
                           "is for hardmax of two tokens; allowed: leaving it out");
   }
 }
@@ -44,14 +44,14 @@ void check_layers(const AttentionIndexed& model) {
   if (model.labels == LayerLabels::deep) {
     throw Refused(
         "several layers behind one label: state evolution needs the joint denoiser of the layers' "
-        "matrices, which has no closed form when q_hat is not diagonal; possible are --labels "
-        "separate (a label for each layer) and --labels sum with --prior wigner");
+        "matrices, which has no closed form when q_hat is not diagonal; possible are "
+        "`labels = separate` (a label for each layer) and `labels = sum` with `prior = wigner`");
   }
   if (model.prior != PriorKind::wigner) {
     throw Refused(
         "a label of the sum of several layers' scores makes q_hat a full matrix, and with Wishart "
-        "priors the joint denoiser has no closed form; possible are --prior wigner and --labels "
-        "separate");
+        "priors the joint denoiser has no closed form; possible are `prior = wigner` and "
+        "`labels = separate`");
   }
 }
 
@@ -62,9 +62,9 @@ void AttentionIndexed::validate() const {
   require(rho == 0.0 || (rho >= min_rho && rho <= max_rho), "rho", rho,
           "1e-6 to 1e6, or 0 (the limit of small widths)");
   require(std::isfinite(beta) && beta > 0.0, "beta", beta, "a number above 0");
-  require(std::isfinite(noise_variance) && noise_variance >= 0.0, "noise-variance", noise_variance,
+  require(std::isfinite(noise_variance) && noise_variance >= 0.0, "noise_variance", noise_variance,
           "0 or more");
-  require(published.off_scale > 0.0 && published.off_scale <= 2.0, "label-scale",
+  require(published.off_scale > 0.0 && published.off_scale <= 2.0, "label_scale",
           published.off_scale, "above 0, at most 2");
   check_channel(*this);
   check_layers(*this);

@@ -5,6 +5,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {
@@ -16,9 +17,9 @@ constexpr int default_runs = 4;
 void settle_folder(Amp& request) {
   take_from_manifest(*request.data, request);
   if (request.runs && *request.runs != 1) {
-    throw InvalidArgument("--runs", std::to_string(*request.runs) +
-                                        " runs on one data set would all be the same; allowed: 1 "
-                                        "with --data");
+    throw InvalidArgument("runs", prose(R"(
+        {} runs on one data set would all be the same; allowed: 1 with `data`)",
+                                        *request.runs));
   }
   request.runs = 1;
 }
@@ -49,13 +50,13 @@ AttentionIndexed settle_given_model(Amp& request) {
 }
 
 /// A folder's samples at one alpha: the first n = alpha d^2.
-void require_samples(double alpha, const Dataset& data) {
+void require_samples(double alpha, const DataFiles& data) {
   const std::size_t wanted = samples_of(alpha, data.dim);
   if (wanted <= data.samples) return;
-  throw InvalidArgument("--alpha", to_text(Value(alpha)) + " means " + std::to_string(wanted) +
-                                       " samples at dimension " + std::to_string(data.dim) +
-                                       "; allowed with these data: at most " +
-                                       to_text(Value(ratio_of(data.samples, data.dim))));
+  throw InvalidArgument("alpha", to_text(Value(alpha)) + " means " + std::to_string(wanted) +
+                                     " samples at dimension " + std::to_string(data.dim) +
+                                     "; allowed with these data: at most " +
+                                     to_text(Value(ratio_of(data.samples, data.dim))));
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ void require_samples(double alpha, const Dataset& data) {
 Fields<Amp> problem_fields() {
   Fields<Amp> fields = model_fields<Amp>();
   for (const Parameter& usual : stored_model_fields<Generate>().parameters()) {
-    const std::string said = "said by the manifest of --data.";
+    const std::string said = "said by the manifest of `data`.";
     fields.edit(usual.name).text +=
         std::holds_alternative<std::monostate>(usual.fallback)
             ? " May be " + said
@@ -72,16 +73,17 @@ Fields<Amp> problem_fields() {
   fields
       .add("dim", &Amp::dim, dim_rule,
            dim_text + (" " + std::to_string(default_dim)) +
-               " unless given or said by the manifest of --data.")
+               " unless given or said by the manifest of `data`.")
       .add("runs", &Amp::runs, {.min = 1, .max = 10000},
-           "Teachers and data sets for each alpha; 1 with --data. " + std::to_string(default_runs) +
+           "Teachers and data sets for each alpha; 1 with `data`. " + std::to_string(default_runs) +
                " unless given.")
       .add("alpha", &Amp::alpha, {.min = 0.0, .max = max_alpha, .open_min = true, .grid = true},
-           "Sample ratios n/d^2 (samples over dimension squared). With --data, all samples unless "
-           "given.")
-      .add("data", &Amp::data, {.folder = true},
-           "Folder of `aim generate` (X.npy, Y.npy or logY.npy and, if known, truth/S.npy) instead "
-           "of drawn data.");
+           prose(R"(
+          Sample ratios n/d^2 (samples over dimension squared). With `data`, all samples are
+          used unless given.)"))
+      .add("data", &Amp::data, {.folder = true}, prose(R"(
+          Folder that 'aim generate' wrote (X.npy, Y.npy or logY.npy and, if known,
+          truth/S.npy), instead of drawn data.)"));
   return fields;
 }
 
@@ -90,9 +92,8 @@ AmpProblem settle_problem(Amp& request) {
   if (request.data) {
     settle_folder(request);
   } else if (request.alpha.empty()) {
-    throw InvalidArgument("--alpha",
-                          "required, but not given; allowed: a grid of numbers above 0, or --data "
-                          "DIR instead");
+    throw InvalidArgument("alpha", prose(R"(
+        required, but not given; allowed: a grid of numbers above 0, or `data = DIR` instead)"));
   } else {
     fill(request.dim, default_dim);
     fill(request.runs, default_runs);
@@ -101,9 +102,9 @@ AmpProblem settle_problem(Amp& request) {
   const std::string why = problem.model.channel->no_output(problem.model);
   if (!why.empty()) throw Refused(why);
   if (request.data) {
-    problem.stored =
-        read_data(problem.model, *request.data, static_cast<std::size_t>(request.dim.value_or(0)));
-    const Dataset& data = problem.stored->data;
+    problem.files =
+        find_data(problem.model, *request.data, static_cast<std::size_t>(request.dim.value_or(0)));
+    const DataFiles& data = *problem.files;
     request.dim = static_cast<int>(data.dim);
     if (request.alpha.empty()) request.alpha = {ratio_of(data.samples, data.dim)};
     for (const double alpha : request.alpha) require_samples(alpha, data);
@@ -113,10 +114,14 @@ AmpProblem settle_problem(Amp& request) {
   return problem;
 }
 
-AmpProblem::Sample AmpProblem::sample(double alpha, std::uint64_t run,
-                                      const Context& context) const {
+AmpSamples::AmpSamples(const AmpProblem& problem) : problem_(problem) {
+  if (problem.files) stored_ = read_data(problem.model, *problem.files);
+}
+
+StoredData AmpSamples::at(double alpha, std::uint64_t run, const Context& context) const {
+  const auto& [model, files, dim, seed] = problem_;
   const std::size_t samples = samples_of(alpha, dim);
-  if (stored) return {stored->data.first(samples), stored->truth};
+  if (stored_) return {stored_->data.first(samples), stored_->truth};
   Teacher teacher = sample_teacher(model, dim, seed, run, context);
   Dataset data = sample_data(model, teacher, samples, seed, run, context);
   return {std::move(data), std::move(teacher.matrix)};

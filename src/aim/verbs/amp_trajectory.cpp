@@ -29,7 +29,7 @@ Columns<StepRow> step_columns() {
       .add("run", &StepRow::run, "from 1")
       .add("iteration", &StepRow::iteration, "from 1")
       .add("mse", &StepRow::mse, "||S_hat - S||_F^2/d")
-      .add("variance", &StepRow::variance, "the algorithm's own idea of it")
+      .add("variance", &StepRow::variance, "the algorithm's own estimate of it")
       .add("overlap", &StepRow::overlap, "Tr(S S_hat)/d")
       .add("self_overlap", &StepRow::self_overlap,
            "||S_hat||_F^2/d; equal to overlap on the Nishimori line")

@@ -8,14 +8,15 @@
 #include "aim/limits/curve.hpp"
 #include "aim/limits/spectrum.hpp"
 #include "aim/model/channel.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/amp_problem.hpp"
 #include "aim/verbs/amp_trajectory.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
+#include "onset/aim.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
@@ -42,12 +43,12 @@ struct AmpRow {
 Columns<AmpRow> amp_columns() {
   return Columns<AmpRow>()
       .add("alpha", &AmpRow::alpha, data_alpha_meaning)
-      .add("mse", &AmpRow::mse,
-           "||S_hat - S||_F^2/d, also the test error of an off-diagonal score; mean over the runs "
-           "that did not diverge")
+      .add("mse", &AmpRow::mse, prose(R"(
+          ||S_hat - S||_F^2/d, also the test error of an off-diagonal score; mean over the runs
+          that did not diverge)"))
       .add("mse_theory", &AmpRow::mse_theory, "least possible error, from state evolution")
       .add("variance", &AmpRow::variance,
-           "the algorithm's own idea of its error; equal on the Nishimori line")
+           "the algorithm's own estimate of its error; equal to mse on the Nishimori line")
       .add("diverged", &AmpRow::diverged, "runs that diverged");
 }
 
@@ -102,21 +103,22 @@ void judge(double alpha, std::size_t dim, const Outcome& outcome, Result& result
     result.unconverged("all runs diverged " + where);
   } else if (outcome.unfinished > 0) {
     result.unconverged(fmt::format(
-        "{} of {} run(s) {} still moved after the last iteration; more --iterations may help",
+        "{} of {} run(s) {} still moved after the last iteration; more `iterations` may help",
         outcome.unfinished, outcome.mse.size(), where));
   }
   if (outcome.too_sure > 0) {
-    result.notes.push_back(fmt::format(
-        "alpha = {}: {} run(s) are surer of themselves than they should be: their variance is far "
-        "below the error that they have (or, without a truth, may well have at this size).",
-        to_text(Value(alpha)), outcome.too_sure));
+    result.notes.push_back(prose(R"(
+        alpha = {}: {} run(s) are surer of themselves than they should be: their variance is far
+        below the error that they have (or, where the truth is not known, may well have at this
+        size).)",
+                                 to_text(Value(alpha)), outcome.too_sure));
   }
   const double per_direction = ratio_of(samples_of(alpha, dim), dim) * static_cast<double>(dim);
   if (per_direction < few_samples) {
-    result.notes.push_back(fmt::format(
-        "alpha = {}: alpha d = {:.3g} is below 5: so few samples are far from the limit of large "
-        "d.",
-        to_text(Value(alpha)), per_direction));
+    result.notes.push_back(prose(R"(
+        alpha = {}: alpha d = {:.3g} is below 5, and so few samples are far from the limit of
+        large d.)",
+                                 to_text(Value(alpha)), per_direction));
   }
 }
 
@@ -124,6 +126,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
              Result& result) {
   const auto columns = amp_columns();
   result.table = columns.table();
+  const AmpSamples samples(problem);
   const StateEvolution evolution(problem.model, request.seed, context);
   add_sizes(*request.rho, problem.model, problem.dim, request.alpha, result);
   AmpOptions options;
@@ -142,8 +145,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
       options.min_variance = expected.min_variance;
       Outcome outcome;
       for (int run = 0; run < runs; ++run) {
-        const AmpProblem::Sample sample =
-            problem.sample(alpha, static_cast<std::uint64_t>(run), context);
+        const StoredData sample = samples.at(alpha, static_cast<std::uint64_t>(run), context);
         const AmpRun amp =
             approximate_message_passing(problem.model, sample.data, sample.truth, options, context);
         outcome.add(amp, expected.likely_error, finite_error / static_cast<double>(problem.dim));
@@ -173,11 +175,11 @@ double typical_iterations(const AttentionIndexed& model, double alpha) {
 
 Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   Cost cost;
-  cost.method =
-      "Approximate message passing: per iteration two products of an n T x d matrix with a d x d "
-      "one, the output function of every sample, and one eigendecomposition; damped, variances in "
-      "proportion to the tokens' norms. Memory: tokens once, their products once, labels and "
-      "messages; never d^2 per sample.";
+  cost.method = prose(R"(
+      Approximate message passing: per iteration two products of an n T x d matrix with a d x d
+      one, the output function of every sample, and one eigendecomposition; damped, variances in
+      proportion to the tokens' norms. Memory: tokens once, their products once, labels and
+      messages; never d^2 per sample.)");
   const auto d = static_cast<double>(problem.dim);
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
@@ -192,8 +194,8 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   const double messages =
       program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
-  if (problem.stored) {
-    const auto samples = static_cast<double>(problem.stored->data.samples);
+  if (problem.files) {
+    const auto samples = static_cast<double>(problem.files->samples);
     cost.memory_bytes = messages + 8.0 * samples * tokens * (d + 2.0 * tokens);
   } else {
     cost.memory_bytes = std::max(messages, data_bytes(most, tokens, d, model.rho * d));
@@ -201,28 +203,33 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   return cost;
 }
 
-Definition<Amp, AmpProblem> definition() {
+}  // namespace
+
+VerbOf<Amp> Amp::verb() {
   Definition<Amp, AmpProblem> d;
   d.family = "aim";
   d.name = "amp";
   d.summary = "approximate message passing on data of the attention-indexed model";
-  d.details =
-      "Draws teachers and n = alpha d^2 samples (or reads them with --data), runs the structured "
-      "algorithm and compares its error with state evolution's. alpha is n/d^2, samples over "
-      "dimension squared; expect agreement for alpha d of 10 and more, away from perfect recovery. "
-      "With --out, trajectory.csv has every iteration: errors, overlaps (equal on the Nishimori "
-      "line), eigenvalues. Errors are the scatter of the runs, with Student's factor for few of "
-      "them; of one run they are not known. Runs that diverge are counted; runs that still move "
-      "after --iterations make the result unconverged. The tolerance is not used to stop.";
+  d.details = prose(R"(
+      Draws teachers and n = alpha d^2 samples (or reads them from `data`), runs the structured
+      algorithm, and compares its error with that of state evolution. alpha is n/d^2, samples
+      over dimension squared; theory and runs agree where alpha d is 10 or more, away from
+      perfect recovery. With `out`, trajectory.csv lists every iteration: errors, overlaps
+      (equal on the Nishimori line) and eigenvalues. Errors are the scatter of the runs, with
+      Student's factor for few of them; the error of a single run is not known. Runs that
+      diverge are counted; runs that still move after `iterations` make the result unconverged.
+      The tolerance is not used to stop.)");
   d.fields = problem_fields();
   d.fields
-      .add("iterations", &Amp::iterations, {.min = 1, .max = 100000}, "Most iterations of a run.")
-      .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99},
-           "Share of the old estimate that is kept; more while the estimate oscillates; 0: none "
-           "ever.")
+      .add("iterations", &Amp::iterations, {.min = 1, .max = 100000},
+           "Largest number of iterations of a run.")
+      .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99}, prose(R"(
+          Share of the old estimate that is kept; it is raised while the estimate oscillates. 0
+          turns damping off.)"))
       .add_word("variances", &Amp::variances, {ScoreVariances::norms, ScoreVariances::plain},
-                "Variances of scores: in proportion to the tokens' squared norms, or all the "
-                "same.");
+                prose(R"(
+          Variances of scores: in proportion to the squared norms of the tokens, or the same for
+          all.)"));
   d.rows = {{"", amp_columns().list()}};
   d.primary = "mse";
   d.method = 4;
@@ -232,21 +239,7 @@ Definition<Amp, AmpProblem> definition() {
   d.settle = settle_problem;
   d.cost = amp_cost;
   d.run = run_amp;
-  return d;
-}
-
-}  // namespace
-
-Call Amp::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Amp::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb amp_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "aim/limits/curve.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/aim.hpp"
 
@@ -24,9 +24,9 @@ Columns<CurveRow> curve_columns() {
   return Columns<CurveRow>()
       .add("alpha", &CurveRow::alpha, alpha_meaning)
       .add("q", &CurveRow::q, "overlap Tr(S S_hat)/d with the truth")
-      .add("qhat", &CurveRow::qhat,
-           "precision of the matrix as the labels show it, 1/Delta; over rho with --rho 0; empty "
-           "at perfect recovery, where it is infinite",
+      .add("qhat", &CurveRow::qhat, prose(R"(
+          precision of the matrix as the labels show it, 1/Delta; over rho with `rho = 0`; empty
+          at perfect recovery, where it is infinite)"),
            "precision")
       .add("mmse", &CurveRow::mmse, "least possible ||S - S_hat||_F^2/d; 1 without data")
       .add("converged", &CurveRow::converged, "whether the fixed point was found to rounding");
@@ -75,31 +75,34 @@ void run_curve(const Curve& request, const Settled& settled, const Context& cont
 
 Cost curve_cost(const Curve& request, const Settled& settled) {
   Cost cost;
-  cost.method =
-      "Fixed points of state evolution as a curve with the noise Delta = 1/qhat as its parameter: "
-      "mmse(Delta) from the spectrum of S plus Gaussian noise (double-exponential quadrature), "
-      "alpha(Delta) explicit; every alpha is one bracketed root.";
+  cost.method = prose(R"(
+      Fixed points of state evolution as a curve with the noise Delta = 1/qhat as its parameter:
+      mmse(Delta) from the spectrum of S plus Gaussian noise (double-exponential quadrature),
+      alpha(Delta) explicit; every alpha is one bracketed root.)");
   if (!settled.plan.method.empty()) cost.method += " " + settled.plan.method;
   cost.core_seconds = 2e-3 * static_cast<double>(request.alpha.size()) + settled.plan.core_seconds;
   cost.memory_bytes = 1e6;
   return cost;
 }
 
-Definition<Curve, Settled> definition() {
+}  // namespace
+
+VerbOf<Curve> Curve::verb() {
   Definition<Curve, Settled> d;
   d.family = "aim";
   d.name = "curve";
   d.summary = "how well a full-width attention matrix can be learned, against the sample ratio";
-  d.details =
-      "Attention-indexed model: n = alpha d^2 samples of T Gaussian tokens, labels made from the "
-      "scores x_a^T S x_b, S = W W^T/sqrt(r d) with W of size d x r, r = rho d. State evolution of "
-      "the Bayes-optimal setting at every sample ratio alpha = n/d^2 (with --rho 0, the limit of "
-      "small widths, alpha = n/(d r)): overlap q, precision qhat and the least possible error mmse "
-      "= ||S - S_hat||_F^2/d, exactly 0 above perfect recovery. The tolerance is for mmse.";
+  d.details = prose(R"(
+      The attention-indexed model has n = alpha d^2 samples of T Gaussian tokens, whose labels
+      are made from the scores x_a^T S x_b with S = W W^T/sqrt(r d), where W is d x r and r =
+      rho d. For every sample ratio alpha = n/d^2 (with `rho = 0`, the limit of small widths,
+      alpha = n/(d r)), state evolution of the Bayes-optimal setting gives the overlap q, the
+      precision qhat and the least possible error mmse = ||S - S_hat||_F^2/d, which is exactly 0
+      above perfect recovery. The tolerance is for mmse.)");
   d.fields = limit_fields<Curve>();
   d.fields.add("alpha", &Curve::alpha,
                {.min = 0.0, .max = max_alpha, .required = true, .grid = true},
-               "Sample ratios n/d^2 (samples over dimension squared); n/(d r) with --rho 0.");
+               "Sample ratios n/d^2 (samples over dimension squared); n/(d r) with `rho = 0`.");
   d.rows = {{"", curve_columns().list()}};
   d.primary = "mmse";
   d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
@@ -111,21 +114,7 @@ Definition<Curve, Settled> definition() {
   d.settle = settle_curve;
   d.cost = curve_cost;
   d.run = run_curve;
-  return d;
-}
-
-}  // namespace
-
-Call Curve::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Curve::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb curve_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

@@ -9,6 +9,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
+#include "core/prose.hpp"
 #include "io/arrays.hpp"
 #include "io/data_manifest.hpp"
 
@@ -24,9 +25,10 @@ void take_logarithms(const fs::path& file, io::ArrayOf<double>& y) {
   for (std::size_t i = 0; i < y.values.size(); ++i) {
     double& value = y.values[i];
     if (!(value >= std::numeric_limits<double>::min() && value <= 1.0 + single_precision)) {
-      throw IoError(file.string(), io::entry_text(i, y.shape) + " is " + to_text(Value(value)) +
-                                       "; allowed: probabilities that were not rounded to 0, or "
-                                       "their logarithms in logY.npy");
+      throw IoError(file.string(), prose(R"(
+          {} is {}; allowed: probabilities that were not rounded to 0, or their logarithms in
+          logY.npy)",
+                                         io::entry_text(i, y.shape), to_text(Value(value))));
     }
     value = std::log(value);
   }
@@ -37,9 +39,10 @@ void require_agreement(const fs::path& file, const io::ArrayOf<double>& logs,
   constexpr double single_precision = 1e-6;
   for (std::size_t i = 0; i < y.values.size(); ++i) {
     if (std::abs(std::exp(logs.values[i]) - y.values[i]) <= single_precision) continue;
-    throw IoError(file.string(), io::entry_text(i, y.shape) + " is " + to_text(Value(y.values[i])) +
-                                     ", and logY.npy says otherwise; allowed: one of the files, "
-                                     "or the same labels in both");
+    throw IoError(file.string(), prose(R"(
+        {} is {}, and logY.npy says otherwise; allowed: one of the files, or the same labels in
+        both)",
+                                       io::entry_text(i, y.shape), to_text(Value(y.values[i]))));
   }
 }
 
@@ -89,14 +92,15 @@ void require_model(const fs::path& folder, const std::vector<Parameter>& model) 
   for (const Parameter& parameter : model) {
     if (parameter.name == "noise-variance" || said.contains(parameter.name)) continue;
     throw IoError(file,
-                  "has no value of `" + parameter.name + "`; allowed: " + parameter.allowed());
+                  "has no value of '" + parameter.name + "'; allowed: " + parameter.allowed());
   }
   const auto noise = said.find("noise");
   if (said.contains("noise-variance") || noise == said.end()) return;
   if (to_text(noise->second) == to_text(Value(0.0))) return;
-  throw IoError(file, "has the value " + to_text(noise->second) +
-                          " of `noise`, which was a variance in earlier versions; allowed: the "
-                          "variance as `noise-variance`, and no `noise`");
+  throw IoError(file, prose(R"(
+      has the value {} of 'noise', which was a variance in earlier versions; allowed: the variance
+      as 'noise-variance', and no 'noise')",
+                            to_text(noise->second)));
 }
 
 }  // namespace
@@ -145,25 +149,31 @@ void take_from_manifest(const fs::path& folder, Amp& request) {
   require_model(folder, model);
 }
 
-StoredData read_data(const AttentionIndexed& model, const fs::path& folder, std::size_t dim) {
+DataFiles find_data(const AttentionIndexed& model, const fs::path& folder, std::size_t dim) {
   const auto tokens = static_cast<std::size_t>(model.tokens);
   const fs::path file = folder / "X.npy";
-  io::ArrayOf<double> x =
-      io::read_reals(file, {{"samples", 0}, {"tokens", tokens}, {"dimensions", dim}});
-  if (x.shape[2] < 2) {
+  const auto shape =
+      io::read_shape(file, {{"samples", 0}, {"tokens", tokens}, {"dimensions", dim}});
+  if (shape[2] < 2) {
     throw IoError(file.string(),
-                  "has the shape " + io::shape_text(x.shape) + "; allowed: two dimensions or more");
+                  "has the shape " + io::shape_text(shape) + "; allowed: two dimensions or more");
   }
+  return {folder, shape[0], shape[2]};
+}
+
+StoredData read_data(const AttentionIndexed& model, const DataFiles& files) {
+  const auto& [folder, samples, dim] = files;
+  const auto tokens = static_cast<std::size_t>(model.tokens);
+  io::ArrayOf<double> x = io::read_reals(
+      folder / "X.npy", {{"samples", samples}, {"tokens", tokens}, {"dimensions", dim}});
   StoredData stored;
-  stored.data = {x.shape[0], tokens, x.shape[2], std::move(x.values), {}};
-  StoredLabels labels = read_labels(model, folder, stored.data.samples);
+  stored.data = {samples, tokens, dim, std::move(x.values), {}};
+  StoredLabels labels = read_labels(model, folder, samples);
   stored.data.labels = std::move(labels.values);
   check_labels(model, stored.data, labels.file);
   const fs::path truth = folder / "truth" / "S.npy";
   if (fs::exists(truth)) {
-    stored.truth =
-        io::read_reals(truth, {{"dimensions", stored.data.dim}, {"dimensions", stored.data.dim}})
-            .values;
+    stored.truth = io::read_reals(truth, {{"dimensions", dim}, {"dimensions", dim}}).values;
   }
   return stored;
 }

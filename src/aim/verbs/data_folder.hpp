@@ -20,15 +20,26 @@ namespace onset::aim {
 /// contradicts it.
 void take_from_manifest(const std::filesystem::path& folder, Amp& request);
 
+/// Where a data set lies, and its sizes.
+struct DataFiles {
+  std::filesystem::path folder;
+  std::size_t samples = 0;
+  std::size_t dim = 0;
+};
+
+/// The data of a folder, by the header of X.npy alone: the arrays are read once it is known that
+/// they fit into memory. `dim` is that of the data, or 0 where it is not known. Throws IoError
+/// naming the file, what it has and what is needed.
+[[nodiscard]] DataFiles find_data(const AttentionIndexed& model,
+                                  const std::filesystem::path& folder, std::size_t dim);
+
 /// A data set and, where the folder has it, the truth (else empty).
 struct StoredData {
   Dataset data;
   std::vector<double> truth;
 };
 
-/// Reads what data_files() describes, checked against the model. `dim` is that of the data, or 0
-/// where it is not known. Throws IoError naming the file, what it has and what is needed.
-[[nodiscard]] StoredData read_data(const AttentionIndexed& model,
-                                   const std::filesystem::path& folder, std::size_t dim);
+/// Reads what data_files() describes, checked against the model. Throws IoError likewise.
+[[nodiscard]] StoredData read_data(const AttentionIndexed& model, const DataFiles& files);
 
 }  // namespace onset::aim

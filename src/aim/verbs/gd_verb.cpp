@@ -3,10 +3,10 @@
 
 #include "aim/learners/gradient_descent.hpp"
 #include "aim/limits/curve.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/aim.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -30,8 +30,9 @@ Columns<DescentRow> descent_columns() {
       .add("alpha", &DescentRow::alpha, data_alpha_meaning)
       .add("mse_single", &DescentRow::mse_single, "||S_student - S||_F^2/d of one student")
       .add("mse_averaged", &DescentRow::mse_averaged,
-           "of the mean of the students' matrices, all on the same data")
-      .add("mse_extrapolated", &DescentRow::mse_extrapolated, "of the mean of infinitely many")
+           "the same for the mean of the matrices of all students on the same data")
+      .add("mse_extrapolated", &DescentRow::mse_extrapolated,
+           "the same for the mean of infinitely many students")
       .add("mse_theory", &DescentRow::mse_theory, "least possible error, from state evolution")
       .add("loss", &DescentRow::loss,
            "training loss of a student at its end, over the one at its start");
@@ -56,7 +57,7 @@ struct Samples {
     for (const Status& end : errors.ends) {
       ++students;
       diverged += end.reason == StopReason::diverged ? 1 : 0;
-      unfinished += end.reason == StopReason::max_iterations ? 1 : 0;
+      unfinished += end.reason == StopReason::unfinished ? 1 : 0;
     }
   }
 
@@ -76,10 +77,10 @@ struct Samples {
              " students at alpha = " + to_text(Value(alpha)) + " ";
     };
     const std::string slow =
-        some(unfinished) + "still descended after the last step; more --steps may help";
+        some(unfinished) + "still descended after the last step; more `steps` may help";
     if (diverged > 0) {
       result.unconverged(some(diverged) +
-                         "ended at a training loss above the first one; a smaller --rate may help");
+                         "ended at a training loss above the first one; a smaller `rate` may help");
     } else if (unfinished > students / 10) {
       result.unconverged(slow);
     } else if (unfinished > 0) {
@@ -134,27 +135,30 @@ Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
   for (const double alpha : request.alpha) samples += std::max(1.0, alpha * d * d);
   const double most = max_samples(request.alpha, d);
   return {
-      "Full-batch Adam on the weights W of a student as wide as the teacher, several starts on the "
-      "same data; the error of infinitely many averaged students from products of errors of "
-      "different ones.",
+      prose(R"(
+      Full-batch Adam on the weights W of a student as wide as the teacher, several starts on
+      the same data; the error of infinitely many averaged students from products of errors of
+      different ones.)"),
       4.0 * samples * tokens * d * width * starts * request.steps * request.runs / flops_per_second,
       data_bytes(most, tokens, d, width) +
           8.0 * starts * (2.0 * most * tokens * width + d * (d + 4.0 * width))};
 }
 
-Definition<Gd, AttentionIndexed> definition() {
+}  // namespace
+
+VerbOf<Gd> Gd::verb() {
   Definition<Gd, AttentionIndexed> d;
   d.family = "aim";
   d.name = "gd";
   d.summary = "gradient descent on the attention weights, single and averaged, against theory";
-  d.details =
-      "Full-batch Adam on the squared error of the labels, from standard normal weights; the mean "
-      "of many students' matrices, trained on the same n = alpha d^2 samples (alpha = n/d^2, "
-      "samples over dimension squared), is compared with the Bayes-optimal error. Errors are the "
-      "scatter of the data sets of --runs, with Student's factor for few of them; with one they "
-      "are not known. Where more than a tenth of the students have a training loss that neither "
-      "fell below 1e-3 of the first one nor settled, or one diverged, the result is unconverged. "
-      "The tolerance is not used to stop.";
+  d.details = prose(R"(
+      Students with standard normal weights are trained by full-batch Adam on the squared error
+      of the labels. The mean of the matrices of many students, trained on the same n = alpha
+      d^2 samples (alpha = n/d^2, samples over dimension squared), is compared with the
+      Bayes-optimal error. Errors are the scatter of the `runs` data sets, with Student's factor
+      for few of them; with one they are not known. The result is unconverged where a student
+      diverged, or where more than a tenth of the students have a training loss that neither
+      fell below 1e-3 of the first one nor settled. The tolerance is not used to stop.)");
   d.fields = model_fields<Gd>();
   d.fields.add("dim", &Gd::dim, dim_rule, dim_text)
       .add("alpha", &Gd::alpha,
@@ -163,7 +167,8 @@ Definition<Gd, AttentionIndexed> definition() {
       .add("starts", &Gd::starts, {.min = 2, .max = 10000}, "Students on each data set.")
       .add("runs", &Gd::runs, {.min = 1, .max = 10000}, "Teachers and data sets for each alpha.")
       .add("steps", &Gd::steps, {.min = 1, .max = 1000000}, "Steps of Adam.")
-      .add("rate", &Gd::rate, {.min = 0.0, .max = 100.0, .open_min = true}, "Its learning rate.");
+      .add("rate", &Gd::rate, {.min = 0.0, .max = 100.0, .open_min = true},
+           "Learning rate of Adam.");
   d.rows = {{"", descent_columns().list()}};
   d.primary = "mse_averaged";
   d.method = 4;
@@ -172,21 +177,7 @@ Definition<Gd, AttentionIndexed> definition() {
   d.settle = settle_gd;
   d.cost = gd_cost;
   d.run = run_gd;
-  return d;
-}
-
-}  // namespace
-
-Call Gd::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Gd::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb gd_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

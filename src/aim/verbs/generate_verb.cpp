@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "aim/model/channel.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/data_folder.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "io/arrays.hpp"
 #include "onset/aim.hpp"
@@ -25,7 +25,7 @@ struct FileRow {
 Columns<FileRow> file_columns() {
   return Columns<FileRow>()
       .add("file", &FileRow::file, "what was written into the folder")
-      .add("shape", &FileRow::shape, "of the array");
+      .add("shape", &FileRow::shape, "shape of the array");
 }
 
 /// The model at its size.
@@ -40,9 +40,10 @@ void add_underflow(const AttentionIndexed& model, const Dataset& data, Result& r
   const auto lost = std::count_if(data.labels.begin(), data.labels.end(),
                                   [&](double log_y) { return log_y < smallest; });
   if (lost == 0) return;
-  result.notes.push_back(std::to_string(lost) +
-                         " probabilities of Y.npy are too small for a number and were rounded; "
-                         "logY.npy has their logarithms, which `aim amp --data` reads.");
+  result.notes.push_back(prose(R"(
+      {} probabilities in Y.npy are too small for a number and were rounded to it; logY.npy has
+      their logarithms, which 'aim amp' reads.)",
+                               lost));
 }
 
 void run_generate(const Generate& request, const AttentionIndexed& model, const Context& context,
@@ -67,11 +68,11 @@ Cost generate_cost(const Generate& request, const AttentionIndexed& model) {
   const double samples = max_samples({request.alpha}, d);
   const double width = model.rho * d;
   const double entries = samples * request.tokens * d;
-  return {
-      "Standard normal weights and tokens from counter-based streams; scores by one matrix "
-      "product.",
-      1e-8 * entries + entries * d * 1e-10,
-      8.0 * std::max(entries, d * width) + data_bytes(samples, request.tokens, d, width)};
+  return {prose(R"(
+      Standard normal weights and tokens from counter-based streams; scores by one matrix
+      product.)"),
+          1e-8 * entries + entries * d * 1e-10,
+          8.0 * std::max(entries, d * width) + data_bytes(samples, request.tokens, d, width)};
 }
 
 std::string details() {
@@ -81,14 +82,16 @@ std::string details() {
         fmt::format("{} {}: {}", labels.empty() ? "" : ";", channel->name(), channel->stored());
   }
   return "Writes X.npy (n x T x d tokens), Y.npy (labels;" + labels +
-         "), truth/S.npy and truth/W.npy into the folder of --out. n = alpha d^2 samples.";
+         "), truth/S.npy and truth/W.npy into the folder `out`. There are n = alpha d^2 samples.";
 }
 
-Definition<Generate, AttentionIndexed> definition() {
+}  // namespace
+
+VerbOf<Generate> Generate::verb() {
   Definition<Generate, AttentionIndexed> d;
   d.family = "aim";
   d.name = "generate";
-  d.summary = "a data set of the attention-indexed model, which amp --data reads";
+  d.summary = "a data set of the attention-indexed model, for aim amp and for programs of your own";
   d.details = details();
   d.fields = model_fields<Generate>();
   d.fields.add("dim", &Generate::dim, dim_rule, dim_text)
@@ -103,21 +106,7 @@ Definition<Generate, AttentionIndexed> definition() {
   d.settle = settle_generate;
   d.cost = generate_cost;
   d.run = run_generate;
-  return d;
-}
-
-}  // namespace
-
-Call Generate::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Generate::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb generate_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "aim/model/channel.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {
@@ -44,19 +45,15 @@ void settle_noise(std::optional<double>& deviation, std::optional<double>& varia
   const double root = std::sqrt(*variance);
   const bool normal = *variance == 0.0 || *variance >= std::numeric_limits<double>::min();
   if (normal && deviation.value_or(root) != root) {
-    throw InvalidArgument("--noise", to_text(Value(*deviation)) +
-                                         " is not the standard deviation of --noise-variance " +
-                                         to_text(Value(*variance)) + "; allowed: one of the two");
+    throw InvalidArgument("noise", prose(R"(
+        {} is not the standard deviation of `noise_variance = {}`; allowed: one of the two)",
+                                         to_text(Value(*deviation)), to_text(Value(*variance))));
   }
   if (!deviation) deviation = root;
 }
 
 AttentionIndexed checked_model(const AttentionIndexed& model) {
-  try {
-    model.validate();
-  } catch (const InvalidArgument& e) {
-    throw InvalidArgument("--" + e.field(), std::string(e.what()).substr(e.field().size() + 2));
-  }
+  model.validate();
   return model;
 }
 

@@ -6,12 +6,13 @@
 
 #include "aim/model/attention_indexed.hpp"
 #include "core/fields.hpp"
+#include "core/prose.hpp"
 
 /// What all requests of the family have in common: the fields that describe the model.
 namespace onset::aim {
 
 inline constexpr const char* alpha_meaning =
-    "sample ratio alpha = n/d^2 (samples over dimension squared); n/(d r) with --rho 0";
+    "sample ratio alpha = n/d^2 (samples over dimension squared); n/(d r) with `rho = 0`";
 /// What alpha is for data, which always have a width.
 inline constexpr const char* data_alpha_meaning =
     "sample ratio alpha = n/d^2 (samples over dimension squared)";
@@ -37,11 +38,11 @@ template <class Request>
       .add("beta", &Request::beta, {.min = 0.0, .max = max_beta, .open_min = true},
            "Inverse temperature of softmax labels; no limit depends on it.")
       .add("noise-variance", &Request::noise_variance, {.min = 0.0, .max = max_noise * max_noise},
-           "Variance s of Gaussian noise on linear labels; 0 without it and --noise.")
+           "Variance s of Gaussian noise on linear labels; 0 without it and `noise`.")
       .add_word("noise-kind", &Request::noise_kind,
-                std::vector{NoiseKind::scaled, NoiseKind::equal},
-                "scaled: variance s (1 + delta_ab), in proportion to the score's own; equal: s on "
-                "every entry a <= b.");
+                std::vector{NoiseKind::scaled, NoiseKind::equal}, prose(R"(
+          scaled: variance s (1 + delta_ab), in proportion to the score's own; equal: s on every
+          entry a <= b.)"));
   return fields;
 }
 
@@ -50,7 +51,7 @@ template <class Request>
 [[nodiscard]] Fields<Request> model_fields() {
   Fields<Request> fields = stored_model_fields<Request>();
   fields.add("noise", &Request::noise, {.min = 0.0, .max = max_noise},
-             "The standard deviation sqrt(s) of that noise, instead of --noise-variance.");
+             "The standard deviation sqrt(s) of that noise, instead of `noise_variance`.");
   return fields;
 }
 
@@ -63,22 +64,23 @@ template <class Request>
   rho.text =
       "Width ratio rho = r/d of the matrix W; 0: the limit of small widths, alpha meaning n/(d r).";
   fields
-      .add_word("prior", &Request::prior, {PriorKind::wishart, PriorKind::wigner},
-                "Law of S: W W^T of width ratio rho, or a Gaussian symmetric matrix (the limit of "
-                "large widths without its mean; rho has no effect).")
+      .add_word("prior", &Request::prior, {PriorKind::wishart, PriorKind::wigner}, prose(R"(
+          Law of S: W W^T of width ratio rho, or a Gaussian symmetric matrix (the limit of large
+          widths without its mean; rho has no effect).)"))
       .add("layers", &Request::layers, {.min = 1, .max = max_layers},
            "Layers, each with a matrix of its own.")
       .add_word("labels", &Request::labels,
-                {LayerLabels::deep, LayerLabels::separate, LayerLabels::sum},
-                "With several layers: one label of a deep network (refused: no closed form), one "
-                "for each layer, or one of the sum of their scores (needs --prior wigner). With "
-                "one layer all three are the same.")
+                {LayerLabels::deep, LayerLabels::separate, LayerLabels::sum}, prose(R"(
+          With several layers: one label of a deep network (refused: no closed form), one for
+          each layer, or one of the sum of their scores (needs `prior = wigner`). With one layer
+          all three are the same.)"))
       .add_word("output", &Request::output, {HardmaxOutput::exact, HardmaxOutput::density},
-                "Hardmax of two tokens: the Bayes-optimal output function, or the one behind the "
-                "published curves, for comparison.")
-      .add("label-scale", &Request::label_scale, {.min = 0.01, .max = 2.0},
-           "Hardmax of two tokens: variance of off-diagonal scores in labels (2 in a published "
-           "program).");
+                prose(R"(
+          Hardmax of two tokens: the Bayes-optimal output function, or the one behind the
+          published curves, for comparison.)"))
+      .add("label-scale", &Request::label_scale, {.min = 0.01, .max = 2.0}, prose(R"(
+          Hardmax of two tokens: variance of off-diagonal scores in labels (2 in a published
+          program).)"));
   return fields;
 }
 

@@ -2,8 +2,8 @@
 #include <numbers>
 
 #include "aim/limits/spectrum.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/aim.hpp"
 
@@ -72,22 +72,25 @@ void run_spectrum(const Spectrum& request, const NoisySpectrum& spectrum, const 
 }
 
 Cost spectrum_cost(const Spectrum&, const NoisySpectrum&) {
-  return {
-      "Edges by bracketed roots; at every x the one real root of a cubic gives the density and the "
-      "denoiser; mass and mmse by double-exponential quadrature.",
-      1e-2, 1e6};
+  return {prose(R"(
+      Edges by bracketed roots; at every x the one real root of a cubic gives the density and
+      the denoiser; mass and mmse by double-exponential quadrature.)"),
+          1e-2, 1e6};
 }
 
-Definition<Spectrum, NoisySpectrum> definition() {
+}  // namespace
+
+VerbOf<Spectrum> Spectrum::verb() {
   Definition<Spectrum, NoisySpectrum> d;
   d.family = "aim";
   d.name = "spectrum";
   d.summary = "eigenvalues of the noisy attention matrix and their best denoiser";
-  d.details =
-      "The spectrum of S + sqrt(Delta) GOE, S = W W^T/sqrt(r d) with width ratio rho = r/d: what "
-      "the labels show of S when q_hat = 1/Delta (see aim curve, where alpha = n/d^2 fixes Delta). "
-      "Density, edges of its one or two bands, and the best estimate of each eigenvalue of S given "
-      "the noisy one. Everything is exact to rounding, whatever the tolerance.";
+  d.details = prose(R"(
+      Gives the spectrum of S + sqrt(Delta) GOE, where S = W W^T/sqrt(r d) has the width ratio
+      rho = r/d: this is what the labels show of S when q_hat = 1/Delta (in aim curve, alpha =
+      n/d^2 fixes Delta). The rows have the density and the best estimate of each eigenvalue of
+      S given the noisy one; the summary has the edges of the one or two bands. Everything is
+      exact to rounding, whatever the tolerance.)");
   d.fields
       .add("rho", &Spectrum::rho, {.min = min_rho, .max = max_rho},
            "Width ratio rho = r/d of the matrix W.")
@@ -103,21 +106,7 @@ Definition<Spectrum, NoisySpectrum> definition() {
   d.settle = settle_spectrum;
   d.cost = spectrum_cost;
   d.run = run_spectrum;
-  return d;
-}
-
-}  // namespace
-
-Call Spectrum::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Spectrum::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb spectrum_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

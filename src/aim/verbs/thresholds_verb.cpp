@@ -3,9 +3,9 @@
 
 #include "aim/limits/thresholds.hpp"
 #include "aim/model/channel.hpp"
-#include "aim/verbs/aim_verbs.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/aim.hpp"
 
@@ -19,10 +19,10 @@ struct ThresholdRow {
 
 Columns<ThresholdRow> threshold_columns() {
   return Columns<ThresholdRow>()
-      .add("kind", &ThresholdRow::kind,
-           "weak: the estimate becomes better than none (only in the limit of small widths); "
-           "two-bands: the spectrum that the denoiser sees splits in two (rho < 1); perfect: S is "
-           "known exactly")
+      .add("kind", &ThresholdRow::kind, prose(R"(
+          weak: the estimate becomes better than none (only in the limit of small widths);
+          two-bands: the spectrum that the denoiser sees splits in two (rho < 1); perfect: S is
+          known exactly)"))
       .add("alpha", &ThresholdRow::alpha, alpha_meaning);
 }
 
@@ -41,18 +41,17 @@ Settled settle_thresholds(Thresholds& request) {
 /// Why there is no row, for people.
 void add_notes(const AttentionIndexed& model, const BayesThresholds& found, Result& result) {
   if (found.sum) {
-    result.notes.push_back(
-        "No perfect recovery of the layers: labels show only their sum, which is known exactly "
-        "from alpha = " +
-        to_text(Value(found.sum->value)) + " on; 1 - 1/" + std::to_string(model.layers) +
-        " of each layer's variance is left.");
+    result.notes.push_back(prose(R"(
+        No perfect recovery of the layers: labels show only their sum, which is known exactly from
+        alpha = {} on; 1 - 1/{} of each layer's variance is left.)",
+                                 to_text(Value(found.sum->value)), model.layers));
   } else if (!found.perfect) {
     result.notes.push_back("No perfect recovery: " + model.channel->why_never_perfect(model) + ".");
   }
   if (!found.weak && model.prior == PriorKind::wishart) {
-    result.notes.push_back(
-        "No weak threshold at rho > 0: the first samples help. --rho 0 is the limit of small "
-        "widths.");
+    result.notes.push_back(prose(R"(
+        There is no weak threshold at rho > 0, where the first samples help already. `rho = 0`
+        is the limit of small widths.)"));
   }
 }
 
@@ -77,25 +76,28 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
 
 Cost thresholds_cost(const Thresholds&, const Settled& settled) {
   Cost cost;
-  cost.method =
-      "Closed forms: counting for perfect recovery, the spectrum's own boundary for two bands, the "
-      "transition of the largest eigenvalue for weak recovery, and the information of one label.";
+  cost.method = prose(R"(
+      Closed forms: counting for perfect recovery, the spectrum's own boundary for two bands,
+      the transition of the largest eigenvalue for weak recovery, and the information of one
+      label.)");
   if (!settled.plan.method.empty()) cost.method += " " + settled.plan.method;
   cost.core_seconds = 1e-2 + settled.plan.core_seconds;
   cost.memory_bytes = 1e6;
   return cost;
 }
 
-Definition<Thresholds, Settled> definition() {
+}  // namespace
+
+VerbOf<Thresholds> Thresholds::verb() {
   Definition<Thresholds, Settled> d;
   d.family = "aim";
   d.name = "thresholds";
   d.summary = "when a full-width attention matrix starts to be learned, and is known exactly";
-  d.details =
-      "Sharp thresholds of the attention-indexed model in the sample ratio alpha = n/d^2 (samples "
-      "over dimension squared); with --rho 0, the limit of small widths, alpha = n/(d r). See aim "
-      "curve for the model. A threshold that does not exist has no row. The tolerance is for "
-      "alpha, and relative to it above 1.";
+  d.details = prose(R"(
+      Gives the sharp thresholds of the attention-indexed model in the sample ratio alpha =
+      n/d^2 (samples over dimension squared); with `rho = 0`, the limit of small widths, alpha =
+      n/(d r). The model is that of aim curve. A threshold that does not exist has no row. The
+      tolerance is for alpha, and relative to it above 1.)");
   d.fields = limit_fields<Thresholds>();
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
@@ -107,21 +109,7 @@ Definition<Thresholds, Settled> definition() {
   d.settle = settle_thresholds;
   d.cost = thresholds_cost;
   d.run = run_thresholds;
-  return d;
-}
-
-}  // namespace
-
-Call Thresholds::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Thresholds::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb thresholds_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::aim

@@ -37,21 +37,25 @@ std::vector<std::size_t> shape_of(const Examples& examples) {
 
 }  // namespace
 
-Examples read_examples(const fs::path& folder) {
+ExampleFiles find_examples(const fs::path& folder) {
   const fs::path path = folder / "X.npy";
-  io::ArrayOf<std::int8_t> x = io::read_signs(path, {{"examples"}, {"tokens"}, {"dim"}});
-  const std::size_t tokens = x.shape[1];
-  const std::size_t dim = x.shape[2];
-  if (tokens > max_file_tokens || dim > static_cast<std::size_t>(max_dim)) {
+  const std::vector<std::size_t> shape = io::read_shape(path, {{"examples"}, {"tokens"}, {"dim"}});
+  if (shape[1] > max_file_tokens || shape[2] > static_cast<std::size_t>(max_dim)) {
     throw IoError(path.string(),
                   fmt::format("has the shape {}; allowed: up to {} tokens of dimension up to {}",
-                              io::shape_text(x.shape), max_file_tokens, max_dim));
+                              io::shape_text(shape), max_file_tokens, max_dim));
   }
-  compare_with_manifest(folder, x.shape);
-  io::ArrayOf<double> y = io::read_reals(
-      folder / "Y.npy", {{"examples", x.shape[0]}, {"tokens", tokens}, {"dim", dim}});
-  return {x.shape[0], static_cast<int>(tokens), static_cast<int>(dim), std::move(x.values),
-          std::move(y.values)};
+  compare_with_manifest(folder, shape);
+  return {folder, shape[0], static_cast<int>(shape[1]), static_cast<int>(shape[2])};
+}
+
+Examples read_examples(const ExampleFiles& files) {
+  const io::Extents wanted{{"examples", files.count},
+                           {"tokens", static_cast<std::size_t>(files.tokens)},
+                           {"dim", static_cast<std::size_t>(files.dim)}};
+  io::ArrayOf<std::int8_t> x = io::read_signs(files.folder / "X.npy", wanted);
+  io::ArrayOf<double> y = io::read_reals(files.folder / "Y.npy", wanted);
+  return {files.count, files.tokens, files.dim, std::move(x.values), std::move(y.values)};
 }
 
 Layer read_layer(const fs::path& folder) {

@@ -12,9 +12,23 @@
 /// (the same shape), a layer theta.npy and w.npy (m x d x d).
 namespace onset::mha {
 
-/// The examples of a folder; a manifest.json of `mha generate` beside them must say their shape.
+/// Where examples lie, and their shape.
+struct ExampleFiles {
+  std::filesystem::path folder;
+  std::size_t count = 0;
+  int tokens = 0;
+  int dim = 0;
+
+  /// Entries of X.npy, and of Y.npy.
+  [[nodiscard]] double entries() const { return static_cast<double>(count) * tokens * dim; }
+};
+
+/// The examples of a folder, by the header of X.npy alone: the arrays are read once it is known
+/// that they fit into memory. A manifest.json of 'mha generate' beside them must say their shape.
 /// Throws IoError naming the file, what it has and what is needed.
-[[nodiscard]] Examples read_examples(const std::filesystem::path& folder);
+[[nodiscard]] ExampleFiles find_examples(const std::filesystem::path& folder);
+/// Throws IoError likewise.
+[[nodiscard]] Examples read_examples(const ExampleFiles& files);
 /// Throws IoError likewise.
 [[nodiscard]] Layer read_layer(const std::filesystem::path& folder);
 

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "mha/baseline/baseline.hpp"
 #include "mha/model/certificate.hpp"
 #include "mha/verbs/array_files.hpp"
 #include "mha/verbs/folder_fields.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/phase_columns.hpp"
 #include "onset/mha.hpp"
 
@@ -78,12 +78,13 @@ std::vector<BaselineRun> runs_of(const Baseline& request, const Examples& exampl
   }
 }
 
-Examples settle_baseline(Baseline& request) {
-  return read_examples(request.examples);
+ExampleFiles settle_baseline(Baseline& request) {
+  return find_examples(request.examples);
 }
 
-void run_baseline_verb(const Baseline& request, const Examples& examples, const Context& context,
+void run_baseline_verb(const Baseline& request, const ExampleFiles& files, const Context& context,
                        Result& result) {
+  const Examples examples = read_examples(files);
   const std::vector<BaselineRun> runs = runs_of(request, examples, context, result);
   const BaselineRun* best = &runs.front();
   for (const BaselineRun& run : runs) {
@@ -97,30 +98,31 @@ void run_baseline_verb(const Baseline& request, const Examples& examples, const 
   if (std::isfinite(best->residual)) add_layer(best->layer, "", result.artifacts);
 }
 
-Cost baseline_cost(const Baseline& request, const Examples& examples) {
-  return {
-      "From each random start: Levenberg-Marquardt on theta with w eliminated (variable "
-      "projection) on a few hundred examples, then Adam on theta and w with minibatches of all.",
-      request.starts * (2.0 + 2e-3 * request.adam_steps),
-      2.0 * 9.0 * static_cast<double>(examples.count * examples.width()) + 2e8};
+Cost baseline_cost(const Baseline& request, const ExampleFiles& files) {
+  return {prose(R"(
+      From each random start: Levenberg-Marquardt on theta with w eliminated (variable
+      projection) on a few hundred examples, then Adam on theta and w with minibatches of all.)"),
+          request.starts * (2.0 + 2e-3 * request.adam_steps), 2.0 * 9.0 * files.entries() + 2e8};
 }
 
-Definition<Baseline, Examples> definition() {
-  Definition<Baseline, Examples> d;
+}  // namespace
+
+VerbOf<Baseline> Baseline::verb() {
+  Definition<Baseline, ExampleFiles> d;
   d.family = "mha";
   d.name = "baseline";
   d.summary = "plain optimisation from random starts, for comparison with mha learn";
-  d.details =
-      "Levenberg-Marquardt by variable projection, and Adam, each from --starts random layers "
-      "within a budget of steps. On generic layers the first solves nearly every start; what it "
-      "lacks are the number of heads and certificates. The verdict is recovered when the best "
-      "start leaves less than 1e-6 of the held-out labels, and refused otherwise. A residual is "
-      "that of one run and has no error.";
+  d.details = prose(R"(
+      Runs Levenberg-Marquardt by variable projection, and Adam, each from `starts` random
+      layers within a budget of steps. On generic layers the first solves nearly every start;
+      what it lacks is the number of heads and a certificate. The verdict is recovered when the
+      best start leaves less than 1e-6 of the held-out labels, and refused otherwise. A residual
+      is that of one run and has no error.)");
   d.fields = examples_field<Baseline>();
   d.fields
       .add("heads", &Baseline::heads, {.min = 1, .max = max_heads},
            "Number of heads, which the baseline must be told.")
-      .add("starts", &Baseline::starts, {.min = 1, .max = 10'000}, "Restarts of each method.")
+      .add("starts", &Baseline::starts, {.min = 1, .max = 10'000}, "Random starts of each method.")
       .add("scale", &Baseline::scale, {.min = 1e-6, .max = 1e3},
            "Frobenius norm of a random theta.")
       .add("lm-steps", &Baseline::lm_steps, {.min = 1, .max = 100'000},
@@ -132,21 +134,7 @@ Definition<Baseline, Examples> definition() {
   d.settle = settle_baseline;
   d.cost = baseline_cost;
   d.run = run_baseline_verb;
-  return d;
-}
-
-}  // namespace
-
-Call Baseline::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Baseline::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb baseline_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

@@ -1,13 +1,13 @@
 #include <optional>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "mha/model/canonical.hpp"
 #include "mha/model/function_error.hpp"
 #include "mha/verbs/array_files.hpp"
 #include "mha/verbs/certificate_file.hpp"
 #include "mha/verbs/folder_fields.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "onset/mha.hpp"
 
 namespace onset::mha {
@@ -43,7 +43,7 @@ struct Settled {
 };
 
 Settled settle_evaluate(Evaluate& request) {
-  const Examples examples = read_examples(request.examples);
+  const ExampleFiles examples = find_examples(request.examples);
   const std::filesystem::path model = request.model;
   Settled out{
       examples.tokens, canonical(read_layer(request.truth), 0.0), read_certificate(model), {}, {}};
@@ -86,17 +86,19 @@ Cost evaluate_cost(const Evaluate&, const Settled&) {
   return {"Every permutation of the heads, and both layers on 4096 fresh examples.", 1.0, 1e8};
 }
 
-Definition<Evaluate, Settled> definition() {
+}  // namespace
+
+VerbOf<Evaluate> Evaluate::verb() {
   Definition<Evaluate, Settled> d;
   d.family = "mha";
   d.name = "evaluate";
   d.summary = "compares a learned layer with the truth";
-  d.details =
-      "Relative errors |found - true| / |true| in Frobenius norm, the largest over heads after the "
-      "permutation that makes the largest theta error smallest; empty when the numbers of heads "
-      "differ or the model was refused. Geometry is the layer before the polish. What is compared "
-      "entry by entry is exact to rounding; the error of the function is a mean over fresh "
-      "examples, with the scatter of 16 batches.";
+  d.details = prose(R"(
+      Gives relative errors |found - true| / |true| in Frobenius norm, the largest over heads
+      after the permutation that makes the largest error of theta smallest; they are empty when
+      the numbers of heads differ or the model was refused. The geometry is the layer before the
+      polish. What is compared entry by entry is exact to rounding; the error of the function is
+      a mean over fresh examples, with the scatter of 16 batches.)");
   d.fields = model_fields<Evaluate>();
   d.fields.add("truth", &Evaluate::truth, {.required = true, .folder = true},
                "Folder with the true theta.npy and w.npy.");
@@ -106,21 +108,7 @@ Definition<Evaluate, Settled> definition() {
   d.settle = settle_evaluate;
   d.cost = evaluate_cost;
   d.run = run_evaluate;
-  return d;
-}
-
-}  // namespace
-
-Call Evaluate::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Evaluate::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb evaluate_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

@@ -1,9 +1,9 @@
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "io/arrays.hpp"
 #include "mha/verbs/array_files.hpp"
 #include "mha/verbs/instance_fields.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "onset/mha.hpp"
 
 namespace onset::mha {
@@ -18,8 +18,8 @@ struct FileRow {
 Columns<FileRow> file_columns() {
   return Columns<FileRow>()
       .add("file", &FileRow::file, "what was written")
-      .add("shape", &FileRow::shape, "of the array")
-      .add("type", &FileRow::type, "of its entries");
+      .add("shape", &FileRow::shape, "shape of the array")
+      .add("type", &FileRow::type, "type of its entries");
 }
 
 void run_generate(const Generate& request, const InstanceLaw& law, const Context& context,
@@ -46,16 +46,18 @@ Cost generate_cost(const Generate& request, const InstanceLaw& law) {
           4e-9 * entries * law.heads * (law.dim + law.tokens), 3.0 * 9.0 * entries};
 }
 
-Definition<Generate, InstanceLaw> definition() {
+}  // namespace
+
+VerbOf<Generate> Generate::verb() {
   Definition<Generate, InstanceLaw> d;
   d.family = "mha";
   d.name = "generate";
   d.summary = "random Boolean examples of a multi-head attention layer";
-  d.details =
-      "Tokens are uniform on {-1, 1}^d and labels are F(X) = sum_i softmax(X theta_i X^T) X w_i, "
-      "with theta_i of independent normal entries of standard deviation s/d and w_i of 1/sqrt(d). "
-      "Writes X.npy and Y.npy (N x k x d) into --out, and the layer (m x d x d) into its folder "
-      "truth, so that learning cannot see it.";
+  d.details = prose(R"(
+      Tokens are uniform on {-1, 1}^d and labels are F(X) = sum_i softmax(X theta_i X^T) X w_i;
+      the entries of theta_i and w_i are independent and normal with standard deviations s/d and
+      1/sqrt(d). X.npy and Y.npy (N x k x d) are written into the folder `out`, and the layer (m
+      x d x d) into its folder truth, where learning does not look.)");
   d.fields = instance_fields<Generate>();
   d.rows = {{"", file_columns().list()}};
   d.needs_folder = true;
@@ -63,21 +65,7 @@ Definition<Generate, InstanceLaw> definition() {
   d.settle = settle_instance<Generate>;
   d.cost = generate_cost;
   d.run = run_generate;
-  return d;
-}
-
-}  // namespace
-
-Call Generate::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Generate::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb generate_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/fields.hpp"
+#include "core/prose.hpp"
 #include "mha/model/instance.hpp"
 
 /// The fields with which requests describe the layer that they draw.
@@ -19,14 +20,15 @@ template <class Request>
            "Coherent heads theta_i = G + sep G_i with this sep; 0: independent heads.")
       .add("noise", &Request::noise, {.min = 0.0, .max = 1e6},
            "Standard deviation of label noise, per coordinate.")
-      .add("degree", &Request::degree, {.min = 0.0, .max = 1.0},
-           "How far --degenerate cancelling or proportional goes: 0 not at all, 1 all the way, as "
-           "without this option.")
+      .add("degree", &Request::degree, {.min = 0.0, .max = 1.0}, prose(R"(
+          How far `degenerate = cancelling or proportional` goes, from 0 (not at all) to 1 (all
+          the way); all the way unless given.)"))
       .add_word(
           "degenerate", &Request::degenerate,
           {Degeneracy::none, Degeneracy::cancelling, Degeneracy::proportional, Degeneracy::parity},
-          "A layer that hides its heads: projections that cancel, that are proportional, or "
-          "a parity.");
+          prose(R"(
+          A layer that hides its heads: projections that cancel, that are proportional, or a
+          parity.)"));
   return fields;
 }
 

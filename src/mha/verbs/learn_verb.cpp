@@ -1,11 +1,11 @@
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "mha/learners/six_phases.hpp"
 #include "mha/verbs/array_files.hpp"
 #include "mha/verbs/certificate_file.hpp"
 #include "mha/verbs/folder_fields.hpp"
 #include "mha/verbs/learning_cost.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/phase_columns.hpp"
 #include "onset/mha.hpp"
 
@@ -68,12 +68,13 @@ void add_summary(const Learned& learned, Result& result) {
   add("wrong_tuple_bound", e.rejected.bound);
 }
 
-Examples settle_learn(Learn& request) {
-  return read_examples(request.examples);
+ExampleFiles settle_learn(Learn& request) {
+  return find_examples(request.examples);
 }
 
-void run_learn(const Learn& request, const Examples& examples, const Context& context,
+void run_learn(const Learn& request, const ExampleFiles& files, const Context& context,
                Result& result) {
+  const Examples examples = read_examples(files);
   LearnOptions options;
   options.heads = request.heads.value_or(0);
   options.polish = !request.no_polish;
@@ -89,51 +90,40 @@ void run_learn(const Learn& request, const Examples& examples, const Context& co
   if (learned.verdict == Verdict::recovered) result.unconverged(learned.reason);
 }
 
-Cost learn_cost(const Learn& request, const Examples& examples) {
-  return learning_cost(static_cast<double>(examples.count), examples.tokens, examples.dim,
+Cost learn_cost(const Learn& request, const ExampleFiles& files) {
+  return learning_cost(static_cast<double>(files.count), files.tokens, files.dim,
                        request.heads.value_or(2));
 }
 
-Definition<Learn, Examples> definition() {
-  Definition<Learn, Examples> d;
+}  // namespace
+
+VerbOf<Learn> Learn::verb() {
+  Definition<Learn, ExampleFiles> d;
   d.family = "mha";
   d.name = "learn";
   d.summary = "a multi-head attention layer from examples, in six phases, with a certificate";
-  d.details =
-      "Reads X.npy (N x k x d, entries 1 and -1) and Y.npy (the same shape) of a folder and finds "
-      "the heads of F(X) = sum_i softmax(X theta_i X^T) X w_i. Rows say what is known after each "
-      "phase, from labels alone; their numbers are facts about these examples, exact to rounding, "
-      "and have no errors. The verdict in the summary is certified, recovered (a layer that misses "
-      "a certificate; the reason says which) or refused (why); the exit code is 0 for certified "
-      "only. --out receives theta.npy, w.npy (m x d x d, largest |w| first), geometry/ (the same "
-      "before the polish) and certificate.json, which mha verify checks.";
+  d.details = prose(R"(
+      Reads X.npy (N x k x d, entries 1 and -1) and Y.npy (the same shape) from a folder and
+      finds the heads of F(X) = sum_i softmax(X theta_i X^T) X w_i. The rows say what is known
+      after each phase, from labels alone; their numbers are facts about these examples, exact
+      to rounding, and have no errors. The verdict in the summary is certified, recovered (a
+      layer that lacks a certificate; the reason says which) or refused (the reason says why);
+      the exit code is 0 for certified only. The folder `out` receives theta.npy and w.npy (m x
+      d x d, largest |w| first), geometry/ (the same before the polish) and certificate.json,
+      which mha verify checks.)");
   d.fields = examples_field<Learn>();
   d.fields
       .add("heads", &Learn::heads, {.min = 1, .max = max_heads_found},
-           "Number of heads; without it, found from the singular gap.")
+           "Number of heads; found from the singular gap unless given.")
       .add("no-polish", &Learn::no_polish, {},
-           "Stop at what the geometry gives, before the least-squares polish.");
+           "Stops at what the geometry gives, before the least-squares polish.");
   d.rows = {{"", phase_columns().list()}};
   d.method = 5;
   d.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
   d.settle = settle_learn;
   d.cost = learn_cost;
   d.run = run_learn;
-  return d;
-}
-
-}  // namespace
-
-Call Learn::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Learn::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb learn_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

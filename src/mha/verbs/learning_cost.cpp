@@ -1,4 +1,5 @@
 #include "mha/verbs/learning_cost.hpp"
+#include "core/prose.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +16,13 @@ Cost learning_cost(double count, int tokens, int dim, int heads) {
                          10.0 * 2.0 * 24.0 * m * d * std::pow(m * d * d, 2.0) * d * 1e-10;
   const double bytes = rows * (9.0 * d + 40.0) + 8.0 * (8.0 * d * d * d * d + 4e3 * m * d * d) +
                        (m > 2 ? 8.0 * std::pow(253.0 * d, 2.0) : 0.0) + 5e7;
-  return {
-      "Six phases: a crude sum of projections by least squares; slabs that every head obeys, from "
-      "rows in which the heads attend alike; a minimum-norm proxy, large margins and a trimmed "
-      "Gauss-Newton refinement; the affine hull of the heads by singular vectors, cross-checked by "
-      "linear programs; a net on the hull with every tuple's least squares; then w, and a polish "
-      "by variable projection.",
-      seconds, bytes};
+  return {prose(R"(
+      Six phases: a crude sum of projections by least squares; slabs that every head obeys, from
+      rows in which the heads attend alike; a minimum-norm proxy, large margins and a trimmed
+      Gauss-Newton refinement; the affine hull of the heads by singular vectors, cross-checked
+      by linear programs; a net on the hull with every tuple's least squares; then w, and a
+      polish by variable projection.)"),
+          seconds, bytes};
 }
 
 }  // namespace onset::mha

@@ -1,9 +1,9 @@
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "mha/learners/phase_errors.hpp"
 #include "mha/verbs/instance_fields.hpp"
 #include "mha/verbs/learning_cost.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "mha/verbs/phase_columns.hpp"
 #include "onset/mha.hpp"
 
@@ -77,18 +77,21 @@ Cost trial_cost(const Trial& request, const InstanceLaw& law) {
   return learning_cost(static_cast<double>(request.samples), law.tokens, law.dim, law.heads);
 }
 
-Definition<Trial, InstanceLaw> definition() {
+}  // namespace
+
+VerbOf<Trial> Trial::verb() {
   Definition<Trial, InstanceLaw> d;
   d.family = "mha";
   d.name = "trial";
   d.summary = "draws a layer, learns it and compares every phase with the truth";
-  d.details =
-      "mha generate, learn and evaluate in one go and without files, for studies and figures. The "
-      "learner sees the examples only; it is not told the number of heads. A refusal is a result "
-      "here, not a failure. Numbers are of one layer and one set of examples, and have no errors: "
-      "several seeds show how they scatter.";
+  d.details = prose(R"(
+      Does what mha generate, learn and evaluate do, in one go and without files, for studies
+      and figures. The learner sees the examples only, and is not told the number of heads. A
+      refusal is a result here, not a failure. The numbers belong to one layer and one set of
+      examples and have no errors; several seeds show how they scatter.)");
   d.fields = instance_fields<Trial>();
-  d.fields.add("no-polish", &Trial::no_polish, {}, "Stop at what the geometry gives.");
+  d.fields.add("no-polish", &Trial::no_polish, {},
+               "Stops at what the geometry gives, before the polish.");
   d.rows = {{"", trial_columns().list()}};
   d.method = 5;
   d.examples = {"mha trial --heads 2 --dim 8 --tokens 3 --samples 100000",
@@ -96,21 +99,7 @@ Definition<Trial, InstanceLaw> definition() {
   d.settle = settle_instance<Trial>;
   d.cost = trial_cost;
   d.run = run_trial;
-  return d;
-}
-
-}  // namespace
-
-Call Trial::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Trial::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb trial_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

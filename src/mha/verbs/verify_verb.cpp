@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "mha/verbs/array_files.hpp"
 #include "mha/verbs/certificate_file.hpp"
 #include "mha/verbs/folder_fields.hpp"
-#include "mha/verbs/mha_verbs.hpp"
 #include "mha/verify/verify.hpp"
 #include "onset/mha.hpp"
 
@@ -21,14 +21,14 @@ Columns<Check> check_columns() {
 }
 
 struct Settled {
-  Examples examples;
+  ExampleFiles examples;
   Certificate certificate;
   Model model;  // empty where it was refused
 };
 
 Settled settle_verify(Verify& request) {
   const std::filesystem::path folder = request.model;
-  Settled out{read_examples(request.examples), read_certificate(folder), {}};
+  Settled out{find_examples(request.examples), read_certificate(folder), {}};
   if (out.certificate.verdict != Verdict::refused) {
     out.model = {read_layer(folder), read_layer(folder / "geometry")};
   }
@@ -37,8 +37,9 @@ Settled settle_verify(Verify& request) {
 
 /// The checks, with a certificate that does not fit blamed on its file.
 Verification verification(const Verify& request, const Settled& settled, const Context& context) {
+  const Examples examples = read_examples(settled.examples);
   try {
-    return verify(settled.certificate, settled.model, settled.examples, context);
+    return verify(settled.certificate, settled.model, examples, context);
   } catch (const InvalidArgument& error) {
     throw IoError(certificate_path(request.model), error.what());
   }
@@ -82,24 +83,27 @@ void run_verify(const Verify& request, const Settled& settled, const Context& co
 }
 
 Cost verify_cost(const Verify&, const Settled& settled) {
-  const double bytes = 9.0 * static_cast<double>(settled.examples.count * settled.examples.width());
+  const double bytes = 9.0 * settled.examples.entries();
   return {"Everything that the certificate claims is computed again from the forward map alone.",
           2e-7 * bytes, 3.0 * bytes + 1e8};
 }
 
-Definition<Verify, Settled> definition() {
+}  // namespace
+
+VerbOf<Verify> Verify::verb() {
   Definition<Verify, Settled> d;
   d.family = "mha";
   d.name = "verify";
   d.summary = "checks the certificate of a learned layer against the examples";
-  d.details =
-      "Shares nothing with the learner but the forward map, and computes every number of the "
-      "certificate again: that examples and layers are the ones meant, that held-out examples "
-      "repeat no other, residuals, every single label, the rank of the Jacobian by finite "
-      "differences, slabs and their singular gaps by its own least squares, and the proof that a "
-      "wrong tuple of heads cannot explain the labels. From these the verdict is derived again "
-      "and compared with the one claimed. Values and bounds are exact to rounding and have no "
-      "errors. The exit code is 0 when the model claims to be certified and every check passes.";
+  d.details = prose(R"(
+      The check shares nothing with the learner but the forward map, and computes every number
+      of the certificate again: that examples and layers are the ones meant, that held-out
+      examples repeat no other, residuals, every single label, the rank of the Jacobian by
+      finite differences, slabs and their singular gaps by its own least squares, and the proof
+      that a wrong tuple of heads cannot explain the labels. From these the verdict is derived
+      again and compared with the one claimed. Values and bounds are exact to rounding and have
+      no errors. The exit code is 0 when the model claims to be certified and every check
+      passes.)");
   d.fields = model_fields<Verify>();
   d.rows = {{"", check_columns().list()}};
   d.method = 2;
@@ -107,21 +111,7 @@ Definition<Verify, Settled> definition() {
   d.settle = settle_verify;
   d.cost = verify_cost;
   d.run = run_verify;
-  return d;
-}
-
-}  // namespace
-
-Call Verify::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Verify::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb verify_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::mha

@@ -68,7 +68,7 @@ class Attempt {
 
   std::vector<double> weights;
   std::vector<MessagePassingStep> steps;
-  MessagePassingEnd end = MessagePassingEnd::unfinished;
+  StopReason end = StopReason::unfinished;
 
  private:
   [[nodiscard]] bool advance(MessageSweep& sweep, SweepSums& sums, const Context& context);
@@ -87,7 +87,7 @@ class Attempt {
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool stationary() const;
   [[nodiscard]] bool off_the_line();
-  bool stop(MessagePassingEnd why) {
+  bool stop(StopReason why) {
     end = why;
     if (!steps.empty()) measure_errors(steps.back(), options_.last_error_points);
     return false;
@@ -317,20 +317,20 @@ bool Attempt::advance(MessageSweep& sweep, SweepSums& sums, const Context& conte
 bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
   SweepSums sums;
   if (!advance(sweep, sums, context) || sums.lost > max_lost * static_cast<double>(data_.samples)) {
-    return stop(MessagePassingEnd::diverged);
+    return stop(StopReason::diverged);
   }
   record(sums);
-  if (falsely_known(sums)) return stop(MessagePassingEnd::false_recovery);
+  if (falsely_known(sums)) return stop(StopReason::false_recovery);
   const bool known =
       std::all_of(variance_.begin(), variance_.end(), [](double v) { return v < known_variance; });
   if (known) {
     const bool exact = steps.back().residual < exact_residual;
-    return stop(exact ? MessagePassingEnd::recovered : MessagePassingEnd::false_recovery);
+    return stop(exact ? StopReason::recovered : StopReason::false_recovery);
   }
-  if (off_the_line()) return stop(MessagePassingEnd::diverged);
-  if (settled()) return stop(MessagePassingEnd::converged);
+  if (off_the_line()) return stop(StopReason::diverged);
+  if (settled()) return stop(StopReason::converged);
   if (steps.back().iteration == options_.max_iterations) {
-    return stop(stationary() ? MessagePassingEnd::stationary : MessagePassingEnd::unfinished);
+    return stop(stationary() ? StopReason::stationary : StopReason::unfinished);
   }
   return true;
 }
@@ -347,18 +347,6 @@ void MessagePassingOptions::validate() const {
   check(tolerance > 0.0, "tolerance", "a positive number");
   check(restarts >= 0 && restarts < static_cast<int>(attempts_per_run), "restarts", "0 to 1023");
   check(error_points >= 1 && last_error_points >= 1, "error_points", "1 or more");
-}
-
-std::string_view to_string(MessagePassingEnd end) {
-  switch (end) {
-    case MessagePassingEnd::converged: return "converged";
-    case MessagePassingEnd::stationary: return "stationary";
-    case MessagePassingEnd::recovered: return "recovered";
-    case MessagePassingEnd::unfinished: return "unfinished";
-    case MessagePassingEnd::diverged: return "diverged";
-    case MessagePassingEnd::false_recovery: return "false recovery";
-  }
-  return "";
 }
 
 MessagePassing message_passing(const SequenceModel& model, const Dataset& data,

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "onset/core/context.hpp"
+#include "onset/core/status.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 #include "smi/learners/overlaps.hpp"
 #include "smi/model/dataset.hpp"
@@ -47,25 +47,16 @@ struct MessagePassingStep {
   double posterior_seconds = 0.0;
 };
 
-enum class MessagePassingEnd {
-  converged,       ///< it reached a fixed point
-  stationary,      ///< it fluctuates around a state, as happens in finite dimension
-  recovered,       ///< V -> 0 and the labels are explained exactly
-  unfinished,      ///< max_iterations were not enough
-  diverged,        ///< not finite, V not positive or too uneven, or norm and V differ for long
-  false_recovery,  ///< V -> 0, but the labels are not explained
-};
-
-[[nodiscard]] std::string_view to_string(MessagePassingEnd end);
-
 struct MessagePassing {
   std::vector<MessagePassingStep> steps;  ///< the steps of the last attempt
   std::vector<double> weights;            ///< What, one row per direction
-  MessagePassingEnd end = MessagePassingEnd::unfinished;
+  /// `recovered` and `false_recovery` are where V -> 0; `diverged` is also said where V is not
+  /// positive or too uneven, or where norm and V differ for long.
+  StopReason end = StopReason::unfinished;
   int attempts = 1;
 
   [[nodiscard]] bool failed() const {
-    return end == MessagePassingEnd::diverged || end == MessagePassingEnd::false_recovery;
+    return end == StopReason::diverged || end == StopReason::false_recovery;
   }
 };
 

@@ -146,8 +146,6 @@ class Path {
     }
   }
 
-  enum class End { reached, diverged, unresolved };
-
   /// Solves for the next times, counted from the last one.
   void advance(const std::vector<double>& times, const Context& context) {
     // Weights that are useless stay where they are: nothing needs to be resolved there.
@@ -159,9 +157,9 @@ class Path {
   }
 
   /// How the k-th of those times was reached.
-  [[nodiscard]] End end(std::size_t k) const {
-    if (k >= solution_.states.size()) return End::unresolved;
-    return is_useless(solution_.states[k]) ? End::diverged : End::reached;
+  [[nodiscard]] StopReason end(std::size_t k) const {
+    if (k >= solution_.states.size()) return StopReason::inaccurate;
+    return is_useless(solution_.states[k]) ? StopReason::diverged : StopReason::converged;
   }
 
   /// The cosine at that time; 0 for weights that have shrunk to nothing.
@@ -210,8 +208,8 @@ bool take_records(const std::vector<Path>& paths, std::size_t layers, std::size_
                   double spacing, SgdFlow& flow) {
   for (std::size_t k = 0; k < count; ++k) {
     for (const Path& path : paths) {
-      flow.diverged = flow.diverged || path.end(k) == Path::End::diverged;
-      flow.unresolved = flow.unresolved || path.end(k) == Path::End::unresolved;
+      flow.diverged = flow.diverged || path.end(k) == StopReason::diverged;
+      flow.unresolved = flow.unresolved || path.end(k) == StopReason::inaccurate;
     }
     if (flow.diverged || flow.unresolved) return false;
     const double time = spacing * static_cast<double>(flow.points.size());

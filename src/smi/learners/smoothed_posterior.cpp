@@ -34,10 +34,17 @@ struct Half {
   std::vector<double> top, total, mean, second, cross;
 };
 
-/// Adds what one node says about pairs of directions in different blocks, for sample i.
-void add_cross(const FieldShape& shape, const SmoothedPrior& prior, const double* offset,
-               const PosteriorMoments::Half& from, std::size_t count, std::size_t i, double weight,
-               Half& to) {
+/// What the posterior at one node says of `count` samples.
+struct Node {
+  const double* offset;  ///< of every field
+  const PosteriorMoments::Half& from;
+  std::size_t count;
+};
+
+/// Adds what a node says of pairs of directions of different blocks for sample i.
+void add_cross(const FieldShape& shape, const SmoothedPrior& prior, const Node& node, std::size_t i,
+               double weight, Half& to) {
+  const auto& [offset, from, count] = node;
   const auto tokens = static_cast<std::size_t>(shape.tokens);
   for (std::size_t b = 1; b < shape.blocks(); ++b) {
     for (std::size_t c = 0; c < b; ++c) {
@@ -66,7 +73,7 @@ void add_node(const FieldShape& shape, const SmoothedPrior& prior, std::size_t n
   for (std::size_t i = 0; i < count; ++i) {
     const double weight = to.admit(i, count, prior.log_weights[node] + from.log_z[i]);
     if (weight == 0.0) continue;
-    if (!to.cross.empty()) add_cross(shape, prior, offset, from, count, i, weight, to);
+    if (!to.cross.empty()) add_cross(shape, prior, {offset, from, count}, i, weight, to);
     for (std::size_t b = 0; b < shape.blocks(); ++b) {
       const double deviation = std::sqrt(prior.variance[b]);
       const std::size_t first = shape.first(b);

@@ -107,7 +107,7 @@ class Solver {
   /// Newton's iteration from x, where the channel is `here`; both end where it does.
   Status newton(Eigen::VectorXd& x, Evaluation& here) {
     measure_slopes(x, here);
-    Status status{StopReason::max_iterations, 0, 0.0};
+    Status status{StopReason::unfinished, 0, 0.0};
     for (int step = 0; step < max_newton_steps; ++step) {
       const Eigen::VectorXd move = mean_step(here);
       if (!move.allFinite() || (move.size() > 0 && inverse_.rank() < move.size())) {

@@ -55,12 +55,13 @@ InnerNodes inner_nodes(const DeepAttention& model, const UninformedOptions& opti
   for (int index = 0; index < inner; ++index) {
     const double* plus = nodes.fields.data() + static_cast<std::size_t>(2 * index) * n;
     const double* minus = plus + n;
-    const two_token::Layer layer{model.beta, model.skip_of(index), gain};
-    two_token::scores(layer, {0.0, 0.0}, 1.0, plus, minus, nodes.mix.data(), nodes.stretch.data(),
-                      u_minus.data(), softmax.data(), softmax.data() + n, n);
+    const two_token::Stack stack{
+        {model.beta, model.skip_of(index), gain}, nodes.mix.data(), nodes.stretch.data()};
+    const two_token::Attention attention{u_minus.data(), softmax.data(), softmax.data() + n};
+    two_token::scores(stack, {{.omega = {0.0, 0.0}, .deviation = 1.0}, {plus, minus}}, attention,
+                      n);
     simd::sigmoid(softmax, softmax);
-    two_token::advance(layer, softmax.data(), softmax.data() + n, nodes.mix.data(),
-                       nodes.stretch.data(), n);
+    two_token::advance(stack, attention, n);
     gain *= 1.0 + model.skip_of(index);
   }
   return nodes;

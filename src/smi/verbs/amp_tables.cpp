@@ -1,8 +1,7 @@
 #include "smi/verbs/amp_tables.hpp"
 
-#include <fmt/format.h>
-
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/verbs/named_model.hpp"
@@ -54,7 +53,7 @@ Columns<TrajectoryRow> step_columns(const FieldShape& shape) {
       .add_each(numbered("q", "squared norm of the weights over D", blocks), &TrajectoryRow::norm)
       .add_each(numbered("m", "overlap with the teacher", blocks), &TrajectoryRow::overlap)
       .add_each(numbered("cos", "cosine with the teacher", blocks), &TrajectoryRow::cosine)
-      .add_each(numbered("V", "what the algorithm thinks is left to learn", blocks),
+      .add_each(numbered("V", "what is left to learn in the estimate of the algorithm", blocks),
                 &TrajectoryRow::variance)
       .add("error_plugin", &TrajectoryRow::error_plugin, "test error at the estimated weights")
       .add("error_bayes", &TrajectoryRow::error_bayes, "test error of the posterior average")
@@ -70,7 +69,7 @@ Columns<RunRow> run_columns() {
       .add("run", &RunRow::run, "number of the run")
       .add("end", &RunRow::end, "how it ended")
       .add("attempts", &RunRow::attempts, "starts that it took")
-      .add("iterations", &RunRow::iterations, "of the last attempt");
+      .add("iterations", &RunRow::iterations, "iterations of the last attempt");
 }
 
 double norm_of(const MessagePassingStep& step, std::size_t b) {
@@ -133,7 +132,7 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
     posterior_seconds_ += step.posterior_seconds;
   }
   diverged_ += result.failed() ? 1 : 0;
-  unfinished_ += result.end == MessagePassingEnd::unfinished ? 1 : 0;
+  unfinished_ += result.end == StopReason::unfinished ? 1 : 0;
   restarts_ += result.attempts - 1;
   if (!result.failed()) weights_ = result.weights;
   runs_.push_back(std::move(result));
@@ -173,7 +172,7 @@ void AmpTables::finish_row(double alpha) {
   std::int64_t useless = 0;
   for (const MessagePassing& run : runs_) {
     row.diverged += run.failed() ? 1 : 0;
-    useless += run.failed() || run.end == MessagePassingEnd::unfinished ? 1 : 0;
+    useless += run.failed() || run.end == StopReason::unfinished ? 1 : 0;
   }
   mostly_failed_ = mostly_failed_ || 2 * useless > static_cast<std::int64_t>(runs_.size());
   rows_.push_back(std::move(row));
@@ -185,17 +184,18 @@ void AmpTables::complete(const Wishes& wishes, Result& out) const {
   if (mostly_failed_) {
     out.unconverged("more than half of the runs at some alpha diverged or needed more iterations");
   }
-  judge_tolerance(wishes.tol, overlap_columns(shape_).front().name, "more --runs would help", out);
+  judge_tolerance(wishes.tol, overlap_columns(shape_).front().name, "more `runs` would help", out);
   out.summary = {{"runs", static_cast<std::int64_t>(run_rows_.size())},
                  {"diverged", diverged_},
                  {"unfinished", unfinished_},
                  {"restarts", restarts_}};
   if (!step_rows_.empty()) {
     const auto iterations = static_cast<double>(step_rows_.size());
-    out.notes.push_back(
-        fmt::format("One iteration took {:.2g} ms of products with the inputs and {:.2g} ms of "
-                    "posteriors (core time).",
-                    1e3 * matrix_seconds_ / iterations, 1e3 * posterior_seconds_ / iterations));
+    out.notes.push_back(prose(R"(
+        One iteration took {:.2g} ms of products with the inputs and {:.2g} ms of posteriors
+        (core time).)",
+                              1e3 * matrix_seconds_ / iterations,
+                              1e3 * posterior_seconds_ / iterations));
   }
   const Table steps = step_columns(shape_).table(step_rows_);
   out.artifacts.push_back({"trajectories.csv", steps});

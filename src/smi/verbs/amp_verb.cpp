@@ -6,6 +6,7 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "io/data_manifest.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -14,7 +15,6 @@
 #include "smi/verbs/amp_tables.hpp"
 #include "smi/verbs/data_folder.hpp"
 #include "smi/verbs/model_fields.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -30,19 +30,18 @@ void refuse_ranks(const SequenceModel& model) {
   const auto& ranks = model.shape().rank;
   const bool alone = std::all_of(ranks.begin(), ranks.end(), [](int rank) { return rank == 1; });
   if (alone || model.posterior({32, 1})->within_blocks()) return;
-  throw Refused(
-      "message passing is not available for attention layers of rank two and more: on the way the "
-      "directions of a layer are learned unevenly, and the posterior of attention is integrated "
-      "for one variance per layer only");
+  throw Refused(prose(R"(
+      message passing is not available for attention layers of rank two and more: on the way the
+      directions of a layer are learned unevenly, and the posterior of attention is integrated
+      for one variance per layer only)"));
 }
 
 std::size_t samples_at(double alpha, std::size_t dim, std::size_t available) {
   const auto samples = static_cast<std::size_t>(std::llround(alpha * static_cast<double>(dim)));
   if (samples < 1 || samples > available) {
-    throw InvalidArgument("--alpha", to_text(Value(alpha)) + " means " + std::to_string(samples) +
-                                         " samples at dimension " + std::to_string(dim) +
-                                         "; allowed: 1 to " + std::to_string(available) +
-                                         " samples");
+    throw InvalidArgument("alpha", to_text(Value(alpha)) + " means " + std::to_string(samples) +
+                                       " samples at dimension " + std::to_string(dim) +
+                                       "; allowed: 1 to " + std::to_string(available) + " samples");
   }
   return samples;
 }
@@ -51,21 +50,21 @@ void check_integration(const MessagePassing& run) {
   if (run.steps.empty() || run.failed()) return;
   const double noise = run.steps.back().integration_noise;
   if (noise <= max_integration_noise) return;
-  throw Refused(
-      "the inner integrals of the posterior add " + to_text(Value(100.0 * noise)) +
-      " % noise to the messages, which would be mistaken for a failure to learn; allowed: "
-      "at most 10 %, perhaps with more --nodes");
+  throw Refused(prose(R"(
+      the inner integrals of the posterior add {} % of noise to the messages, which would be mistaken
+      for a failure to learn; allowed: at most 10 %, perhaps with more `nodes`)",
+                      to_text(Value(100.0 * noise))));
 }
 
 /// A run needs this many samples of this dimension: drawn, or the first of those given.
 struct Settled {
   NamedModel named;
   MessagePassingOptions options;
-  std::optional<Dataset> data;  ///< of --data
+  std::optional<DataFiles> files;  ///< of `data`
   std::size_t dimension = 0;
   std::vector<std::size_t> samples;  ///< for every alpha
 
-  [[nodiscard]] bool knows_teacher() const { return !data || !data->teacher.empty(); }
+  [[nodiscard]] bool knows_teacher() const { return !files || files->has_teacher; }
 };
 
 MessagePassingOptions passing_options(const Amp& request) {
@@ -76,8 +75,8 @@ MessagePassingOptions passing_options(const Amp& request) {
   options.restarts = request.restarts;
   options.nodes = request.nodes;
   if ((options.nodes & (options.nodes - 1)) != 0) {
-    throw InvalidArgument("--nodes", std::to_string(options.nodes) +
-                                         " is not a power of two; allowed: 16, 32, 64, ..");
+    throw InvalidArgument(
+        "nodes", std::to_string(options.nodes) + " is not a power of two; allowed: 16, 32, 64, ..");
   }
   options.seed = request.seed;
   return options;
@@ -110,22 +109,22 @@ bool same_model(const std::string& name, const Value& given, const Value& said, 
 void refuse_old_labels(const Amp& request) {
   for (const char* link : {"square", "he4", "norm"}) {
     if (request.link.value_or("none") != link) continue;
-    throw IoError((std::filesystem::path(*request.data) / "Y.npy").string(),
-                  std::string("was written by an earlier version, which filed other numbers than "
-                              "the labels y of ") +
-                      link + "; allowed: data of this version of smi generate");
+    throw IoError((std::filesystem::path(*request.data) / "Y.npy").string(), prose(R"(
+            was written by an earlier version, which filed other numbers than the labels y of {};
+            allowed: data of this version of 'smi generate')",
+                                                                                   link));
   }
 }
 
 /// What the data say: the model, if they have a manifest, and how many samples there are.
 void settle_with_data(Amp& request) {
   if (request.dim) {
-    throw InvalidArgument("--dim", "comes from the data; allowed: leaving it out with --data");
+    throw InvalidArgument("dim", "comes from the data; allowed: leaving it out with `data`");
   }
   if (request.runs.value_or(1) != 1) {
-    throw InvalidArgument("--runs", std::to_string(*request.runs) +
-                                        " runs on one data set would all be the same; allowed: 1 "
-                                        "with --data");
+    throw InvalidArgument("runs", prose(R"(
+        {} runs on one data set would all be the same; allowed: 1 with `data`)",
+                                        *request.runs));
   }
   request.runs = 1;
   if (request.token_correlation) {
@@ -143,9 +142,8 @@ void settle_without_data(Amp& request) {
   if (!request.dim) request.dim = default_dimension;
   if (!request.runs) request.runs = default_runs;
   if (request.alpha.empty()) {
-    throw InvalidArgument("--alpha",
-                          "is missing; allowed: sample ratios N/D, or --data with samples of one's "
-                          "own");
+    throw InvalidArgument("alpha", prose(R"(
+        is missing; allowed: sample ratios N/D, or `data` with samples of your own)"));
   }
 }
 
@@ -158,9 +156,9 @@ Settled settle_amp(Amp& request) {
   refuse_ranks(*settled.named.model);
   std::size_t available = std::numeric_limits<std::uint32_t>::max();
   if (request.data) {
-    settled.data = read_data(*request.data, *settled.named.model);
-    settled.dimension = settled.data->dimension;
-    available = settled.data->samples;
+    settled.files = find_data(*request.data, *settled.named.model);
+    settled.dimension = settled.files->dimension;
+    available = settled.files->samples;
     if (request.alpha.empty()) {
       request.alpha = {static_cast<double>(available) / static_cast<double>(settled.dimension)};
     }
@@ -173,12 +171,13 @@ Settled settle_amp(Amp& request) {
   return settled;
 }
 
-MessagePassing pass_messages(const Settled& settled, std::size_t samples, std::uint64_t run,
-                             const Context& context) {
+/// On the first samples of the data that were given, or on drawn ones.
+MessagePassing pass_messages(const Settled& settled, const std::optional<Dataset>& given,
+                             std::size_t samples, std::uint64_t run, const Context& context) {
   const SequenceModel& model = *settled.named.model;
-  const Dataset data = settled.data ? settled.data->first(samples)
-                                    : draw_dataset(model, settled.dimension, samples,
-                                                   settled.options.seed, run, context);
+  const Dataset data =
+      given ? given->first(samples)
+            : draw_dataset(model, settled.dimension, samples, settled.options.seed, run, context);
   MessagePassing passing = message_passing(model, data, settled.options, run, context);
   check_integration(passing);
   return passing;
@@ -186,6 +185,8 @@ MessagePassing pass_messages(const Settled& settled, std::size_t samples, std::u
 
 void run_amp(const Amp& request, const Settled& settled, const Context& context, Result& result) {
   const auto runs = static_cast<std::uint64_t>(*request.runs);
+  std::optional<Dataset> given;
+  if (settled.files) given = read_data(settled.files->folder, *settled.named.model);
   AmpTables tables(settled.named.model->shape(), settled.knows_teacher());
   const double total = static_cast<double>(request.alpha.size() * runs);
   // A run that ends early still has its files and its summary.
@@ -196,7 +197,7 @@ void run_amp(const Amp& request, const Settled& settled, const Context& context,
             static_cast<double>(a * runs + run) / total,
             "alpha " + to_text(Value(request.alpha[a])) + ", run " + std::to_string(run + 1));
         tables.add_run(request.alpha[a], run,
-                       pass_messages(settled, settled.samples[a], run, context));
+                       pass_messages(settled, given, settled.samples[a], run, context));
       }
       tables.finish_row(request.alpha[a]);
     }
@@ -207,24 +208,24 @@ void run_amp(const Amp& request, const Settled& settled, const Context& context,
                            std::to_string(runs) + " runs.");
   }
   tables.complete({.tol = request.tol,
-                   .weights = settled.data.has_value(),
+                   .weights = settled.files.has_value(),
                    .trajectories = request.trajectories},
                   result);
-  if (settled.data) {
-    result.summary.emplace_back("dim", static_cast<std::int64_t>(settled.data->dimension));
-    result.summary.emplace_back("samples", static_cast<std::int64_t>(settled.data->samples));
+  if (settled.files) {
+    result.summary.emplace_back("dim", static_cast<std::int64_t>(settled.files->dimension));
+    result.summary.emplace_back("samples", static_cast<std::int64_t>(settled.files->samples));
   }
 }
 
 Cost amp_cost(const Amp& request, const Settled& settled) {
   const FieldShape& shape = settled.named.model->shape();
   Cost cost;
-  cost.method =
-      "Generalised approximate message passing: every iteration passes once over the inputs, asks "
-      "the posterior of every sample for its first two moments, and takes weights, V and all "
-      "derivatives from them. A run ends at a fixed point, at exact recovery (V below 1e-8 and the "
-      "labels explained), or after --iterations; divergence and false recovery are detected, and "
-      "another start is tried with V damped.";
+  cost.method = prose(R"(
+      Generalised approximate message passing: every iteration passes once over the inputs, asks
+      the posterior of every sample for its first two moments, and takes weights, V and all
+      derivatives from them. A run ends at a fixed point, at exact recovery (V below 1e-8 and
+      the labels explained), or after `iterations`; divergence and false recovery are detected,
+      and another start is tried with V damped.)");
   const auto dim = static_cast<double>(settled.dimension);
   const double work = static_cast<double>(*request.runs) * request.iterations;
   for (const std::size_t count : settled.samples) {
@@ -235,8 +236,8 @@ Cost amp_cost(const Amp& request, const Settled& settled) {
     cost.core_seconds += work * (2e-10 * bytes + posterior);
     cost.memory_bytes = std::max(cost.memory_bytes, bytes);
   }
-  if (settled.data) {
-    cost.memory_bytes += dataset_bytes(shape, dim, static_cast<double>(settled.data->samples));
+  if (settled.files) {
+    cost.memory_bytes += dataset_bytes(shape, dim, static_cast<double>(settled.files->samples));
   }
   constexpr double partial_sums = 32.0;
   cost.memory_bytes +=
@@ -247,49 +248,52 @@ Cost amp_cost(const Amp& request, const Settled& settled) {
 Fields<Amp> amp_fields() {
   Fields<Amp> fields = model_fields<Amp>();
   for (const auto& [name, value] : usual_model()) {
-    fields.edit(name).text += " " + to_text(value) + " unless given, or said by the data.";
+    fields.edit(name).text += " " + to_text(value) + " unless given or said by the data.";
   }
   FieldRule ratios = alpha_rule;
   ratios.required = false;
   return fields
       .add("dim", &Amp::dim, {.min = 2, .max = 1e6},
-           "Dimension D; 500 unless given, or said by the data.")
+           "Dimension D; 500 unless given or said by the data.")
       .add("alpha", &Amp::alpha, ratios,
-           "Sample ratios N/D (samples over dimension); with --data, all samples unless given.")
-      .add("runs", &Amp::runs, {.min = 1, .max = 1e6},
-           "Runs for every alpha, each with a teacher and samples of its own; 8 unless given, 1 "
-           "with --data.")
-      .add("iterations", &Amp::iterations, {.min = 1, .max = 1e6}, "Most iterations of a run.")
+           "Sample ratios N/D (samples over dimension); with `data`, all samples unless given.")
+      .add("runs", &Amp::runs, {.min = 1, .max = 1e6}, prose(R"(
+          Runs for every alpha, each with a teacher and samples of its own; 8 unless given, 1
+          with `data`.)"))
+      .add("iterations", &Amp::iterations, {.min = 1, .max = 1e6},
+           "Largest number of iterations of a run.")
       .add("start", &Amp::start, {.min = 1e-12, .max = 0.9},
            "Standard deviation of the weights at the start.")
       .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99},
-           "Share of the old V in the posteriors' V; restarts take at least 0.5.")
+           "Share of the old V in the V of the posteriors; restarts take at least 0.5.")
       .add("restarts", &Amp::restarts, {.min = 0, .max = 1000},
-           "Other starts after a divergence or a false recovery.")
+           "Number of other starts that are tried after a divergence or a false recovery.")
       .add("nodes", &Amp::nodes, {.min = 32, .max = 1 << 16},
            "Nodes of the posterior's integrals: a power of two.")
       .add("trajectories", &Amp::trajectories, {},
-           "Rows are the iterations of every run instead of means.")
+           "Rows are the iterations of every run instead of means over runs.")
       .add("data", &Amp::data, {.folder = true},
            "A folder with X.npy and Y.npy or H.npy (see smi generate).");
 }
 
-Definition<Amp, Settled> definition() {
+}  // namespace
+
+VerbOf<Amp> Amp::verb() {
   Definition<Amp, Settled> d;
   d.family = "smi";
   d.name = "amp";
   d.summary = "approximate message passing on data of deep attention or a link";
-  d.details =
-      "Generalised approximate message passing, the algorithm whose overlaps follow the uninformed "
-      "branch of state evolution (smi curve), at finite dimension D and sample ratio alpha = N/D "
-      "(samples over dimension). Rows are means over the runs that did not diverge, with the "
-      "standard error of the mean: Q is the squared norm of the weights over D, M their overlap "
-      "with the teacher (on the Nishimori line both agree), cos their cosine. A folder of smi "
-      "generate says which model it belongs to. Under --out there are trajectories.csv (every "
-      "iteration) and runs.csv (how every run ended).";
+  d.details = prose(R"(
+      Runs generalised approximate message passing, the algorithm whose overlaps follow the
+      uninformed branch of state evolution (smi curve), at finite dimension D and sample ratio
+      alpha = N/D (samples over dimension). Rows are means over the runs that did not diverge,
+      with the standard error of the mean: Q is the squared norm of the weights over D, M is
+      their overlap with the teacher (the two agree on the Nishimori line), and cos is their
+      cosine. A folder of smi generate says which model it belongs to. With `out`,
+      trajectories.csv has every iteration and runs.csv says how every run ended.)");
   d.fields = amp_fields();
   const FieldShape usual{2, {1, 1}};
-  d.rows = {{"", amp_columns(usual)}, {"with --trajectories", trajectory_columns(usual)}};
+  d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
   d.method = 2;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
@@ -297,21 +301,7 @@ Definition<Amp, Settled> definition() {
   d.settle = settle_amp;
   d.cost = amp_cost;
   d.run = run_amp;
-  return d;
-}
-
-}  // namespace
-
-Call Amp::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Amp::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb amp_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::smi

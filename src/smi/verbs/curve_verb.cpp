@@ -5,13 +5,13 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/limits/curve.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -42,9 +42,9 @@ Columns<CurveRow> curve_columns(const FieldShape& shape) {
       .add("error_plugin", &CurveRow::error_plugin,
            "test error of the label at the estimated weights", norm)
       .add("error_bayes", &CurveRow::error_bayes, "least possible test error", norm)
-      .add("free_entropy", &CurveRow::free_entropy,
-           "free entropy per dimension, density with respect to h; empty at exact recovery, where "
-           "it is infinite",
+      .add("free_entropy", &CurveRow::free_entropy, prose(R"(
+          free entropy per dimension, density with respect to h; empty at exact recovery, where
+          it is infinite)"),
            "nat")
       .add("iterations", &CurveRow::iterations,
            "steps of plain state evolution that checked the point")
@@ -79,9 +79,8 @@ std::vector<std::size_t> unlearned_blocks(const Curve& request, std::size_t bloc
   std::vector<std::size_t> list;
   for (const int layer : request.unlearned) {
     if (layer > static_cast<int>(blocks)) {
-      throw InvalidArgument(
-          "--unlearned",
-          std::to_string(layer) + " is not a layer; allowed: 1 to " + std::to_string(blocks));
+      throw InvalidArgument("unlearned", std::to_string(layer) + " is not a layer; allowed: 1 to " +
+                                             std::to_string(blocks));
     }
     list.push_back(static_cast<std::size_t>(layer) - 1);
   }
@@ -92,13 +91,12 @@ std::vector<double> held_overlaps(const Curve& request, std::size_t blocks) {
   const auto layer = static_cast<std::size_t>(request.hold_layer);
   if (layer == 0) {
     if (request.hold_overlap == 0.0) return {};
-    throw InvalidArgument("--hold-overlap",
-                          "has no effect without a layer; allowed: with --hold-layer");
+    throw InvalidArgument("hold_overlap",
+                          "has no effect without a layer; allowed: with `hold_layer`");
   }
   if (layer > blocks) {
-    throw InvalidArgument("--hold-layer", std::to_string(layer) +
-                                              " is not a layer; allowed: 1 to " +
-                                              std::to_string(blocks) + ", or 0 for none");
+    throw InvalidArgument("hold_layer", std::to_string(layer) + " is not a layer; allowed: 1 to " +
+                                            std::to_string(blocks) + ", or 0 for none");
   }
   std::vector<double> held(blocks, -1.0);
   held[layer - 1] = request.hold_overlap;
@@ -148,10 +146,11 @@ Cost curve_cost(const Curve& request, const Settled& settled) {
   const NamedModel& named = settled.named;
   const double tol = *request.tol;
   Cost cost;
-  cost.method =
-      "The fixed points of state evolution form one curve; it is traced once (about 70 evaluations "
-      "of the channel) and every alpha is read off it, each replicate on its own curve. One more "
-      "evaluation per alpha checks the point, and quasi-Monte Carlo gives both test errors.";
+  cost.method = prose(R"(
+      The fixed points of state evolution form one curve; it is traced once (about 70
+      evaluations of the channel) and every alpha is read off it, each replicate on its own
+      curve. One more evaluation per alpha checks the point, and quasi-Monte Carlo gives both
+      test errors.)");
   // From small overlaps only stages below the largest alpha are followed: the first one alone where
   // that is well below half of what perfect recovery takes.
   const auto& ratios = request.alpha;
@@ -178,29 +177,32 @@ Cost curve_cost(const Curve& request, const Settled& settled) {
   return cost;
 }
 
-Definition<Curve, Settled> definition() {
+}  // namespace
+
+VerbOf<Curve> Curve::verb() {
   Definition<Curve, Settled> d;
   d.family = "smi";
   d.name = "curve";
   d.summary = "overlaps and test errors of deep attention or a link against the sample ratio";
-  d.details =
-      "State evolution of the Bayes-optimal setting at every sample ratio alpha = N/D (samples "
-      "over dimension): the overlap of each layer with the truth, the test error of the plug-in "
-      "and of the Bayes-optimal predictor, the free entropy. The uninformed branch is what "
-      "approximate message passing reaches; optimal is the fixed point of largest free entropy. "
-      "The tolerance is for Q11; the last layer's overlap is held to three tenths of it.";
+  d.details = prose(R"(
+      State evolution of the Bayes-optimal setting gives, for every sample ratio alpha = N/D
+      (samples over dimension), the overlap of each layer with the truth, the test errors of the
+      plug-in and of the Bayes-optimal predictor, and the free entropy. The uninformed branch is
+      what approximate message passing reaches; the optimal one is the fixed point of largest
+      free entropy. The tolerance is for Q11; the overlap of the last layer is held to three
+      tenths of it.)");
   d.fields = model_fields<Curve>();
   d.fields.add("alpha", &Curve::alpha, alpha_rule, alpha_text)
       .add_word("branch", &Curve::branch,
                 {BranchChoice::uninformed, BranchChoice::informed, BranchChoice::optimal},
-                "Which fixed point where there are several.")
-      .add("unlearned", &Curve::unlearned, {.min = 1, .max = max_layers},
-           "Layers whose overlaps are set to 0 in the errors: what the other layers are worth "
-           "alone.")
+                "Which fixed point is meant where there are several.")
+      .add("unlearned", &Curve::unlearned, {.min = 1, .max = max_layers}, prose(R"(
+          Layers whose overlaps are set to 0 in the errors, which shows what the other layers
+          are worth alone.)"))
       .add("hold-layer", &Curve::hold_layer, {.min = 0, .max = max_layers},
-           "A layer that is held at --hold-overlap instead of being learned; 0: none.")
+           "A layer that is held at `hold_overlap` instead of being learned; 0 holds none.")
       .add("hold-overlap", &Curve::hold_overlap, {.min = 0.0, .max = 0.999999},
-           "The overlap of that layer.");
+           "The overlap at which that layer is held.");
   d.rows = {{"", curve_columns({2, {1, 1}}).list()}};
   d.primary = "Q11";
   d.usual_tolerance = "1e-2, or 5e-2 beyond two layers of two tokens,";
@@ -211,21 +213,7 @@ Definition<Curve, Settled> definition() {
   d.settle = settle_curve;
   d.cost = curve_cost;
   d.run = run_curve;
-  return d;
-}
-
-}  // namespace
-
-Call Curve::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Curve::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb curve_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::smi

@@ -1,7 +1,5 @@
 #include "smi/verbs/data_folder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/prose.hpp"
 #include "io/arrays.hpp"
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
@@ -154,15 +153,21 @@ void check_second_moments(const std::filesystem::path& path, const SequenceModel
       const double found = sum / count;
       const double wanted = covariance(s, t);
       if (std::abs(found - wanted) <= allowed) continue;
-      throw IoError(path.string(),
-                    s == t ? fmt::format("the inputs of token {} have the mean square {:.3g}; "
-                                         "allowed: {:.3g}, as of numbers of mean 0 and variance 1",
-                                         s + 1, found, wanted)
-                           : fmt::format("the inputs of tokens {} and {} have the mean product "
-                                         "{:.3g}; allowed: {:.3g}, see --token-correlation",
-                                         t + 1, s + 1, found, wanted));
+      throw IoError(path.string(), s == t ? prose(R"(
+          the inputs of token {} have the mean square {:.3g}; allowed: {:.3g}, as of numbers of
+          mean 0 and variance 1)",
+                                                  s + 1, found, wanted)
+                                          : prose(R"(
+          the inputs of tokens {} and {} have the mean product {:.3g}; allowed: {:.3g}, see
+          `token_correlation`)",
+                                                  t + 1, s + 1, found, wanted));
     }
   }
+}
+
+io::Extents input_extents(const SequenceModel& model) {
+  const auto tokens = static_cast<std::size_t>(model.shape().tokens);
+  return {{"samples"}, {"tokens", tokens}, {"dimension"}};
 }
 
 std::vector<double> read_teacher(const std::filesystem::path& path, std::size_t directions,
@@ -215,12 +220,16 @@ std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data
   return files;
 }
 
+DataFiles find_data(const std::filesystem::path& folder, const SequenceModel& model) {
+  const auto shape = io::read_shape(folder / "X.npy", input_extents(model));
+  return {folder, shape[0], shape[2], std::filesystem::exists(folder / "truth" / "w.npy")};
+}
+
 Dataset read_data(const std::filesystem::path& folder, const SequenceModel& model) {
   const FieldShape& shape = model.shape();
   Dataset data;
   data.tokens = static_cast<std::size_t>(shape.tokens);
-  auto inputs =
-      io::read_reals(folder / "X.npy", {{"samples"}, {"tokens", data.tokens}, {"dimension"}});
+  auto inputs = io::read_reals(folder / "X.npy", input_extents(model));
   data.samples = inputs.shape[0];
   data.dimension = inputs.shape[2];
   data.inputs = std::move(inputs.values);

@@ -2,12 +2,12 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/verbs/data_folder.hpp"
 #include "smi/verbs/model_fields.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -36,16 +36,16 @@ std::size_t number_of_samples(const Generate& request) {
   const auto& samples = request.samples;
   const auto& alpha = request.alpha;
   if (samples.has_value() == alpha.has_value()) {
-    throw InvalidArgument(alpha ? "--alpha" : "--samples",
-                          std::string(alpha ? "and --samples both say" : "does not say") +
-                              " how many samples there are; allowed: one of --samples N and "
-                              "--alpha N/D");
+    throw InvalidArgument(alpha ? "alpha" : "samples",
+                          prose(R"(
+        {} how many samples there are; allowed: one of `samples = N` and `alpha = N/D`)",
+                                alpha ? "and `samples` both say" : "does not say"));
   }
   if (samples) return static_cast<std::size_t>(*samples);
   const double count = std::round(*alpha * static_cast<double>(request.dim));
   if (count < 1.0 || count > max_samples) {
-    throw InvalidArgument("--alpha", to_text(Value(*alpha)) + " means " + to_text(Value(count)) +
-                                         " samples; allowed: 1 to 1e9 samples");
+    throw InvalidArgument("alpha", to_text(Value(*alpha)) + " means " + to_text(Value(count)) +
+                                       " samples; allowed: 1 to 1e9 samples");
   }
   return static_cast<std::size_t>(count);
 }
@@ -76,28 +76,30 @@ void run_generate(const Generate& request, const Settled& settled, const Context
 Cost generate_cost(const Generate& request, const Settled& settled) {
   const double bytes = dataset_bytes(settled.named.model->shape(), static_cast<double>(request.dim),
                                      static_cast<double>(settled.samples));
-  return {
-      "A teacher with standard normal weights, samples with standard normal inputs, and labels "
-      "made from them in double precision.",
-      5e-9 * bytes, 4.0 * bytes};
+  return {prose(R"(
+      A teacher with standard normal weights, samples with standard normal inputs, and labels
+      made from them in double precision.)"),
+          5e-9 * bytes, 4.0 * bytes};
 }
 
-Definition<Generate, Settled> definition() {
+}  // namespace
+
+VerbOf<Generate> Generate::verb() {
   Definition<Generate, Settled> d;
   d.family = "smi";
   d.name = "generate";
-  d.summary = "data of deep attention or a link, for smi amp --data and for programs of your own";
-  d.details =
-      "Writes X.npy (inputs, samples x tokens x dimension), Y.npy (labels: attention matrices, or "
-      "a link's numbers), truth/w.npy (the teacher, one row per direction) and, for attention of "
-      "rank one, H.npy: the label as the field h of the last layer up to its sign, without the "
-      "digits that a softmax loses. The fields are z = w x / sqrt(D); alpha = N/D (samples over "
-      "dimension).";
+  d.summary = "data of deep attention or a link, for smi amp and for programs of your own";
+  d.details = prose(R"(
+      Writes X.npy (inputs, samples x tokens x dimension), Y.npy (labels: attention matrices, or
+      the numbers of a link), truth/w.npy (the teacher, one row per direction) and, for
+      attention of rank one, H.npy: the label as the field h of the last layer up to its sign,
+      with the digits that a softmax loses. The fields are z = w x / sqrt(D), and alpha = N/D is
+      samples over dimension.)");
   d.fields = model_fields<Generate>();
   d.fields.add("dim", &Generate::dim, {.min = 2, .max = 1e7}, "Dimension D of a token.")
       .add("samples", &Generate::samples, {.min = 1, .max = max_samples}, "Number of samples N.")
       .add("alpha", &Generate::alpha, {.min = 0.0, .max = 1e6, .open_min = true},
-           "Samples over dimension, N/D, instead of --samples.");
+           "Samples over dimension, N/D, instead of `samples`.");
   d.rows = {{"", generate_columns().list()}};
   d.needs_folder = true;
   d.method = 2;
@@ -106,21 +108,7 @@ Definition<Generate, Settled> definition() {
   d.settle = settle_generate;
   d.cost = generate_cost;
   d.run = run_generate;
-  return d;
-}
-
-}  // namespace
-
-Call Generate::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Generate::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb generate_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::smi

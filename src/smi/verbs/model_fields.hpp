@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/field_names.hpp"
 #include "core/fields.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
@@ -21,9 +23,9 @@ template <class Request>
   fields.add("layers", &Request::layers, {.min = 1, .max = supported_layers}, "Attention layers.")
       .add("tokens", &Request::tokens, {.min = 2, .max = max_tokens},
            "Tokens of a sample; up to 8 with more than one layer.")
-      .add("skip", &Request::skip, {.min = 0.0, .max = max_skip},
-           "Strength c of the skip connection after each layer: one for all, or one each (after "
-           "the last there is none: its value has no effect and may be omitted).")
+      .add("skip", &Request::skip, {.min = 0.0, .max = max_skip}, prose(R"(
+          Strength c of the skip connection after each layer: one for all, or one each (after
+          the last there is none: its value has no effect and may be omitted).)"))
       .add("beta", &Request::beta, {.min = min_beta, .max = max_beta},
            "Inverse temperature of every softmax.");
   return fields;
@@ -33,16 +35,16 @@ template <class Request>
 [[nodiscard]] Fields<Request> model_fields() {
   Fields<Request> fields = attention_fields<Request>();
   fields
-      .add("rank", &Request::rank, {.min = 1, .max = max_rank},
-           "Directions of each layer: one number for all, or one each; at most two in the last "
-           "layer.")
+      .add("rank", &Request::rank, {.min = 1, .max = max_rank}, prose(R"(
+          Directions of each layer: one number for all, or one each; at most two in the last
+          layer.)"))
       .add("noise", &Request::noise, {.min = 0.0, .max = max_noise},
            "Standard deviation of Gaussian noise on the last layer's fields u.")
-      .add("token-correlation", &Request::token_correlation, {},
-           "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a "
-           "file with the matrix.")
+      .add("token-correlation", &Request::token_correlation, {}, prose(R"(
+          Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a
+          file with the matrix.)"))
       .add("link", &Request::link, {.words = link_words()},
-           "A multi-index model by name instead of deep attention.");
+           "A link by name: a multi-index model instead of deep attention.");
   return fields;
 }
 
@@ -68,10 +70,9 @@ void refuse_with_link(const Request& request) {
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
     if (name == "link" || value == usual.at(name)) continue;
-    throw InvalidArgument(
-        "--" + name,
-        "describes deep attention and has no meaning with --link; allowed: leaving "
-        "it out, or attention of one layer as --layers 1");
+    throw InvalidArgument(field_name(name), prose(R"(
+        describes deep attention and has no meaning with `link`; allowed: leaving it out, or
+        attention of one layer as `layers = 1`)"));
   }
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <sstream>
 #include <string_view>
 
 #include "core/printable.hpp"
+#include "core/prose.hpp"
 #include "core/suggestion.hpp"
 #include "io/read_file.hpp"
 #include "onset/core/error.hpp"
@@ -23,13 +23,10 @@ constexpr int supported_deep_tokens = 8;
 constexpr double longest_evaluation = 20.0;
 
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
-  throw InvalidArgument(
-      "--token-correlation",
-      in_quotes(text) + " " + why +
-          "; allowed: none, R or equi:R (between any two tokens), ar1:R (R^|i-j|) with a number "
-          "R that leaves the covariance "
-          "positive definite, or a file with a symmetric matrix, one row per "
-          "line, ones on its diagonal");
+  throw InvalidArgument("token_correlation", in_quotes(text) + " " + why + prose(R"(
+          ; allowed: none, R or equi:R (between any two tokens), ar1:R (R^|i-j|) with a number R
+          that leaves the covariance positive definite, or a file with a symmetric matrix, one
+          row per line, ones on its diagonal)"));
 }
 
 Parameter correlation_parameter() {
@@ -158,8 +155,8 @@ void check_options(const DeepAttention& model) {
   try {
     model.validate();
   } catch (const InvalidArgument& e) {
-    const std::string option = e.field() == "token_covariance" ? "token-correlation" : e.field();
-    throw InvalidArgument("--" + option, std::string(e.what()).substr(e.field().size() + 2));
+    if (e.field() != "token_covariance") throw;
+    throw InvalidArgument("token_correlation", e.message());
   }
 }
 
@@ -167,9 +164,9 @@ NamedModel named_attention(DeepAttention attention, const std::string& token_cor
   attention.token_covariance = token_covariance(token_correlation, attention.tokens);
   if (attention.layers > 1 && attention.tokens > supported_deep_tokens) {
     throw InvalidArgument(
-        "--tokens", std::to_string(attention.tokens) + " with " + std::to_string(attention.layers) +
-                        " layers is not available; allowed: 2 to " +
-                        std::to_string(supported_deep_tokens) + ", or any number with --layers 1");
+        "tokens", std::to_string(attention.tokens) + " with " + std::to_string(attention.layers) +
+                      " layers is not available; allowed: 2 to " +
+                      std::to_string(supported_deep_tokens) + ", or any number with `layers = 1`");
   }
   check_options(attention);
   NamedModel named{attention_model(attention)};
@@ -202,13 +199,10 @@ bool NamedModel::is_cheap() const {
 }
 
 std::string out_of_reach(double tolerance, double reachable) {
-  char text[160];
-  std::snprintf(
-      text, sizeof text,
-      "The tolerance %.1g is probably out of reach of this model, of which about %.1g can "
-      "be had; the run will say what it reached.",
-      tolerance, reachable);
-  return text;
+  return prose(R"(
+      The tolerance {:.1g} is probably out of reach of this model, of which about {:.1g} can be had;
+      the run will say what it reached.)",
+               tolerance, reachable);
 }
 
 std::string names(const std::vector<std::size_t>& blocks) {

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/limits/potential.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -59,18 +59,17 @@ void check_path(const Potential& request, std::size_t blocks) {
   if (request.path != OverlapPath::one) {
     const bool layer_given = request.layer != 1;
     if (!layer_given && request.at == std::vector<double>{0.0}) return;
-    throw InvalidArgument(layer_given ? "--layer" : "--at",
-                          "has no effect with --path " + std::string(to_string(request.path)) +
-                              "; allowed: with --path one");
+    throw InvalidArgument(layer_given ? "layer" : "at",
+                          "has no effect with `path = " + std::string(to_string(request.path)) +
+                              "`; allowed: with `path = one`");
   }
   if (static_cast<std::size_t>(request.layer) > blocks) {
-    throw InvalidArgument(
-        "--layer",
-        std::to_string(request.layer) + " is not a layer; allowed: 1 to " + std::to_string(blocks));
+    throw InvalidArgument("layer", std::to_string(request.layer) +
+                                       " is not a layer; allowed: 1 to " + std::to_string(blocks));
   }
   if (request.at.size() != 1 && request.at.size() != blocks) {
-    throw InvalidArgument("--at", std::to_string(request.at.size()) +
-                                      " values given; allowed: 1 or " + std::to_string(blocks));
+    throw InvalidArgument("at", std::to_string(request.at.size()) +
+                                    " values given; allowed: 1 or " + std::to_string(blocks));
   }
 }
 
@@ -87,8 +86,8 @@ OverlapGrid overlap_grid(const Potential& request, std::size_t blocks) {
   double count = 1.0;
   for (const auto& values : grid.values) count *= static_cast<double>(values.size());
   if (!grid.together && count > max_overlaps) {
-    throw InvalidArgument("--points", "makes " + to_text(Value(count)) +
-                                          " combinations of overlaps; allowed: 10000 in all");
+    throw InvalidArgument("points", "makes " + to_text(Value(count)) +
+                                        " combinations of overlaps; allowed: 10000 in all");
   }
   return grid;
 }
@@ -147,9 +146,10 @@ void run_potential(const Potential& request, const Settled& settled, const Conte
   result.table = potential_columns(model.shape()).table();
   const double perfect = perfect_alpha(model);
   if (*std::max_element(request.alpha.begin(), request.alpha.end()) > perfect) {
-    result.notes.push_back("Above alpha = " + to_text(Value(perfect)) +
-                           " the free entropy grows without bound towards exact recovery (Q = 1), "
-                           "which is the global maximum; what the table has are local ones.");
+    result.notes.push_back(prose(R"(
+        Above alpha = {} the free entropy grows without bound towards exact recovery (Q = 1), which
+        is the global maximum; the maxima in the table are local ones.)",
+                                 to_text(Value(perfect))));
   }
   for (;;) {
     const double worst = fill_table(request, settled, options, context, result);
@@ -172,41 +172,11 @@ Cost potential_cost(const Potential& request, const Settled& settled) {
   const double points = std::min(
       static_cast<double>(max_points),
       static_cast<double>(first_points) * std::max(1.0, std::pow(5e-3 / request.tol, 2.0)));
-  return {
-      "Psi(Q) = E log Z_out by quasi-Monte Carlo at every choice of overlaps, once for all sample "
-      "ratios; the prior's part in closed form. The same integration points everywhere, so that "
-      "differences along the path are better than the stated errors.",
-      named.channel_seconds(overlaps, points, inner_nodes), named.memory(inner_nodes)};
-}
-
-Definition<Potential, Settled> definition() {
-  Definition<Potential, Settled> d;
-  d.family = "smi";
-  d.name = "potential";
-  d.summary = "the free entropy against the overlaps, and its maximisers";
-  d.details =
-      "Phi(Q) at sample ratio alpha = N/D (samples over dimension) along a path of overlaps or on "
-      "a grid of them. Its global maximum is the Bayes-optimal overlap; a local maximum that "
-      "uninformed algorithms reach first makes the phase between hard.";
-  d.fields = model_fields<Potential>();
-  d.fields.add("alpha", &Potential::alpha, alpha_rule, alpha_text)
-      .add_word("path", &Potential::path, {OverlapPath::all, OverlapPath::one, OverlapPath::grid},
-                "all: every overlap the same; one: that of --layer, the others --at; grid: all "
-                "combinations.")
-      .add("points", &Potential::points, {.min = 2, .max = 1000},
-           "Values 0, 1/n, .., 1 - 1/n of an overlap.")
-      .add("layer", &Potential::layer, {.min = 1, .max = max_layers},
-           "Layer whose overlap varies with --path one.")
-      .add("at", &Potential::at, {.min = 0.0, .max = 0.999999},
-           "Overlaps of the other layers with --path one: one for all, or one per layer.");
-  d.rows = {{"", potential_columns({2, {1, 1}}).list()}};
-  d.primary = "free_entropy";
-  d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
-                "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
-  d.settle = settle_potential;
-  d.cost = potential_cost;
-  d.run = run_potential;
-  return d;
+  return {prose(R"(
+      Psi(Q) = E log Z_out by quasi-Monte Carlo at every choice of overlaps, once for all sample
+      ratios; the prior's part in closed form. The same integration points everywhere, so that
+      differences along the path are better than the stated errors.)"),
+          named.channel_seconds(overlaps, points, inner_nodes), named.memory(inner_nodes)};
 }
 
 }  // namespace
@@ -220,16 +190,36 @@ std::string_view to_string(OverlapPath path) {
   return "";
 }
 
-Call Potential::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Potential::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb potential_verb() {
-  return definition().verb();
+VerbOf<Potential> Potential::verb() {
+  Definition<Potential, Settled> d;
+  d.family = "smi";
+  d.name = "potential";
+  d.summary = "the free entropy against the overlaps, and its maximisers";
+  d.details = prose(R"(
+      Gives the free entropy Phi(Q) at sample ratio alpha = N/D (samples over dimension) along a
+      path of overlaps or on a grid of them. Its global maximum is the Bayes-optimal overlap;
+      where uninformed algorithms are stopped by a local maximum before it, there is a hard
+      phase.)");
+  d.fields = model_fields<Potential>();
+  d.fields.add("alpha", &Potential::alpha, alpha_rule, alpha_text)
+      .add_word("path", &Potential::path, {OverlapPath::all, OverlapPath::one, OverlapPath::grid},
+                prose(R"(
+          all: every overlap is the same; one: that of `layer` varies and the others are `at`;
+          grid: all combinations.)"))
+      .add("points", &Potential::points, {.min = 2, .max = 1000},
+           "Values 0, 1/n, .., 1 - 1/n of an overlap.")
+      .add("layer", &Potential::layer, {.min = 1, .max = max_layers},
+           "Layer whose overlap varies with `path = one`.")
+      .add("at", &Potential::at, {.min = 0.0, .max = 0.999999},
+           "Overlaps of the other layers with `path = one`: one for all, or one per layer.");
+  d.rows = {{"", potential_columns({2, {1, 1}}).list()}};
+  d.primary = "free_entropy";
+  d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
+                "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
+  d.settle = settle_potential;
+  d.cost = potential_cost;
+  d.run = run_potential;
+  return d.verb();
 }
 
 }  // namespace onset::smi

@@ -6,6 +6,7 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
@@ -15,7 +16,6 @@
 #include "smi/model/dataset.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/passage_table.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -53,35 +53,33 @@ void fill_defaults(Sgd& request) {
 void check_engine(const Sgd& request) {
   const SgdEngine engine = request.engine;
   if (engine != SgdEngine::batch && (request.alpha || request.reuse)) {
-    throw InvalidArgument(request.alpha ? "--alpha" : "--reuse",
-                          "belongs to --engine batch, which reuses samples; allowed: "
-                          "leaving it out");
+    throw InvalidArgument(request.alpha ? "alpha" : "reuse", prose(R"(
+          belongs to `engine = batch`, which reuses samples; allowed: leaving it out)"));
   }
   if (engine == SgdEngine::batch &&
       std::llround(*request.alpha * static_cast<double>(*request.dim)) < 1) {
-    throw InvalidArgument("--alpha", to_text(Value(*request.alpha)) +
-                                         " means no sample; allowed: at least one, 1/D or more");
+    throw InvalidArgument("alpha", to_text(Value(*request.alpha)) +
+                                       " means no sample; allowed: at least one, 1/D or more");
   }
   if (engine == SgdEngine::chain && *request.dim < 3 * request.layers) {
-    throw InvalidArgument("--dim", std::to_string(*request.dim) +
-                                       " is too small for the chain; allowed: at least " +
-                                       std::to_string(3 * request.layers) + ", 3 for every layer");
+    throw InvalidArgument("dim", std::to_string(*request.dim) +
+                                     " is too small for the chain; allowed: at least " +
+                                     std::to_string(3 * request.layers) + ", 3 for every layer");
   }
   if (engine == SgdEngine::flow && request.layers > max_flow_layers) {
-    throw InvalidArgument("--layers", std::to_string(request.layers) +
-                                          " are too many for the limit of large dimension; "
-                                          "allowed: up to " +
-                                          std::to_string(max_flow_layers));
+    throw InvalidArgument("layers", prose(R"(
+        {} are too many for the limit of large dimension; allowed: up to {})",
+                                          request.layers, max_flow_layers));
   }
   if (engine == SgdEngine::flow && request.runs > 1) {
-    throw InvalidArgument("--runs", std::to_string(request.runs) +
-                                        " make no sense for the limit of large dimension, which "
-                                        "is not random; allowed: 1");
+    throw InvalidArgument("runs", prose(R"(
+        {} make no sense for the limit of large dimension, which is not random; allowed: 1)",
+                                        request.runs));
   }
   if (engine != SgdEngine::flow && request.level == 0.0 && request.tol > 0.0) {
-    throw InvalidArgument("--tol",
-                          "has no meaning for the records of single runs, which have no error; "
-                          "allowed: with --level or --engine flow");
+    throw InvalidArgument("tol", prose(R"(
+          has no meaning for the records of single runs, which have no error; allowed: with
+          `level` or `engine = flow`)"));
   }
 }
 
@@ -178,7 +176,7 @@ std::vector<SgdRow> rows_of(const SgdFlow& flow) {
 
 void mark_interrupted(Result& result) {
   result.status = ResultStatus::interrupted;
-  result.reason = "stopped on request; the records up to then are given";
+  result.reason = "stopped on request; the records finished by then are given";
 }
 
 /// Layers that nobody learned must not be taken for learned ones.
@@ -192,7 +190,7 @@ void say_unlearned(const Sgd& request, double level, const std::vector<PassageRo
   result.notes.push_back((layers.size() == 1 ? "Layer " : "Layers ") + names(layers) +
                          " stayed below the cosine " + to_text(Value(level)) + " up to the time " +
                          to_text(Value(*request.time)) + (request.runs > 1 ? " in all runs" : "") +
-                         "; a longer --time or another --rate may learn more.");
+                         "; a longer `time` or another `rate` may learn more.");
 }
 
 double level_of(const Sgd& request) {
@@ -208,9 +206,9 @@ void solve_flow(const Sgd& request, const Settled& settled, std::size_t points,
   result.table = request.level > 0.0 ? passage_columns().table(passages)
                                      : sgd_columns(layers).table(rows_of(flow));
   if (flow.unresolved) {
-    result.unconverged(
-        "the equation cannot be followed in a reasonable number of steps: the learning rate may be "
-        "too large");
+    result.unconverged(prose(R"(
+        the equation cannot be followed in a reasonable number of steps: the learning rate may
+        be too large)"));
   }
   if (flow.diverged) {
     result.unconverged("the weights grow without bound: the learning rate is too large");
@@ -231,7 +229,7 @@ void run_flow(const Sgd& request, const Settled& settled, const Context& context
   for (std::size_t points = flow_points;; points *= 4) {
     solve_flow(request, settled, points, context, result);
     if (result.status != ResultStatus::ok) return;
-    judge(request, "its points are as many as they may be", result);
+    judge(request, "it has as many points as are allowed", result);
     if (result.status == ResultStatus::ok || points == max_flow_points) return;
   }
 }
@@ -273,7 +271,7 @@ void run_engine(const Sgd& request, const Settled& settled, const Context& conte
   report_divergence(diverged, finished.size(), result);
   if (context.stop.stop_requested()) mark_interrupted(result);
   say_unlearned(request, level_of(request), passages.rows(), result);
-  judge(request, "more --runs would help", result);
+  judge(request, "more `runs` would help", result);
 }
 
 void run_sgd(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
@@ -296,11 +294,10 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
   const double kept = runs * static_cast<double>(o.records) * (layers + 3.0) * 4.0 * sizeof(double);
   Cost cost;
   if (request.engine == SgdEngine::batch) {
-    cost.method =
-        "Stochastic gradient descent of all layers together over alpha D samples in fixed order, "
-        "in full dimension, --reuse steps on each batch; gradients by reverse differentiation "
-        "through "
-        "the map between fields.";
+    cost.method = prose(R"(
+        Stochastic gradient descent of all layers together over alpha D samples in fixed order,
+        in full dimension, `reuse` steps on each batch; gradients by reverse differentiation
+        through the map between fields.)");
     cost.core_seconds = runs * o.time * o.reuse * o.alpha * dim * (network + products);
     cost.memory_bytes = 1e7 + kept + held * dataset_bytes(model.shape(), dim, o.alpha * dim);
     return cost;
@@ -311,17 +308,17 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
     cost.core_seconds = runs * samples * (2.0 * network + products + 4e-9 * tokens * dim);
     cost.memory_bytes = 1e7 + kept + held * sizeof(double) * dim * (256.0 * tokens + 4.0 * layers);
   } else if (request.engine == SgdEngine::chain) {
-    cost.method =
-        "One pass over fresh samples, simulated exactly in law through the overlaps of student and "
-        "teacher and a Wishart residual; the cost of a step does not depend on the dimension.";
+    cost.method = prose(R"(
+        One pass over fresh samples, simulated exactly in law through the overlaps of student
+        and teacher and a Wishart residual; the cost of a step does not depend on the dimension.)");
     cost.core_seconds = runs * samples * (2.0 * network + 3e-8 * layers * tokens + 1e-7);
     cost.memory_bytes = 1e7 + kept;
   } else {
-    cost.method =
-        "The ordinary differential equation that overlaps follow in one pass as the dimension "
-        "grows, by adaptive Runge-Kutta steps; its expectations by scrambled Sobol points, 16 "
-        "replicates. With --tol the points are raised fourfold until it is met, three times at "
-        "most; the estimate is of the first attempt.";
+    cost.method = prose(R"(
+        The ordinary differential equation that overlaps follow in one pass as the dimension
+        grows, by adaptive Runge-Kutta steps; its expectations by scrambled Sobol points, 16
+        replicates. With `tol` the points are raised fourfold until it is met, three times at
+        most; the estimate is of the first attempt.)");
     // At least one step for every record, and about one in the time of a learning rate.
     const double steps = static_cast<double>(o.records) + 100.0 + o.time * o.rate;
     cost.core_seconds = 17.0 * 6.0 * steps * flow_points * std::exp2(layers) * 1.5 * network;
@@ -333,28 +330,28 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
 Fields<Sgd> sgd_fields() {
   using enum SgdEngine;
   return attention_fields<Sgd>()
-      .add_word("engine", &Sgd::engine, {batch, online, chain, flow},
-                "batch: epochs over given samples; online: one pass, full dimension; chain: one "
-                "pass, exact in law at a cost that does not depend on the dimension; flow: its "
-                "limit of large dimension.")
+      .add_word("engine", &Sgd::engine, {batch, online, chain, flow}, prose(R"(
+          batch: epochs over given samples; online: one pass in full dimension; chain: one pass,
+          exact in law at a cost that does not depend on the dimension; flow: the limit of large
+          dimension.)"))
       .add("dim", &Sgd::dim, {.min = 2, .max = 1e12},
            "Dimension D; 500 (batch) or 1000 unless given.")
       .add("alpha", &Sgd::alpha, {.min = 1e-6, .max = 1e6},
            "Samples over dimension N/D of the training set (batch only; 15 unless given).")
       .add("batch", &Sgd::batch, {.min = 1, .max = 1e9},
-           "Samples of a step; 200 (batch) or 1 unless given.")
+           "Samples in a step; 200 (batch) or 1 unless given.")
       .add("reuse", &Sgd::reuse, {.min = 1, .max = 1e6},
            "Consecutive steps on each batch (batch only; 3 unless given).")
-      .add("rate", &Sgd::rate, {.min = 1e-12, .max = 1e12},
-           "Learning rate: of the loss summed over the batch and divided by D (batch; 15 unless "
-           "given), or of its mean over the batch (0.3).")
+      .add("rate", &Sgd::rate, {.min = 1e-12, .max = 1e12}, prose(R"(
+          Learning rate: of the loss summed over the batch and divided by D (batch; 15 unless
+          given), or of its mean over the batch (0.3).)"))
       .add("decay", &Sgd::decay, {.min = 0.0, .max = 1e9},
            "Weight decay times D; 0.07 (batch) or 0 unless given.")
       .add("init", &Sgd::init, {.min = 1e-9, .max = 1e3},
            "Standard deviation of the student's weights at the start.")
-      .add("start-cosine", &Sgd::start_cosine, {.min = 0.0, .max = 1.0},
-           "Cosine with the teacher that is planted in every layer, up to the 1/sqrt(D) of random "
-           "weights.")
+      .add("start-cosine", &Sgd::start_cosine, {.min = 0.0, .max = 1.0}, prose(R"(
+          Cosine with the teacher that is planted in every layer, up to the 1/sqrt(D) of random
+          weights.)"))
       .add("time", &Sgd::time, {.min = 1e-9, .max = 1e12},
            "Epochs (batch; 1700 unless given), or samples over dimension (300).")
       .add("records", &Sgd::records, {.min = 1, .max = 1e6},
@@ -362,33 +359,7 @@ Fields<Sgd> sgd_fields() {
       .add("runs", &Sgd::runs, {.min = 1, .max = 1e6},
            "Runs, each with a teacher, a student and samples of its own.")
       .add("level", &Sgd::level, {.min = 0.0, .max = 1.0},
-           "Instead of records: when layers first reach this cosine.");
-}
-
-Definition<Sgd, Settled> definition() {
-  Definition<Sgd, Settled> d;
-  d.family = "smi";
-  d.name = "sgd";
-  d.summary = "stochastic gradient descent of deep attention: which layer is learned first";
-  d.details =
-      "A student of the teacher's architecture learns all layers together by stochastic gradient "
-      "descent on the squared distance of attention matrices. Rows: run, time and the cosine of "
-      "every layer with the teacher's. --engine batch is the experiment of figure 2 of "
-      "arXiv:2502.00901 (alpha = N/D, samples over dimension; time in epochs); online, chain and "
-      "flow are one pass over fresh samples (time in samples over dimension). With --level X the "
-      "rows are layers instead: layer, time (mean first record at cosine X), reached (fraction of "
-      "runs), first (fraction of runs in which it was the first).";
-  d.fields = sgd_fields();
-  d.rows = {{"", sgd_columns(2).list()}, {"with --level", passage_columns().list()}};
-  d.primary = "cos1";
-  d.method = 2;
-  d.examples = {"smi sgd --engine batch --time 100 --records 50",
-                "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
-                "smi sgd --engine flow --dim 10000 --skip 2"};
-  d.settle = settle_sgd;
-  d.cost = sgd_cost;
-  d.run = run_sgd;
-  return d;
+           "Rows say when layers first reach this cosine, instead of records.");
 }
 
 }  // namespace
@@ -403,16 +374,31 @@ std::string_view to_string(SgdEngine engine) {
   return "";
 }
 
-Call Sgd::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Sgd::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb sgd_verb() {
-  return definition().verb();
+VerbOf<Sgd> Sgd::verb() {
+  Definition<Sgd, Settled> d;
+  d.family = "smi";
+  d.name = "sgd";
+  d.summary = "stochastic gradient descent of deep attention: which layer is learned first";
+  d.details = prose(R"(
+      A student of the teacher's architecture learns all layers together by stochastic gradient
+      descent on the squared distance of attention matrices. The rows have the run, the time and
+      the cosine of every layer with that of the teacher. `engine = batch` is the experiment of
+      figure 2 of arXiv:2502.00901 (alpha = N/D, samples over dimension; time in epochs);
+      online, chain and flow make one pass over fresh samples (time in samples over dimension).
+      With `level = X` the rows are layers instead, with the mean time of the first record at
+      cosine X, the fraction of runs that reached it, and the fraction of runs in which the
+      layer was the first.)");
+  d.fields = sgd_fields();
+  d.rows = {{"", sgd_columns(2).list()}, {"with `level`", passage_columns().list()}};
+  d.primary = "cos1";
+  d.method = 2;
+  d.examples = {"smi sgd --engine batch --time 100 --records 50",
+                "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
+                "smi sgd --engine flow --dim 10000 --skip 2"};
+  d.settle = settle_sgd;
+  d.cost = sgd_cost;
+  d.run = run_sgd;
+  return d.verb();
 }
 
 }  // namespace onset::smi

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/prose.hpp"
 #include "io/label_file.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/vocabulary.hpp"
@@ -57,9 +58,9 @@ std::vector<std::string> classes_of(const std::vector<LabelledText>& questions,
     }
   }
   if (classes.size() < 2) {
-    throw IoError(request.train, fmt::format("all questions are of the class {}; allowed: two "
-                                             "classes or more",
-                                             classes.front()));
+    throw IoError(request.train, prose(R"(
+    all questions are of the class {}; allowed: two classes or more)",
+                                       classes.front()));
   }
   return classes;
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "core/printable.hpp"
+#include "core/prose.hpp"
 #include "io/child_process.hpp"
 #include "onset/core/error.hpp"
 
@@ -18,9 +19,9 @@ namespace onset::smi {
 namespace {
 
 constexpr const char* program_name = "onset-text";
-constexpr const char* advice =
-    "`smi text` trains with it. It is built with Onset where LibTorch is found: install the Debian "
-    "package libtorch-dev, configure and build again (scripts/bootstrap.sh --full does all of it)";
+const std::string advice = prose(R"(
+    'smi text' trains with it. It is built with Onset where LibTorch is found: install the Debian
+    package libtorch-dev, configure and build again (scripts/bootstrap.sh --full does all of it))");
 /// Between two looks at whether to stop.
 constexpr std::chrono::milliseconds patience{100};
 /// From the end of its output to its own end.

@@ -1,4 +1,5 @@
 #include "smi/verbs/text_tables.hpp"
+#include "core/prose.hpp"
 
 #include <fmt/format.h>
 
@@ -22,20 +23,20 @@ std::int64_t number_of(std::size_t layer) {
 Columns<TextStepRow> text_step_columns(std::int64_t layers) {
   std::vector<Column> similarities;
   for (std::int64_t l = 1; l <= layers; ++l) {
-    similarities.push_back(
-        {fmt::format("similarity{}", l),
-         fmt::format("of the weights of layer {} to those that the run ends with: 1 when equal; "
-                     "empty when the run did not end",
-                     l),
-         ""});
+    similarities.push_back({fmt::format("similarity{}", l),
+                            prose(R"(
+         of the weights of layer {} to those that the run ends with: 1 when equal; empty when
+         the run did not end)",
+                                  l),
+                            ""});
   }
   return Columns<TextStepRow>()
       .add("run", &TextStepRow::run, "which run, from 1")
       .add("step", &TextStepRow::step, "steps of training so far")
       .add_each(similarities, &TextStepRow::similarity)
-      .add("loss", &TextStepRow::loss,
-           "training loss (cross-entropy) of the steps since the row before; at step 0 of the "
-           "first batch",
+      .add("loss", &TextStepRow::loss, prose(R"(
+          training loss (cross-entropy) of the steps since the row before; at step 0 of the
+          first batch)"),
            "nat")
       .add("accuracy", &TextStepRow::accuracy, "share of test questions answered right");
 }
@@ -44,7 +45,7 @@ Columns<TextLayerRow> text_layer_columns() {
   return Columns<TextLayerRow>()
       .add("layer", &TextLayerRow::layer, "attention layer, from 1")
       .add("start", &TextLayerRow::start, "similarity to the final weights before the first step")
-      .add("steps", &TextLayerRow::steps, "until the layer is learned (--level)")
+      .add("steps", &TextLayerRow::steps, "until the layer is learned (`level`)")
       .add("first", &TextLayerRow::first, "share of runs in which this layer is learned first");
 }
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 #include "smi/verbs/text_files.hpp"
 #include "smi/verbs/text_program.hpp"
 #include "smi/verbs/text_tables.hpp"
@@ -39,9 +39,9 @@ Settled settle_text(Text& request) {
   Settled settled{read_text_files(request), training_options(request)};
   const std::string& found = settled.files.fingerprint;
   if (request.fingerprint.value_or(found) != found) {
-    throw InvalidArgument("--fingerprint", fmt::format("these files have {}, not {}; allowed: the "
-                                                       "files that the number was made from",
-                                                       found, *request.fingerprint));
+    throw InvalidArgument("fingerprint", prose(R"(
+    these files have {}, not {}; allowed: the files that the number was made from)",
+                                               found, *request.fingerprint));
   }
   request.fingerprint = found;
   return settled;
@@ -56,14 +56,14 @@ void judge(const TextOutcome& outcome, double tolerance, const Estimate& accurac
   if (!outcome.failure.empty()) result.unconverged("the training program " + outcome.failure);
   if (diverged != runs.end()) {
     result.unconverged(fmt::format(
-        "run {} diverged: its loss grew beyond twice that of its start; a smaller --rate may help",
+        "run {} diverged: its loss grew beyond twice that of its start; a smaller `rate` may help",
         diverged - runs.begin() + 1));
   }
   if (tolerance > 0.0 && !(accuracy.error <= tolerance)) {
-    result.unconverged(
-        fmt::format("the mean accuracy has an error of {:.2g}, more than the asked {}; more --runs "
-                    "make it smaller",
-                    accuracy.error, tolerance));
+    result.unconverged(prose(R"(
+        the mean accuracy has an error of {:.2g}, more than the asked {}; more `runs` make it
+        smaller)",
+                             accuracy.error, tolerance));
   }
 }
 
@@ -121,11 +121,11 @@ Cost text_cost(const Text& request, const Settled& settled) {
   constexpr double seconds_per_record = 2e-2;
   constexpr double library_bytes = 300e6;
   Cost cost;
-  cost.method =
-      "A transformer of attention layers with tied weights is trained on the questions of --train "
-      "by AdamW, in a program of its own (onset-text, with LibTorch), one thread for each run. "
-      "The weights at every recorded step are kept until the run ends, and compared with the final "
-      "ones then.";
+  cost.method = prose(R"(
+      A transformer of attention layers with tied weights is trained on the questions of `train`
+      by AdamW, in a program of its own (onset-text, with LibTorch), one thread for each run.
+      The weights at every recorded step are kept until the run ends, and compared with the
+      final ones then.)");
   cost.core_seconds =
       start_seconds + runs * (s.steps * (1e-3 + seconds_per_parameter * s.parameters +
                                          seconds_per_activation * s.activations) +
@@ -146,11 +146,11 @@ Fields<Text> text_fields() {
       .add_word("labels", &Text::labels, {TextLabels::coarse, TextLabels::fine},
                 "Which part of a label is the class.")
       .add("min-count", &Text::min_count, {.min = 1, .max = many},
-           "Words that the training file has less often count as unknown.")
+           "Words that occur less often in the training file count as unknown.")
       .add("embedding", &Text::embedding, {.min = 1, .max = many}, "Dimension of a word.")
       .add("layers", &Text::layers, {.min = 1, .max = 100}, "Attention layers.")
       .add("width", &Text::width, {.min = 1, .max = many},
-           "Rows of each layer's weights; scores are over its square root.")
+           "Rows of the weights of each layer; scores are divided by its square root.")
       .add("skip", &Text::skip, {.min = 0.0, .max = 1000.0}, "Strength c of the skip connections.")
       .add("weight-scale", &Text::weight_scale, {.min = 0.0, .max = 1000.0, .open_min = true},
            "Initial standard deviation of the attention weights.")
@@ -159,45 +159,22 @@ Fields<Text> text_fields() {
       .add("rate", &Text::rate, {.min = 0.0, .max = many, .open_min = true},
            "Learning rate of AdamW.")
       .add("decay", &Text::decay, {.min = 0.0, .max = 1000.0}, "Weight decay of AdamW.")
-      .add("batch", &Text::batch, {.min = 1, .max = many}, "Questions of a step.")
+      .add("batch", &Text::batch, {.min = 1, .max = many}, "Questions in a step.")
       .add("epochs", &Text::epochs, {.min = 1, .max = many}, "Passes over the training questions.")
       .add("runs", &Text::runs, {.min = 1, .max = 10'000},
            "Runs, each with initial weights and an order of its own.")
       .add("record", &Text::record, {.min = 1, .max = 1e9}, "Steps between rows.")
       .add("level", &Text::level, {.min = 0.0, .max = 1.0, .open_min = true},
-           "Where a layer counts as learned.")
-      .add_word("level-of", &Text::level_of, {LevelOf::way, LevelOf::similarity},
-                "The level is of the way from a layer's first similarity to 1, or of the "
-                "similarity itself.")
+           "Level at which a layer counts as learned.")
+      .add_word("level-of", &Text::level_of, {LevelOf::way, LevelOf::similarity}, prose(R"(
+          way: the level is a share of the way from the first similarity of a layer to 1;
+          similarity: it is the similarity itself.)"))
       .add("order", &Text::order, {},
-           "One row per layer instead: when it is learned, and whether first.")
+           "Rows are layers instead: when each is learned, and how often it is the first.")
       .add("fingerprint", &Text::fingerprint, {},
-           "Of both files: filled in by itself; when given, the files must match.");
+           "Fingerprint of both files: filled in when not given; when given, the files must match "
+           "it.");
   return fields;
-}
-
-Definition<Text, Settled> definition() {
-  Definition<Text, Settled> d;
-  d.family = "smi";
-  d.name = "text";
-  d.summary = "a transformer trained on questions: which layer is learned first";
-  d.details =
-      "Trains attention layers with tied weights between a word embedding and a linear readout of "
-      "the mean token, and compares the weights of each layer at every recorded step with those "
-      "that the run ends with: similarity tr(G_t G_end) / (|G_t| |G_end|) of Gram matrices "
-      "G = w^T w. Files are in the format of the TREC question classification data, Latin-1; the "
-      "documentation says where to get it. There is no sample ratio alpha here. Needs the program "
-      "onset-text, which is built where LibTorch is found.";
-  d.fields = text_fields();
-  d.rows = {{"", text_step_columns(2).list()}, {"with --order", text_layer_columns().list()}};
-  d.primary = "accuracy";
-  d.method = 2;
-  d.examples = {"smi text --train train_5500.label --test TREC_10.label",
-                "smi text --train train_5500.label --test TREC_10.label --layers 3 --order"};
-  d.settle = settle_text;
-  d.cost = text_cost;
-  d.run = run_text;
-  return d;
 }
 
 }  // namespace
@@ -210,16 +187,28 @@ std::string_view to_string(LevelOf of) {
   return of == LevelOf::way ? "way" : "similarity";
 }
 
-Call Text::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Text::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb text_verb() {
-  return definition().verb();
+VerbOf<Text> Text::verb() {
+  Definition<Text, Settled> d;
+  d.family = "smi";
+  d.name = "text";
+  d.summary = "a transformer trained on questions: which layer is learned first";
+  d.details = prose(R"(
+      Trains attention layers with tied weights between a word embedding and a linear readout of
+      the mean token, and compares the weights of each layer at every recorded step with those
+      that the run ends with: similarity tr(G_t G_end) / (|G_t| |G_end|) of Gram matrices G =
+      w^T w. Files are in the format of the TREC question classification data, Latin-1; the
+      documentation says where to get it. There is no sample ratio alpha here. Needs the program
+      onset-text, which is built where LibTorch is found.)");
+  d.fields = text_fields();
+  d.rows = {{"", text_step_columns(2).list()}, {"with `order`", text_layer_columns().list()}};
+  d.primary = "accuracy";
+  d.method = 2;
+  d.examples = {"smi text --train train_5500.label --test TREC_10.label",
+                "smi text --train train_5500.label --test TREC_10.label --layers 3 --order"};
+  d.settle = settle_text;
+  d.cost = text_cost;
+  d.run = run_text;
+  return d.verb();
 }
 
 }  // namespace onset::smi

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "core/definition.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
-#include "smi/verbs/smi_verbs.hpp"
 
 namespace onset::smi {
 namespace {
@@ -52,12 +52,11 @@ Columns<ThresholdRow> threshold_columns() {
       .add("stage", &ThresholdRow::stage, "step of the staircase, from 1")
       .add("layers", &ThresholdRow::layers,
            "layers (or blocks of a link) that become learnable there; all: exact recovery")
-      .add(
-          "kind", &ThresholdRow::kind,
-          "trivial: learned from the first samples on, or at once given the stage before; weak: "
-          "better than chance from here on; hard: at no alpha, from small overlaps; perfect: exact "
-          "recovery becomes the optimum (counting); algorithmic: state evolution from small "
-          "overlaps reaches it, where that differs")
+      .add("kind", &ThresholdRow::kind, prose(R"(
+          trivial: learned from the first samples on, or at once given the stage before; weak:
+          learned better than chance from here on; hard: not learned from small overlaps at any
+          alpha; perfect: exact recovery becomes the optimum (counting); algorithmic: state
+          evolution reaches it from small overlaps, where that differs)"))
       .add("alpha", &ThresholdRow::alpha, alpha_meaning)
       .add("jump", &ThresholdRow::jump, "overlap just above the threshold; 0 when continuous");
 }
@@ -123,19 +122,19 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   if (stairs.unfollowed) {
     result.notes.push_back(
         "Ended at stage " + std::to_string(*request.stages) +
-        " (--stages): later ones, hard layers and exact recovery were not looked for.");
+        " (`stages`): later ones, hard layers and exact recovery were not looked for.");
   } else if (stairs.perfect && stairs.hard.empty()) {
     result.summary.emplace_back("contraction_alpha", stairs.contraction);
-    result.notes.push_back(
-        "contraction_alpha is where exact recovery starts to attract state evolution, measured at "
-        "the deepest fixed point; counting says " +
-        to_text(Value(*stairs.perfect)) + ".");
+    result.notes.push_back(prose(R"(
+        contraction_alpha is where exact recovery starts to attract state evolution, measured at
+        the deepest fixed point; counting says {}.)",
+                                 to_text(Value(*stairs.perfect))));
   }
   if (const auto cross = max_cross_growth(stairs)) {
     result.summary.emplace_back("cross_growth", *cross);
-    result.notes.push_back(
-        "cross_growth is the largest growth factor of an overlap across two layers at a threshold; "
-        "below 1 in size the stages decouple.");
+    result.notes.push_back(prose(R"(
+        cross_growth is the largest growth factor of an overlap across two layers at a
+        threshold; below 1 in size the stages decouple.)"));
   }
   if (!stairs.unfollowed) {
     result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
@@ -152,9 +151,9 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   }
   if (!stairs.sound) {
     if (!reason.empty()) reason += "; ";
-    reason +=
-        "some fixed points could not be computed accurately: take later thresholds, "
-        "contraction_alpha and the kind algorithmic with care";
+    reason += prose(R"(
+        some fixed points could not be computed accurately: take later thresholds,
+        contraction_alpha and the kind algorithmic with care)");
   }
   if (!reason.empty()) result.unconverged(reason);
 }
@@ -162,13 +161,12 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
 Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
   const auto& [named, options] = settled;
   Cost cost;
-  cost.method =
-      "First threshold: growth rate F_l = E||E[z_l z_l^T|y] - I||^2 at overlap 0, for two tokens "
-      "by a trapezoid rule over the label's plane and shifted lattices for the inner fields, else "
-      "by "
-      "quasi-Monte Carlo. Later ones: alpha F_l = 1 solved together with the fixed point of state "
-      "evolution of the layers learned before. Errors: scatter of 16 replicates and a bound on the "
-      "bias of the inner integrals.";
+  cost.method = prose(R"(
+      First threshold: growth rate F_l = E||E[z_l z_l^T|y] - I||^2 at overlap 0, for two tokens
+      by a trapezoid rule over the label's plane and shifted lattices for the inner fields, else
+      by quasi-Monte Carlo. Later ones: alpha F_l = 1 solved together with the fixed point of
+      state evolution of the layers learned before. Errors: scatter of 16 replicates and a bound
+      on the bias of the inner integrals.)");
   // Points grow like the inverse square of the tolerance, inner nodes like its inverse, up to the
   // most that a run may use; a tolerance beyond that ends as unconverged.
   const double blocks = static_cast<double>(named.model->shape().blocks());
@@ -194,22 +192,24 @@ Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
   return cost;
 }
 
-Definition<Thresholds, Settled> definition() {
+}  // namespace
+
+VerbOf<Thresholds> Thresholds::verb() {
   Definition<Thresholds, Settled> d;
   d.family = "smi";
   d.name = "thresholds";
   d.summary = "when each layer of deep attention, or direction of a link, starts to be learned";
-  d.details =
-      "Sharp thresholds in the sample ratio alpha = N/D (samples over dimension, both large), "
-      "Bayes-optimal setting, for deep attention with tied weights or a named link: which layer "
-      "can be learned better than chance, given what is learned before it, and from where the "
-      "weights are recovered exactly. The first threshold of two uncorrelated tokens without noise "
-      "is computed to 1e-5, other ones to the tolerance.";
+  d.details = prose(R"(
+      Gives the sharp thresholds in the sample ratio alpha = N/D (samples over dimension, both
+      large) of the Bayes-optimal setting, for deep attention with tied weights or for a link:
+      which layer can be learned better than chance, given those learned before it, and from
+      where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
+      without noise is computed to 1e-5, the others to the tolerance.)");
   d.fields = model_fields<Thresholds>();
-  d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers},
-               "End after this many stages, the first thresholds of a deep model in a fraction of "
-               "the time; the last one has no jump, and exact recovery is not looked for. All "
-               "unless given.");
+  d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
+      Ends after this many stages: the first thresholds of a deep model take a fraction of the
+      time. The last stage then has no jump, and exact recovery is not looked for. All stages
+      unless given.)"));
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance = "7e-4 for two layers of two tokens and for links, 5e-3 for larger models";
@@ -220,21 +220,7 @@ Definition<Thresholds, Settled> definition() {
   d.settle = settle_thresholds;
   d.cost = thresholds_cost;
   d.run = run_thresholds;
-  return d;
-}
-
-}  // namespace
-
-Call Thresholds::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Thresholds::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb thresholds_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::smi

@@ -91,9 +91,9 @@ MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& opti
     if (sgd.steps == 0) {
       if (!ode) {
         throw Refused(
-            "at this rate the flow never reaches the level: give --steps, or a smaller --rate");
+            "at this rate the flow never reaches the level: give `steps`, or a smaller `rate`");
       }
-      sgd.steps = static_cast<std::uint64_t>(50.0 * ode->value);
+      sgd.steps = static_cast<std::uint64_t>(std::min(max_counted_steps, 50.0 * ode->value));
     }
     return mean_of_all(run_chain(model, sgd, context));
   };

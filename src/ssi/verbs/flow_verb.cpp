@@ -3,6 +3,7 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/flow.hpp"
@@ -12,7 +13,6 @@
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/runs_artifact.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -44,9 +44,9 @@ void use_tied_twin(const Flow& request, Settled& settled) {
   SequenceModel& model = settled.model;
   if (!model.student.vector_per_token) return;
   if (request.method == FlowMethod::sde || !treats_tokens_alike(*model.target)) {
-    throw Refused(
-        "the flow of an untied student has one overlap per token; only the ODE of a target that "
-        "treats tokens alike reduces to one");
+    throw Refused(prose(R"(
+        the flow of an untied student has one overlap per token; only the ODE of a target that
+        treats tokens alike reduces to one)"));
   }
   model.student = model.student.tied_twin();
   settled.stretch = static_cast<double>(model.tokens());
@@ -54,13 +54,13 @@ void use_tied_twin(const Flow& request, Settled& settled) {
 
 void require_ode_start(const Flow& request, const SequenceModel& model) {
   if (request.e0 && !model.positional) {
-    throw InvalidArgument("--e0",
-                          "has a meaning only with a positional encoding; allowed: with "
-                          "--positional, or leaving it out");
+    throw InvalidArgument("e0", prose(R"(
+          has a meaning only with a positional encoding; allowed: with `positional`, or leaving
+          it out)"));
   }
   if (request.method == FlowMethod::ode || (!request.m0 && !request.e0)) return;
-  throw InvalidArgument(request.m0 ? "--m0" : "--e0",
-                        "has a meaning only for the ODE; allowed: with --method ode, or --start");
+  throw InvalidArgument(request.m0 ? "m0" : "e0",
+                        "has a meaning only for the ODE; allowed: with `method = ode`, or `start`");
 }
 
 /// --m0 and --e0, or what --start says: of the random start the typical size.
@@ -71,7 +71,7 @@ void set_start(const Flow& request, Settled& settled) {
   settled.start_m = request.m0.value_or(request.start == Start::zero ? 0.0 : typical);
   if (settled.model.positional) settled.start_e = request.e0.value_or(random ? typical : 0.0);
   if (std::hypot(settled.start_e, settled.start_m) > 1.0) {
-    throw InvalidArgument("--m0", "lies outside the disk e0^2 + m0^2 <= 1");
+    throw InvalidArgument("m0", "lies outside the disk e0^2 + m0^2 <= 1");
   }
 }
 
@@ -80,8 +80,10 @@ Settled settle_flow(Flow& request) {
   Settled settled;
   settled.model = settle_model(request);
   settled.sgd = sgd_options(request);
-  settled.sgd.steps =
-      static_cast<std::uint64_t>(std::ceil(request.time * request.dim / request.rate));
+  if (request.method == FlowMethod::sde) {
+    const double steps = std::ceil(request.time * request.dim / request.rate);
+    settled.sgd.steps = counted_steps(steps, request.dim, request.rate);
+  }
   for (int i = 0; i < request.points; ++i) {
     settled.times.push_back(request.time * i / (request.points - 1.0));
   }
@@ -113,7 +115,7 @@ void add_escape(const std::optional<Estimate>& time, const Flow& request, Result
                               scaled(request.dim / request.rate, time.value_or(no_estimate)));
   if (time) return;
   result.notes.push_back("The level " + to_text(Value(request.level)) +
-                         " is not reached within --time.");
+                         " is not reached within `time`.");
 }
 
 void run_ode(const FlowField& field, const Flow& request, const Settled& settled,
@@ -162,16 +164,16 @@ void run_flow(const Flow& request, const Settled& settled, const Context& contex
   } else {
     run_sde(field, request, settled, context, result);
   }
-  judge_tolerance(request.tol.value_or(0.0), "m", "with --method sde more --runs would help",
+  judge_tolerance(request.tol.value_or(0.0), "m", "with `method = sde` more `runs` would help",
                   result);
 }
 
 Cost flow_cost(const Flow& request, const Settled& settled) {
   Cost cost;
-  cost.method =
-      "Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses "
-      "the slope of the risk from Hermite series. The ODE by Dormand and Prince, errors from two "
-      "rules or replicates; the SDE by Heun's method with its noise matrix, errors over runs.";
+  cost.method = prose(R"(
+      Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses
+      the slope of the risk from Hermite series. The ODE by Dormand and Prince, errors from two
+      rules or replicates; the SDE by Heun's method with its noise matrix, errors over runs.)");
   cost.core_seconds = 0.1 + FlowField::seconds(settled.model);
   if (request.method == FlowMethod::sde) {
     cost.core_seconds += diffusion_seconds(settled.model, settled.sgd);
@@ -180,35 +182,41 @@ Cost flow_cost(const Flow& request, const Settled& settled) {
   return cost;
 }
 
-Definition<Flow, Settled> definition() {
+}  // namespace
+
+std::string_view to_string(FlowMethod method) {
+  return method == FlowMethod::ode ? "ode" : "sde";
+}
+
+VerbOf<Flow> Flow::verb() {
   Definition<Flow, Settled> d;
   d.family = "ssi";
   d.name = "flow";
   d.summary = "the path of the overlaps under SGD at large d: ODE or SDE, and escape times";
-  d.details =
-      "In time t = eta n/d (learning rate times steps over dimension) the overlaps of online SGD "
-      "follow an ODE as d grows at fixed eta: down the slope of the risk on the sphere, with a "
-      "term -eta V/2 that pulls them back to 0 (V: mean squared gradient in the fields). At finite "
-      "d they also diffuse: --method sde. The summary has the growth rates at the start, the "
-      "largest rate at which m still grows, and the time at which |(e, m)| reaches --level. A "
-      "model is a --target with a --student, or --a and --omega.";
+  d.details = prose(R"(
+      In time t = eta n/d (learning rate times steps over dimension) the overlaps of online SGD
+      follow an ODE as d grows at fixed eta: down the slope of the risk on the sphere, with a
+      term -eta V/2 that pulls them back to 0, where V is the mean squared gradient in the
+      fields. At finite d they also diffuse (`method = sde`). The summary has the growth rates
+      at the start, the largest rate at which m still grows, and the time at which |(e, m)|
+      reaches `level`. A model is a `target` with a `student`, or `a` and `omega`.)");
   d.fields = model_fields<Flow>();
   add_mixture_fields(d.fields);
   d.fields.add_word("method", &Flow::method, {FlowMethod::ode, FlowMethod::sde},
-                    "The ODE, or the SDE over --runs.");
+                    "The ODE, or the SDE over `runs`.");
   add_sgd_fields(d.fields);
   d.fields
       .add("time", &Flow::time, {.min = 0.0, .max = 1e6, .open_min = true},
            "Last time t = eta n/d.")
       .add("points", &Flow::points, {.min = 2, .max = 100'000}, "Rows, from time 0 to the last.")
-      .add("m0", &Flow::m0, {.min = -1.0, .max = 1.0},
-           "Semantic overlap at time 0 of the ODE; unless given: 0 for --start zero, else "
-           "1/sqrt(d).")
-      .add("e0", &Flow::e0, {.min = -1.0, .max = 1.0},
-           "Positional overlap at time 0 of the ODE; unless given: 1/sqrt(d) for --start random, "
-           "else 0.");
+      .add("m0", &Flow::m0, {.min = -1.0, .max = 1.0}, prose(R"(
+          Semantic overlap at time 0 of the ODE; unless given: 0 for `start = zero`, else
+          1/sqrt(d).)"))
+      .add("e0", &Flow::e0, {.min = -1.0, .max = 1.0}, prose(R"(
+          Positional overlap at time 0 of the ODE; unless given: 1/sqrt(d) for `start = random`,
+          else 0.)"));
   d.rows = {{"", flow_columns(FlowMethod::ode).list()},
-            {"with --method sde", flow_columns(FlowMethod::sde).list()}};
+            {"with `method = sde`", flow_columns(FlowMethod::sde).list()}};
   d.primary = "m";
   d.usual_tolerance = "1e-2 for the ODE, and what comes out for the SDE,";
   d.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
@@ -218,25 +226,7 @@ Definition<Flow, Settled> definition() {
   d.settle = settle_flow;
   d.cost = flow_cost;
   d.run = run_flow;
-  return d;
-}
-
-}  // namespace
-
-std::string_view to_string(FlowMethod method) {
-  return method == FlowMethod::ode ? "ode" : "sde";
-}
-
-Call Flow::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Flow::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb flow_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::ssi

@@ -2,13 +2,13 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/learners/gain.hpp"
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -92,9 +92,9 @@ void run_gain(const Gain& request, const Settled& settled, const Context& contex
     }
   });
   if (measured.gains.size() < result.table.rows().size()) {
-    result.unconverged("some runs did not reach the level within --steps; their rows have no gain");
+    result.unconverged("some runs did not reach the level within `steps`; their rows have no gain");
   }
-  judge_tolerance(request.tol, "gain", "more --runs would help", result);
+  judge_tolerance(request.tol, "gain", "more `runs` would help", result);
   if (result.status != ResultStatus::refused) {
     result.summary.emplace_back("exponent", measured.exponent());
     result.summary.emplace_back("exponent_ode", ode.exponent());
@@ -104,16 +104,17 @@ void run_gain(const Gain& request, const Settled& settled, const Context& contex
 
 Cost gain_cost(const Gain& request, const Settled& settled) {
   Cost cost;
-  cost.method =
-      "First passages of the exact chains of both students, and of the flow at large d. The "
-      "exponent is the slope of log(gain) against log(tokens), weighted by the errors.";
+  cost.method = prose(R"(
+      First passages of the exact chains of both students, and of the flow at large d. The
+      exponent is the slope of log(gain) against log(tokens), weighted by the errors.)");
   for (SequenceModel model : settled.models) {
     // Without --steps runs end at the level, after about three times d/eta steps for each token
     // where the weights are not tied; rates other than --rate make that a bound.
     const auto tokens = static_cast<double>(model.tokens());
     SgdOptions sgd = settled.options.sgd;
     const auto steps = [&](double typical) {
-      return static_cast<std::uint64_t>(request.steps > 0.0 ? request.steps : typical);
+      return counted_steps(request.steps > 0.0 ? request.steps : typical, request.dim,
+                           request.rate);
     };
     sgd.steps = steps(3.0 * request.dim / request.rate);
     cost.core_seconds += 2.0 * FlowField::seconds(model) + chain_seconds(model, sgd);
@@ -125,23 +126,25 @@ Cost gain_cost(const Gain& request, const Settled& settled) {
   return cost;
 }
 
-Definition<Gain, Settled> definition() {
+}  // namespace
+
+VerbOf<Gain> Gain::verb() {
   Definition<Gain, Settled> d;
   d.family = "ssi";
   d.name = "gain";
   d.summary = "how many more samples untied weights need than tied ones, against the tokens";
-  d.details =
-      "A tied student has one weight vector for all tokens, an untied one a vector per token. The "
-      "gain is the ratio of the mean numbers of steps after which their overlaps reach --level, by "
-      "the exact chains. It depends on the learning rates: --policy says how that of the tied "
-      "student follows from --rate, which is that of the untied one. The flow at large d gives the "
-      "exponents 1 (equal) and, at small rates, 1.5 (sqrt) and 2 (linear).";
+  d.details = prose(R"(
+      A tied student has one weight vector for all tokens, an untied one has a vector for each
+      token. The gain is the ratio of the mean numbers of steps after which their overlaps reach
+      `level`, by the exact chains. It depends on the learning rates: `rate` is that of the
+      untied student, and `policy` says how that of the tied one follows from it. The flow at
+      large d gives the exponents 1 (equal) and, at small rates, 1.5 (sqrt) and 2 (linear).)");
   d.fields
       .add("tokens", &Gain::tokens, {.min = 1, .max = max_tokens},
            "Numbers of tokens L, a comma list.")
       .add_word("policy", &Gain::policy,
                 {RatePolicy::equal, RatePolicy::sqrt, RatePolicy::linear, RatePolicy::optimal},
-                "Rate of the tied student: --rate, sqrt(L) times it, L times it, or each its best.")
+                "Rate of the tied student: `rate`, sqrt(L) times it, L times it, or each its best.")
       .add("target", &Gain::target, {}, "Target, as in ssi sie.")
       .add("activation", &Gain::activation, {}, "Activation, as in ssi sie.");
   add_loss_field(d.fields);
@@ -158,21 +161,7 @@ Definition<Gain, Settled> definition() {
   d.settle = settle_gain;
   d.cost = gain_cost;
   d.run = run_gain;
-  return d;
-}
-
-}  // namespace
-
-Call Gain::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Gain::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb gain_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::ssi

@@ -4,11 +4,11 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/landscape.hpp"
 #include "ssi/verbs/model_fields.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -76,9 +76,9 @@ void add_minima(const Landscape& landscape, bool positional, const Context& cont
   }
   const auto [minima, valley] = local_minima(landscape, positional, context);
   if (valley) {
-    result.notes.push_back(
-        "The risk has a valley (or is flat), to its error: places that are no isolated minima are "
-        "not counted.");
+    result.notes.push_back(prose(R"(
+        The risk has a valley (or is flat), to its error: places that are no isolated minima are
+        not counted.)"));
   }
   result.summary.emplace_back("minima", static_cast<std::int64_t>(minima.size()));
   for (std::size_t i = 0; i < minima.size(); ++i) {
@@ -100,9 +100,9 @@ void run_loss(const Loss& request, const SequenceModel& model, const Context& co
     context.report(static_cast<double>(i) / static_cast<double>(list.size()), "risk");
     const RiskPoint point = landscape->at(list[i].e, list[i].m);
     if (!std::isfinite(point.risk.value)) {
-      throw Refused(
-          "the risk is not finite: the target or the student has no value somewhere, or no finite "
-          "second moment under Gaussian fields");
+      throw Refused(prose(R"(
+          the risk is not finite: the target or the student has no value somewhere, or no finite
+          second moment under Gaussian fields)"));
     }
     LossRow row = list[i];
     row.risk = point.risk;
@@ -119,8 +119,9 @@ Cost loss_cost(const Loss& request, const SequenceModel& model) {
   const double count = model.positional ? points * points : points;
   const bool series = has_series(model);
   Cost cost;
-  cost.method = series ? "R = E|g|^2/2 + F(e)/2 - sum_s c_s(e) m^s from Hermite coefficients of "
-                         "target and student on a grid; errors: the difference of two rules."
+  cost.method = series ? prose(R"(
+  R = E|g|^2/2 + F(e)/2 - sum_s c_s(e) m^s from Hermite coefficients of target and student on a
+  grid; errors: the difference of two rules.)")
                        : "Scrambled Sobol points, 16 replicates of 1024, at every (e, m).";
   cost.core_seconds = series ? 1.0 + 1e-4 * count : 0.01 * count;
   if (series && couples_kinks(*model.target)) cost.core_seconds += seconds_of_coupled_kinks;
@@ -129,18 +130,20 @@ Cost loss_cost(const Loss& request, const SequenceModel& model) {
   return cost;
 }
 
-Definition<Loss, SequenceModel> definition() {
+}  // namespace
+
+VerbOf<Loss> Loss::verb() {
   Definition<Loss, SequenceModel> d;
   d.family = "ssi";
   d.name = "loss";
   d.summary = "the population risk of a sequence single-index model over its overlaps";
-  d.details =
-      "The risk R(e, m) of a student with semantic overlap m (cosine with the teacher) and "
-      "positional overlap e (cosine with the positional encoding) on the disk e^2 + m^2 <= 1, with "
-      "its gradient and, in the summary, its local minima and their types. A model is a --target "
-      "with a --student, or --a and --omega: the positional-semantic model with target "
-      "(1-omega) softmax(z z^T) + omega A(a), two tokens, P1 = -P2. The loss is |y-f|^2/2 unless "
-      "--loss says otherwise.";
+  d.details = prose(R"(
+      Gives the risk R(e, m) of a student with semantic overlap m (cosine with the teacher) and
+      positional overlap e (cosine with the positional encoding) on the disk e^2 + m^2 <= 1, its
+      gradient and, in the summary, its local minima and their types. A model is a `target` with
+      a `student`, or `a` and `omega`: the positional-semantic model with the target (1-omega)
+      softmax(z z^T) + omega A(a), two tokens and P1 = -P2. The loss is |y-f|^2/2 unless `loss`
+      says otherwise.)");
   d.fields = model_fields<Loss>();
   add_mixture_fields(d.fields);
   d.fields.add("points", &Loss::points, {.min = 2, .max = 401},
@@ -155,21 +158,7 @@ Definition<Loss, SequenceModel> definition() {
   d.settle = settle_loss;
   d.cost = loss_cost;
   d.run = run_loss;
-  return d;
-}
-
-}  // namespace
-
-Call Loss::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Loss::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb loss_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::ssi

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "core/field_names.hpp"
 #include "core/fields.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "ssi/verbs/named_model.hpp"
 
@@ -12,34 +14,35 @@
 namespace onset::ssi {
 
 inline constexpr const char* strength_text =
-    "Strength a of the positional part of the target; with --omega.";
+    "Strength a of the positional part of the target; with `omega`.";
 
 template <class Request>
 [[nodiscard]] Fields<Request> model_fields() {
   Fields<Request> fields;
   fields
-      .add("target", &Request::target, {},
-           "Target g(z1, .., zL): an expression such as 'He2(z1)+He2(z2)' or 'sum(h2(z))', or "
-           "softmax, H2sum, He4sum, ...")
+      .add("target", &Request::target, {}, prose(R"(
+          Target g(z1, .., zL): an expression such as 'He2(z1)+He2(z2)' or 'sum(h2(z))', or
+          softmax, H2sum, He4sum, ...)"))
       .add("tokens", &Request::tokens, {.min = 1, .max = max_tokens}, "Tokens L of a sample.")
       .add("student", &Request::student, {},
            "Student: " + student_names() + ", or an expression of z1, .., zL like the target.")
       .add_word("reduction", &Request::reduction,
                 {Reduction::automatic, Reduction::none, Reduction::trace, Reduction::trace_sqrt,
                  Reduction::projection},
-                "Output of attention: the matrix, its trace, trace/sqrt(L), or left^T F right; "
-                "auto: trace for one output, none for a matrix.")
-      .add("left", &Request::left, {.min = -1e6, .max = 1e6},
-           "Left vector of a projection, one number per token; scaled to length 1; the first "
-           "token unless given.")
+                prose(R"(
+          Output of attention: the matrix, its trace, trace/sqrt(L), or left^T F right; auto:
+          trace for one output, none for a matrix.)"))
+      .add("left", &Request::left, {.min = -1e6, .max = 1e6}, prose(R"(
+          Left vector of a projection, one number per token; scaled to length 1; the first token
+          unless given.)"))
       .add("right", &Request::right, {.min = -1e6, .max = 1e6},
            "Right vector of a projection, likewise.")
-      .add("activation", &Request::activation, {},
-           "Activation of tied and untied students: a function's name, or an expression of "
-           "u = L^(-1/2) sum_i z_i; relu unless given.")
-      .add("positional", &Request::positional, {},
-           "Tokens carry the positional encodings +P, -P, +P, .. with |P| = 1, orthogonal to the "
-           "teacher; the student's overlap with P is e.");
+      .add("activation", &Request::activation, {}, prose(R"(
+          Activation of tied and untied students: a function's name, or an expression of u =
+          L^(-1/2) sum_i z_i; relu unless given.)"))
+      .add("positional", &Request::positional, {}, prose(R"(
+          Tokens carry the positional encodings +P, -P, +P, .. with |P| = 1, orthogonal to the
+          teacher; the student's overlap with P is e.)"));
   fields.edit("reduction").aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   return fields;
 }
@@ -56,7 +59,7 @@ template <class Request>
 void add_mixture_fields(Fields<Request>& fields) {
   fields.add("a", &Request::a, {.min = 0.0, .max = max_strength}, strength_text)
       .add("omega", &Request::omega, {.min = 0.0, .max = 1.0},
-           "Weight omega of the positional part; with --a.");
+           "Weight omega of the positional part; with `a`.");
   add_loss_field(fields);
 }
 
@@ -89,22 +92,23 @@ template <class Request>
 [[nodiscard]] bool is_mixture(const Request& request) {
   const bool mixture = request.a || is_given(request.omega);
   if (mixture == request.target.has_value()) {
-    throw InvalidArgument("--target", mixture ? "cannot be given together with --a and --omega"
-                                              : "is missing; allowed: --target EXPR, or --a A "
-                                                "--omega W for the positional-semantic model");
+    throw InvalidArgument("target",
+                          mixture ? "cannot be given together with `a` and `omega`" : prose(R"(
+          is missing; allowed: `target = EXPR`, or `a = A` and `omega = W` for the
+          positional-semantic model)"));
   }
   if (!mixture) return false;
-  if (!request.a) throw InvalidArgument("--a", "is missing; allowed: a number, with --omega");
+  if (!request.a) throw InvalidArgument("a", "is missing; allowed: a number, with `omega`");
   if (!is_given(request.omega)) {
-    throw InvalidArgument("--omega", "is missing; allowed: a number in [0, 1]");
+    throw InvalidArgument("omega", "is missing; allowed: a number in [0, 1]");
   }
   const Parameters given = model_fields<Request>().write(request);
   const Parameters usual = model_fields<Request>().write({});
   for (const auto& [name, value] : given.values()) {
     if (value == usual.values().at(name)) continue;
-    throw InvalidArgument("--" + name,
-                          "has no meaning with --a and --omega, which fix the whole model; "
-                          "allowed: leaving it out");
+    throw InvalidArgument(field_name(name), prose(R"(
+          has no meaning with `a` and `omega`, which fix the whole model; allowed: leaving it
+          out)"));
   }
   return true;
 }

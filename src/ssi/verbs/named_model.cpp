@@ -5,7 +5,6 @@
 
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
-#include "ssi/verbs/as_option.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -31,7 +30,7 @@ LinkPointer named_target(const std::string& text, std::size_t tokens) {
   try {
     return read_target(text, tokens);
   } catch (const numerics::SyntaxError& e) {
-    throw InvalidArgument("--target", e.what());
+    throw InvalidArgument("target", e.what());
   }
 }
 
@@ -39,8 +38,7 @@ LinkPointer named_target(const std::string& text, std::size_t tokens) {
 
 SequenceModel named_model(const ModelTexts& texts) {
   if (!texts.target) {
-    throw InvalidArgument("--target",
-                          "is missing; allowed: an expression of z1, .., zL, or a name");
+    throw InvalidArgument("target", "is missing; allowed: an expression of z1, .., zL, or a name");
   }
   SequenceModel model;
   model.target = named_target(*texts.target, texts.options.tokens);
@@ -48,10 +46,10 @@ SequenceModel named_model(const ModelTexts& texts) {
   model.loss = texts.loss;
   StudentOptions options = texts.options;
   options.outputs = model.target->outputs();
-  model.student = as_option([&] { return make_student(texts.student, options); });
-  require_scale(*model.target, "--target");
-  require_scale(*model.student.link, "--student");
-  as_option([&] { model.validate(); });
+  model.student = make_student(texts.student, options);
+  require_scale(*model.target, "target");
+  require_scale(*model.student.link, "student");
+  model.validate();
   return model;
 }
 

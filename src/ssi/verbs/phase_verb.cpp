@@ -2,11 +2,11 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "ssi/limits/phase/phase.hpp"
 #include "ssi/verbs/named_model.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -17,12 +17,12 @@ Columns<PhasePoint> point_columns() {
   return Columns<PhasePoint>()
       .add("a", &PhasePoint::a, strength_meaning)
       .add("omega", &PhasePoint::omega, "weight of the positional part")
-      .add("global_type", &PhasePoint::global_type,
-           "the global minimum: semantic (0, 1), positional (1, 0), mixed; degenerate at omega = "
-           "1, where nothing depends on m")
-      .add("start_type", &PhasePoint::start_type,
-           "steepest direction at the start: semantic or positional; none where nothing falls "
-           "(omega = 1)")
+      .add("global_type", &PhasePoint::global_type, prose(R"(
+          the global minimum: semantic (0, 1), positional (1, 0), mixed; degenerate at omega =
+          1, where nothing depends on m)"))
+      .add("start_type", &PhasePoint::start_type, prose(R"(
+          steepest direction at the start: semantic or positional; none where nothing falls
+          (omega = 1))"))
       .add("minima", &PhasePoint::minima, "local minima in the quadrant e, m >= 0")
       .add("e_min", &PhasePoint::e_min, "positional overlap of the global minimum")
       .add("m_min", &PhasePoint::m_min, "its semantic overlap")
@@ -47,11 +47,10 @@ struct Settled {};
 
 Settled settle_phase(Phase& request) {
   if (!request.curves && request.omega.empty()) {
-    throw InvalidArgument("--omega",
-                          "is missing; allowed: a grid of numbers in [0, 1], or --curves");
+    throw InvalidArgument("omega", "is missing; allowed: a grid of numbers in [0, 1], or `curves`");
   }
   if (request.curves && !request.omega.empty()) {
-    throw InvalidArgument("--omega", "has no meaning with --curves; allowed: leaving it out");
+    throw InvalidArgument("omega", "has no meaning with `curves`; allowed: leaving it out");
   }
   return {};
 }
@@ -59,9 +58,10 @@ Settled settle_phase(Phase& request) {
 void add_curves(const PhaseCurves& curves, Result& result) {
   result.table.add_row(curve_columns().cells(curves));
   if (!curves.continuous) return;
-  result.notes.push_back("At a = " + to_text(Value(curves.a)) +
-                         " the global minimum moves from semantic to positional continuously, "
-                         "through mixed points; global_switches is where e = m.");
+  result.notes.push_back(prose(R"(
+      At a = {} the global minimum moves from semantic to positional continuously, through mixed
+      points; global_switches is where e = m.)",
+                               to_text(Value(curves.a))));
 }
 
 void run_phase(const Phase& request, const Settled&, const Context& context, Result& result) {
@@ -86,11 +86,11 @@ Cost phase_cost(const Phase& request, const Settled&) {
   /// Points that a curve, which is bisected, takes as long as.
   constexpr double points_of_curve = 50.0;
   Cost cost;
-  cost.method =
-      "One universal table of E[p(z*) p(z)] and E[p^2] from Hermite coefficients (degree 160) "
-      "serves every a and omega; minima are looked for on the rim of the quadrant and on a net "
-      "inside. Curves: three are roots of functions that are linear in omega, the global switch is "
-      "bisected. Errors: the difference to a coarser table.";
+  cost.method = prose(R"(
+      One universal table of E[p(z*) p(z)] and E[p^2] from Hermite coefficients (degree 160)
+      serves every a and omega; minima are looked for on the rim of the quadrant and on a net
+      inside. Curves: three are roots of functions that are linear in omega, the global switch
+      is bisected. Errors: the difference to a coarser table.)");
   const double each = request.curves ? points_of_curve : static_cast<double>(request.omega.size());
   const double points = static_cast<double>(request.a.size()) * each;
   cost.core_seconds = 0.8 + 4e-5 * points;
@@ -98,45 +98,34 @@ Cost phase_cost(const Phase& request, const Settled&) {
   return cost;
 }
 
-Definition<Phase, Settled> definition() {
+}  // namespace
+
+VerbOf<Phase> Phase::verb() {
   Definition<Phase, Settled> d;
   d.family = "ssi";
   d.name = "phase";
   d.summary = "phases of the positional-semantic model: which minimum wins, where SGD starts to go";
-  d.details =
-      "Two-token attention without reduction learns the target (1-omega) softmax(z z^T) + omega A, "
-      "where A is the attention matrix of positions of strength a, P1 = -P2. For every (a, omega): "
-      "the type of the global minimum of the population risk (loss |y-f|^2/2), the steepest "
-      "direction at the uninformed start, and the number of local minima. With --curves: the "
-      "values of omega at which these change, for every a; empty where they do not.";
+  d.details = prose(R"(
+      Two-token attention without reduction learns the target (1-omega) softmax(z z^T) + omega
+      A, where A is the attention matrix of positions of strength a with P1 = -P2. For every (a,
+      omega) the rows have the type of the global minimum of the population risk (loss
+      |y-f|^2/2), the steepest direction at the uninformed start, and the number of local
+      minima. With `curves` they have, for every a, the values of omega at which these change;
+      cells are empty where they do not.)");
   d.fields
       .add("a", &Phase::a, {.min = 0.0, .max = max_strength, .required = true, .grid = true},
            "Strengths a of the positional part of the target.")
       .add("omega", &Phase::omega, {.min = 0.0, .max = 1.0, .grid = true},
            "Weights omega of the positional part.")
-      .add("curves", &Phase::curves, {}, "The four curves instead of a diagram.");
-  d.rows = {{"", point_columns().list()}, {"with --curves", curve_columns().list()}};
+      .add("curves", &Phase::curves, {}, "Gives the four curves instead of a diagram.");
+  d.rows = {{"", point_columns().list()}, {"with `curves`", curve_columns().list()}};
   d.primary = "risk_min";
   d.examples = {"ssi phase --a 0.6:1.4:0.2 --omega 0.5:0.9:0.1",
                 "ssi phase --a 0.7:1.5:0.1 --curves"};
   d.settle = settle_phase;
   d.cost = phase_cost;
   d.run = run_phase;
-  return d;
-}
-
-}  // namespace
-
-Call Phase::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Phase::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb phase_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::ssi

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "core/fields.hpp"
+#include "core/prose.hpp"
+#include "onset/core/error.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
 /// What requests that run SGD have in common.
@@ -8,6 +10,16 @@ namespace onset::ssi {
 
 inline constexpr double max_dim = 1e12;
 inline constexpr double max_steps = 1e15;
+
+/// The number of steps that follows from `dim` and `rate`. Throws InvalidArgument where they are
+/// too many to be counted.
+[[nodiscard]] inline std::uint64_t counted_steps(double steps, double dim, double rate) {
+  if (steps <= max_counted_steps) return static_cast<std::uint64_t>(steps);
+  throw InvalidArgument("rate", prose(R"(
+      {} with `dim = {}` means {:.2g} steps, which are too many to be counted; allowed: a larger
+      rate or a smaller `dim`, so that there are at most {:g} steps)",
+                                      rate, dim, steps, max_counted_steps));
+}
 
 /// dim, rate, runs, start, level.
 template <class Request>
@@ -18,9 +30,9 @@ void add_sgd_fields(Fields<Request>& fields) {
       .add("rate", &Request::rate, {.min = 0.0, .max = 1e6, .open_min = true},
            "Learning rate eta: w <- w - eta grad l, then |w|^2 = d.")
       .add("runs", &Request::runs, {.min = 1, .max = 1e7}, "Independent runs.")
-      .add_word("start", &Request::start, {Start::random, Start::zero, Start::overlapped},
-                "random: uniform on the sphere; zero: e = m = 0 exactly; overlapped: "
-                "m = 1/sqrt(d), e = 0.")
+      .add_word("start", &Request::start, {Start::random, Start::zero, Start::overlapped}, prose(R"(
+          random: uniform on the sphere; zero: e = m = 0 exactly; overlapped: m = 1/sqrt(d), e =
+          0.)"))
       .add("level", &Request::level, {.min = 0.0, .max = 1.0, .open_min = true},
            "Overlap max(|e|, |m|) whose first passage is recorded.");
 }

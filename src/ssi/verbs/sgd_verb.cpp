@@ -4,15 +4,14 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "ssi/learners/diffusion.hpp"
 #include "ssi/learners/ensemble.hpp"
-#include "ssi/verbs/as_option.hpp"
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/runs_artifact.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -69,10 +68,10 @@ struct Settled {
 };
 
 void require_fit(const Sgd& request, const SequenceModel& model, const SgdOptions& options) {
-  as_option([&] { options.validate(model); });
+  options.validate(model);
   if (request.engine == SgdEngine::full && request.dim > max_full_dim) {
-    throw InvalidArgument("--dim",
-                          "is too large for --engine full; allowed: up to 1e8, or --engine chain");
+    throw InvalidArgument(
+        "dim", "is too large for `engine = full`; allowed: up to 1e8, or `engine = chain`");
   }
 }
 
@@ -81,7 +80,8 @@ Settled settle_sgd(Sgd& request) {
   settled.mixture = is_mixture(request);
   settled.options = sgd_options(request);
   const double chosen = std::ceil(default_time(request.dim) * request.dim / request.rate);
-  settled.options.steps = static_cast<std::uint64_t>(request.steps > 0.0 ? request.steps : chosen);
+  settled.options.steps =
+      counted_steps(request.steps > 0.0 ? request.steps : chosen, request.dim, request.rate);
   if (!settled.mixture) settled.models.push_back(settle_target(request));
   for (const double omega : request.omega) {
     settled.models.push_back(mixture_model(*request.a, omega, request.loss));
@@ -125,7 +125,7 @@ void run_mixture(const Sgd& request, const Settled& settled, const Context& cont
   }
   if (half_converged) return;
   result.unconverged(
-      "in some row fewer than half of the runs have converged: more --steps are needed");
+      "in some row fewer than half of the runs have converged: more `steps` are needed");
 }
 
 void run_target(const Sgd& request, const Settled& settled, const Context& context,
@@ -136,9 +136,9 @@ void run_target(const Sgd& request, const Settled& settled, const Context& conte
     return std::isfinite(run.e) && std::isfinite(run.m);
   });
   if (!finite) {
-    throw Refused(
-        "some runs are not finite: the target or the student has no value somewhere, or the rate "
-        "is far too large");
+    throw Refused(prose(R"(
+        some runs are not finite: the target or the student has no value somewhere, or the rate
+        is far too large)"));
   }
   const std::size_t reached = count_reached(runs);
   result.table.add_row(target_columns().cells({.reached_fraction = binomial(reached, runs.size()),
@@ -148,7 +148,7 @@ void run_target(const Sgd& request, const Settled& settled, const Context& conte
   result.artifacts.push_back(runs_artifact(runs, "runs.csv"));
   if (reached > 0) return;
   result.unconverged(
-      "no run has reached the level: more --steps may be needed, or a smaller --rate");
+      "no run has reached the level: more `steps` may be needed, or a smaller `rate`");
 }
 
 void run_sgd(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
@@ -162,7 +162,7 @@ void run_sgd(const Sgd& request, const Settled& settled, const Context& context,
     run_target(request, settled, context, result);
   }
   judge_tolerance(request.tol, settled.mixture ? "p_semantic" : "reached_fraction",
-                  "more --runs would help", result);
+                  "more `runs` would help", result);
 }
 
 Cost sgd_cost(const Sgd& request, const Settled& settled) {
@@ -174,58 +174,22 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
   Cost cost;
   cost.memory_bytes = 50e6 + 200.0 * runs;
   if (request.engine == SgdEngine::chain) {
-    cost.method =
-        "The exact Markov chain of the overlaps: 2L fields and one chi-square a step, whatever the "
-        "dimension; 64 runs advance together.";
+    cost.method = prose(R"(
+        The exact Markov chain of the overlaps: 2L fields and one chi-square a step, whatever
+        the dimension; 64 runs advance together.)");
     cost.core_seconds = rows * chain_seconds(model, settled.options);
   } else if (request.engine == SgdEngine::full) {
     cost.method = "SGD with all dimensions in single precision: L d normals a step.";
     cost.core_seconds = work * tokens * request.dim * full_ns_per_normal * 1e-9;
     cost.memory_bytes += 8.0 * 64.0 * (tokens + 1.0) * request.dim * sizeof(float);
   } else {
-    cost.method =
-        "The diffusion of the overlaps at large d, with tabulated drift and noise; approximate: "
-        "errors of order eta/d.";
+    cost.method = prose(R"(
+        The diffusion of the overlaps at large d, with tabulated drift and noise; approximate:
+        errors of order eta/d.)");
     cost.core_seconds =
         rows * (FlowField::seconds(model) + diffusion_seconds(model, settled.options));
   }
   return cost;
-}
-
-Definition<Sgd, Settled> definition() {
-  Definition<Sgd, Settled> d;
-  d.family = "ssi";
-  d.name = "sgd";
-  d.summary = "ensembles of online SGD runs at any dimension, by the exact chain of the overlaps";
-  d.details =
-      "One fresh sample a step, w <- w - eta grad l, then w is scaled back to |w|^2 = d. With --a "
-      "and --omega: how often runs end in the semantic minimum of the positional-semantic model, "
-      "for every omega. With --target and --student: how many runs reach --level, and when. "
-      "--engine chain (default) simulates the overlaps alone, exactly in law at any d up to 1e12; "
-      "full has all d dimensions; sde is the limit of large d. --out keeps every run's last "
-      "overlaps and first passage. Without --steps runs get the time eta n/d = 40 + 8 log d.";
-  d.fields = model_fields<Sgd>();
-  d.fields.add("a", &Sgd::a, {.min = 0.0, .max = max_strength}, strength_text)
-      .add("omega", &Sgd::omega, {.min = 0.0, .max = 1.0, .grid = true},
-           "Weights omega of the positional part; with --a.");
-  add_loss_field(d.fields);
-  add_sgd_fields(d.fields);
-  d.fields
-      .add("steps", &Sgd::steps, {.min = 0.0, .max = max_steps, .whole = true},
-           "Steps of a run; 0: (40 + 8 log d) d/eta.")
-      .add_word("engine", &Sgd::engine, {SgdEngine::chain, SgdEngine::full, SgdEngine::sde},
-                "How runs are simulated.");
-  d.rows = {{"", mixture_columns().list()}, {"with --target", target_columns().list()}};
-  d.primary = "p_semantic";
-  d.examples = {
-      "ssi sgd --a 1 --omega 0.5:0.75:0.05 --loss frobenius --start zero --dim 200 --runs 128",
-      "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",
-      "ssi sgd --a 1 --omega 0.64 --engine sde --dim 1e9 --runs 512"};
-  d.method = 4;
-  d.settle = settle_sgd;
-  d.cost = sgd_cost;
-  d.run = run_sgd;
-  return d;
 }
 
 }  // namespace
@@ -239,16 +203,41 @@ std::string_view to_string(SgdEngine engine) {
   return "";
 }
 
-Call Sgd::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Sgd::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb sgd_verb() {
-  return definition().verb();
+VerbOf<Sgd> Sgd::verb() {
+  Definition<Sgd, Settled> d;
+  d.family = "ssi";
+  d.name = "sgd";
+  d.summary = "ensembles of online SGD runs at any dimension, by the exact chain of the overlaps";
+  d.details = prose(R"(
+      Every step takes one fresh sample, w <- w - eta grad l, and scales w back to |w|^2 = d.
+      With `a` and `omega`, the rows say for every omega how often runs end in the semantic
+      minimum of the positional-semantic model; with `target` and `student`, how many runs reach
+      `level`, and when. `engine = chain` (the default) simulates the overlaps alone, exactly in
+      law at any d up to 1e12; full has all d dimensions; sde is the limit of large d. `out`
+      keeps the last overlaps and the first passage of every run. Without `steps`, runs last for
+      the time eta n/d = 40 + 8 log d.)");
+  d.fields = model_fields<Sgd>();
+  d.fields.add("a", &Sgd::a, {.min = 0.0, .max = max_strength}, strength_text)
+      .add("omega", &Sgd::omega, {.min = 0.0, .max = 1.0, .grid = true},
+           "Weights omega of the positional part; with `a`.");
+  add_loss_field(d.fields);
+  add_sgd_fields(d.fields);
+  d.fields
+      .add("steps", &Sgd::steps, {.min = 0.0, .max = max_steps, .whole = true},
+           "Steps of a run; 0: (40 + 8 log d) d/eta.")
+      .add_word("engine", &Sgd::engine, {SgdEngine::chain, SgdEngine::full, SgdEngine::sde},
+                "How runs are simulated.");
+  d.rows = {{"", mixture_columns().list()}, {"with `target`", target_columns().list()}};
+  d.primary = "p_semantic";
+  d.examples = {
+      "ssi sgd --a 1 --omega 0.5:0.75:0.05 --loss frobenius --start zero --dim 200 --runs 128",
+      "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",
+      "ssi sgd --a 1 --omega 0.64 --engine sde --dim 1e9 --runs 512"};
+  d.method = 4;
+  d.settle = settle_sgd;
+  d.cost = sgd_cost;
+  d.run = run_sgd;
+  return d.verb();
 }
 
 }  // namespace onset::ssi

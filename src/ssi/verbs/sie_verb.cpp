@@ -2,11 +2,11 @@
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/exponent.hpp"
 #include "ssi/verbs/model_fields.hpp"
-#include "ssi/verbs/ssi_verbs.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -26,17 +26,18 @@ Columns<SieRow> sie_columns() {
   const char* unit = "loss |y-f|^2/2";
   return Columns<SieRow>()
       .add("sie", &SieRow::sie, "sequence information exponent: first degree of the target")
-      .add("sie_positional", &SieRow::sie_positional,
-           "first order at which any derivative of the risk at the start does not vanish, with the "
-           "positional encoding")
+      .add("sie_positional", &SieRow::sie_positional, prose(R"(
+          first order at which any derivative of the risk at the start does not vanish, with the
+          positional encoding)"))
       .add("sie_descending", &SieRow::sie_descending,
-           "first order at which the risk falls along some direction; empty: it does not")
+           "first order at which the risk falls along some direction; empty where it falls along "
+           "none")
       .add("s_eff", &SieRow::s_eff, "first degree of the target that the student sees")
       .add("sign", &SieRow::sign, "sign of what it sees: +1 lowers the risk along m (even degrees)")
       .add("R_ee", &SieRow::curvature_e, "curvature of the risk along e at the start", unit)
       .add("R_mm", &SieRow::curvature_m, "curvature of the risk along m at the start", unit)
       .add("verdict", &SieRow::verdict,
-           "on the exponent: present, absent (none up to the cut-off) or unresolved");
+           "verdict on the exponent: present, absent (none up to the cut-off) or unresolved");
 }
 
 SequenceModel settle_sie(Sie& request) {
@@ -88,30 +89,32 @@ void run_sie(const Sie& request, const SequenceModel& model, const Context& cont
 
 Cost sie_cost(const Sie&, const SequenceModel& model) {
   Cost cost;
-  cost.method =
-      "The target is opened into terms of few tokens, each projected on products of Hermite "
-      "polynomials by quadrature (exactly if it is a polynomial); rules are refined until every "
-      "degree is clearly there or clearly absent. What the student sees of a degree is the product "
-      "of its coefficients with the target's. Targets that couple more than three tokens are "
-      "tested by Monte Carlo in random directions.";
+  cost.method = prose(R"(
+      The target is opened into terms of few tokens, each projected on products of Hermite
+      polynomials by quadrature (exactly if it is a polynomial); rules are refined until every
+      degree is clearly there or clearly absent. What the student sees of a degree is the
+      product of its coefficients with the target's. Targets that couple more than three tokens
+      are tested by Monte Carlo in random directions.)");
   cost.core_seconds = model.tokens() <= 2 ? 0.2 : 3.0;
   cost.memory_bytes = 200e6;
   return cost;
 }
 
-Definition<Sie, SequenceModel> definition() {
+}  // namespace
+
+VerbOf<Sie> Sie::verb() {
   Definition<Sie, SequenceModel> d;
   d.family = "ssi";
   d.name = "sie";
   d.summary = "the sequence information exponent of a target, and what a student makes of it";
-  d.details =
-      "The first degree of a target's Hermite expansion decides how many samples online SGD needs "
-      "to leave an uninformed start: about d for 1, d log d for 2, d^(s-1) for s >= 3, where d is "
-      "the dimension of a token. But a student may see nothing of that degree, or see it with a "
-      "sign that holds it back: s_eff, sign and sie_descending tell. They are properties of the "
-      "risk, which SGD descends unless the student jumps: the meaning says so. A degree is "
-      "present, absent or unresolved, and if one is unresolved the exit code is 3. Curvatures are "
-      "those of the loss |y-f|^2/2.";
+  d.details = prose(R"(
+      The first degree of a target's Hermite expansion decides how many samples online SGD needs
+      to leave an uninformed start: about d for 1, d log d for 2 and d^(s-1) for s >= 3, where d
+      is the dimension of a token. But a student may see nothing of that degree, or see it with
+      a sign that holds it back; s_eff, sign and sie_descending tell. They are properties of the
+      risk, which SGD descends unless the student jumps; the meaning in the summary says so. A
+      degree is present, absent or unresolved; if one is unresolved the exit code is 3.
+      Curvatures are those of the loss |y-f|^2/2.)");
   d.fields = model_fields<Sie>();
   d.fields.edit("target").required = true;
   d.fields
@@ -129,21 +132,7 @@ Definition<Sie, SequenceModel> definition() {
   d.settle = settle_sie;
   d.cost = sie_cost;
   d.run = run_sie;
-  return d;
-}
-
-}  // namespace
-
-Call Sie::settle() const {
-  return definition().settle_request(*this);
-}
-
-Result Sie::run(const Context& context) const {
-  return definition().run_request(*this, context);
-}
-
-Verb sie_verb() {
-  return definition().verb();
+  return d.verb();
 }
 
 }  // namespace onset::ssi

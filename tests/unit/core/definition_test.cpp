@@ -119,7 +119,7 @@ TEST(Definition, EffectiveParametersSettleToThemselves) {
 TEST(Definition, TheStructGivesTheCommandsDefaultsAndRows) {
   const Verb verb = paint().verb();
   const Result command = run(verb, verb.settle(least), {});
-  const Result direct = paint().run_request({.alpha = {0.5, 1.0}}, {});
+  const Result direct = paint().verb().run({.alpha = {0.5, 1.0}}, {});
   ASSERT_EQ(command.table.rows().size(), 2u);
   ASSERT_EQ(direct.table.rows().size(), 2u);
   EXPECT_EQ(command.table.number(1, "amount"), 20.0);
@@ -130,10 +130,10 @@ TEST(Definition, TheStructGivesTheCommandsDefaultsAndRows) {
 
 TEST(Definition, ValuesOfTheStructAreCheckedLikeOptions) {
   EXPECT_NE(testing::complaint([] {
-              (void)paint().run_request({.coats = 9, .alpha = {1}}, {});
-            }).find("--coats: 9 is out of range"),
+              (void)paint().verb().run({.coats = 9, .alpha = {1}}, {});
+            }).find("coats: 9 is out of range"),
             std::string::npos);
-  EXPECT_NE(testing::complaint([] { (void)paint().run_request({}, {}); }).find("--alpha: required"),
+  EXPECT_NE(testing::complaint([] { (void)paint().verb().run({}, {}); }).find("alpha: required"),
             std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/field_names.hpp"
 #include "onset/core/error.hpp"
 #include "support/complaint.hpp"
 
@@ -49,15 +50,15 @@ std::vector<double> grid(std::string_view text) {
 
 std::string complaint(const Parameter& parameter, std::string_view text) {
   const auto call = [&] { (void)parse_value(parameter, text); };
-  EXPECT_EQ(testing::wrong_field(call), "--" + parameter.name);
+  EXPECT_EQ(testing::wrong_field(call), field_name(parameter.name));
   return testing::complaint(call);
 }
 
 TEST(ParseValue, ComplaintsNameTheFieldTheTextAndWhatIsAllowed) {
   EXPECT_EQ(complaint(skip(), "abc"),
-            "--skip: 'abc' is not a number; allowed: a number in [0, 1000]");
+            "skip: 'abc' is not a number; allowed: a number in [0, 1000]");
   EXPECT_EQ(complaint(branch(), "informd"),
-            "--branch: 'informd' is not known; allowed: uninformed, informed or optimal; did you "
+            "branch: 'informd' is not known; allowed: uninformed, informed or optimal; did you "
             "mean 'informed'?");
 }
 
@@ -199,7 +200,7 @@ TEST(Complete, UnknownNamesGetTheNearestOne) {
   EXPECT_EQ(testing::complaint([&] {
               (void)complete(all, {{"layres", std::int64_t{1}}});
             }),
-            "--layres: no such option; allowed: --layers, --skip; did you mean '--layers'?");
+            "layres: no such field; allowed: layers, skip; did you mean 'layers'?");
 }
 
 TEST(Complete, AsksForWhatIsRequired) {

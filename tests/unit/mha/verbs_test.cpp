@@ -62,13 +62,13 @@ TEST(MhaVerbs, GenerateGivesTheArraysThatItDescribes) {
 
 TEST(MhaVerbs, WhatDoesNotGoTogetherIsNamedBeforeAnythingRuns) {
   using onset::testing::complaint;
-  EXPECT_NE(complaint([] { (void)Trial{.degree = 0.5}.settle(); }).find("--degree: has no effect"),
+  EXPECT_NE(complaint([] { (void)Trial{.degree = 0.5}.settle(); }).find("degree: has no effect"),
             std::string::npos);
   EXPECT_NE(complaint([] {
               (void)Trial{.heads = 3, .degenerate = Degeneracy::parity}.settle();
-            }).find("--heads: a parity needs"),
+            }).find("heads: a parity needs"),
             std::string::npos);
-  EXPECT_NE(complaint([] { (void)Learn{}.settle(); }).find("--examples: required"),
+  EXPECT_NE(complaint([] { (void)Learn{}.settle(); }).find("examples: required"),
             std::string::npos);
   EXPECT_THROW((void)Learn{.examples = "no/such/folder"}.settle(), IoError);
 }

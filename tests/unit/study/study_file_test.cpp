@@ -52,7 +52,7 @@ TEST(StudyFile, WhatDependsOnAnAxisIsFilledForEveryPoint) {
 
 TEST(StudyFile, ACombinationThatTheCommandRefusesIsToldWithThePlaceOfItsValue) {
   EXPECT_EQ(complaint("axes = {mode = ['fast', 'slow'], slope = [1, -7]}\n"),
-            "toy.toml:2:46: slope: does not go with --mode slow");
+            "toy.toml:2:46: slope: does not go with `mode = slow`");
 }
 
 TEST(StudyFile, TwoPointsThatAreTheSameAreToldSinceOneOfThemWouldBeWasted) {

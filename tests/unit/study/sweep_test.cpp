@@ -33,7 +33,7 @@ TEST(Sweep, EveryWayAPointCanEndIsKeptWithItsReason) {
   const std::vector<std::string> reasons = {"",
                                             "it wanders",
                                             "this slope is refused",
-                                            "--slope: this slope is misuse",
+                                            "slope: this slope is misuse",
                                             "out of memory",
                                             "an unknown exception"};
   for (std::size_t i = 0; i < reasons.size(); ++i) {

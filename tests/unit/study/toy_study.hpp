@@ -42,7 +42,7 @@ struct NoModel {};
 inline NoModel settle_toy(Toy& toy) {
   if (toy.skip.empty()) toy.skip = {toy.mode == "slow" ? 2.0 : 1.0};
   if (toy.slope == -7.0 && toy.mode == "slow") {
-    throw InvalidArgument("--slope", "does not go with --mode slow");
+    throw InvalidArgument("slope", "does not go with `mode = slow`");
   }
   return {};
 }
@@ -50,7 +50,7 @@ inline NoModel settle_toy(Toy& toy) {
 inline void run_toy(const Toy& toy, const NoModel&, const Context& context, Result& result) {
   const double s = toy.slope;
   if (s == -2.0) throw Refused("this slope is refused");
-  if (s == -3.0) throw InvalidArgument("--slope", "this slope is misuse");
+  if (s == -3.0) throw InvalidArgument("slope", "this slope is misuse");
   if (s == -4.0) throw std::bad_alloc();
   if (s == -5.0) throw 42;
   while (s == -6.0) {

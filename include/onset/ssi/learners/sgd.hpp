@@ -10,6 +10,9 @@
 
 namespace onset::ssi {
 
+/// Steps are counted in 64 bits, which hold no more than this.
+inline constexpr double max_counted_steps = 1e19;
+
 struct SgdOptions {
   double dim = 1000;  ///< d, a whole number; up to 1e12 for the chain
   double rate = 0.05;

@@ -146,7 +146,7 @@ class Hardmax : public Channel {
     if (model.tokens <= max_output_tokens) return {};
     return "hardmax of more than three tokens: the posterior of a sample's scores is an integral "
            "over the many orders of six and more of them, and the algorithm would need it for "
-           "every sample and iteration; possible: --tokens 2 or 3";
+           "every sample and iteration; possible: `tokens = 2 or 3`";
   }
   [[nodiscard]] std::unique_ptr<const OutputFunction> output(const AttentionIndexed& model,
                                                              const Dataset& data) const override {
@@ -161,7 +161,7 @@ class Hardmax : public Channel {
 
   [[nodiscard]] std::string no_gradient() const override {
     return "hardmax labels are constant almost everywhere, so that their squared error has no "
-           "gradient; possible: --channel softmax or linear";
+           "gradient; possible: `channel = softmax or linear`";
   }
 };
 

@@ -55,7 +55,7 @@ std::string SixPhases::leftover_cause() const {
   }
   const bool exact = known && repeats.difference < exact_difference * out_.residual;
   if (const auto more = one_more_head(train_, held_, out_.layer, context_)) {
-    return fmt::format("a weaker head is missing: {} heads leave {:.2g}; --heads {} finds them",
+    return fmt::format("a weaker head is missing: {} heads leave {:.2g}; `heads = {}` finds them",
                        out_.layer.heads + 1, *more, out_.layer.heads + 1);
   }
   if (!exact) return "label noise, weaker heads, or labels of no such layer";

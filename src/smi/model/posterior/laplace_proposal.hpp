@@ -14,6 +14,10 @@ struct TwoTokenSample {
   two_token::Plane h{};
   std::vector<two_token::Plane> omega;
   std::vector<double> deviation;  ///< sqrt V_l
+
+  [[nodiscard]] two_token::Prior prior(std::size_t layer) const {
+    return {omega[layer], deviation[layer]};
+  }
 };
 
 /// A Gaussian in the scaled fields zeta_1 .. zeta_{L-1} (coordinates 2 l + plus/minus) that is the

@@ -258,7 +258,7 @@ class RotatedLast final : public LastLayer {
         const double cc = 0.5 * (1.0 + ratio.second * (cosine * cosine - sine * sine));
         const double cs = ratio.second * cosine * sine;
         const double ss = 1.0 - cc;
-        store(branch, a, w, m, turn, {c, s, cc, cs, ss}, count, k);
+        store({a, w, turn, {c, s, cc, cs, ss}}, count, k, branch);
       }
     }
   }
@@ -293,9 +293,18 @@ class RotatedLast final : public LastLayer {
     return x;
   }
 
-  /// zeta = O a - w: row 0 is c a_0 - turn s a_1, row 1 is s a_0 + turn c a_1.
-  static void store(LastBranch& branch, const std::vector<double>& a, const std::vector<double>& w,
-                    std::size_t m, double turn, const Turn& e, std::size_t count, std::size_t k) {
+  /// What the rotated fields of a node are made of.
+  struct Rotated {
+    const std::vector<double>& a;
+    const std::vector<double>& w;
+    double turn;
+    Turn moments;
+  };
+
+  /// zeta = O a - w: row 0 is c a_0 - turn s a_1, row 1 is s a_0 + turn c a_1. Node k of `count`.
+  static void store(const Rotated& rotated, std::size_t count, std::size_t k, LastBranch& branch) {
+    const auto& [a, w, turn, e] = rotated;
+    const std::size_t m = a.size() / 2;
     std::array<double, 2 * max_tokens> mean;
     for (std::size_t t = 0; t < m; ++t) {
       mean[t] = e.c * a[t] - turn * e.s * a[m + t];

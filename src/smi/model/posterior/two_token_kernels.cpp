@@ -73,13 +73,18 @@ ONSET_CLONES void sign_mean(Plane omega, const double* __restrict other, Field z
   }
 }
 
-ONSET_CLONES void scores(const Layer& layer, Plane omega, double deviation,
-                         const double* __restrict eta_plus, const double* __restrict eta_minus,
-                         const double* __restrict mix, const double* __restrict stretch,
-                         double* __restrict u_minus, double* __restrict l1, double* __restrict l2,
+ONSET_CLONES void scores(const Stack& stack, const DrawnField& drawn, Attention out,
                          std::size_t n) {
-  const double beta = layer.beta;
-  const double gain = layer.gain;
+  const double* __restrict eta_plus = drawn.eta.plus;
+  const double* __restrict eta_minus = drawn.eta.minus;
+  const double* __restrict mix = stack.mix;
+  const double* __restrict stretch = stack.stretch;
+  double* __restrict u_minus = out.minus;
+  double* __restrict l1 = out.first;
+  double* __restrict l2 = out.second;
+  const auto [omega, deviation] = drawn.prior;
+  const double beta = stack.layer.beta;
+  const double gain = stack.layer.gain;
   for (std::size_t i = 0; i < n; ++i) {
     const double p = omega.plus + deviation * eta_plus[i];
     const double m = omega.minus + deviation * eta_minus[i];
@@ -91,10 +96,12 @@ ONSET_CLONES void scores(const Layer& layer, Plane omega, double deviation,
   }
 }
 
-ONSET_CLONES void advance(const Layer& layer, const double* __restrict s1,
-                          const double* __restrict s2, double* __restrict mix,
-                          double* __restrict stretch, std::size_t n) {
-  const double c = layer.skip;
+ONSET_CLONES void advance(const Stack& stack, Attention softmax, std::size_t n) {
+  const double* __restrict s1 = softmax.first;
+  const double* __restrict s2 = softmax.second;
+  double* __restrict mix = stack.mix;
+  double* __restrict stretch = stack.stretch;
+  const double c = stack.layer.skip;
   for (std::size_t i = 0; i < n; ++i) {
     const double lambda = s1[i] + s2[i] - 1.0 + c;
     mix[i] = (1.0 + c) * mix[i] + (s1[i] - s2[i]) * stretch[i];
@@ -102,10 +109,15 @@ ONSET_CLONES void advance(const Layer& layer, const double* __restrict s1,
   }
 }
 
-ONSET_CLONES void solve_last(const Layer& layer, Plane h, Plane omega, double deviation,
-                             const double* __restrict u_minus, const double* __restrict s1,
-                             const double* __restrict s2, const double* __restrict mix,
-                             const double* __restrict stretch, Solution out, std::size_t n) {
+ONSET_CLONES void solve_last(const Stack& stack, Plane h, const Prior& last, Attention softmax,
+                             Solution out, std::size_t n) {
+  const double* __restrict u_minus = softmax.minus;
+  const double* __restrict s1 = softmax.first;
+  const double* __restrict s2 = softmax.second;
+  const double* __restrict mix = stack.mix;
+  const double* __restrict stretch = stack.stretch;
+  const Layer layer = stack.layer;
+  const auto [omega, deviation] = last;
   double* __restrict plus = out.plus;
   double* __restrict minus = out.minus;
   double* __restrict lambdas = out.lambda;
@@ -131,13 +143,19 @@ ONSET_CLONES void solve_last(const Layer& layer, Plane h, Plane omega, double de
   }
 }
 
-ONSET_CLONES void invert_softmax(const Layer& layer, Plane h, Plane omega, double deviation,
-                                 const double* __restrict eta_plus,
-                                 const double* __restrict eta_minus, const double* __restrict mix,
-                                 const double* __restrict stretch, double* __restrict z_minus,
-                                 double* __restrict s1, double* __restrict s2,
-                                 double* __restrict odds1, double* __restrict odds2, Solution out,
-                                 std::size_t n) {
+ONSET_CLONES void invert_softmax(const Stack& stack, Plane h, const DrawnField& last,
+                                 Attention softmax, Odds odds, Solution out, std::size_t n) {
+  const double* __restrict eta_plus = last.eta.plus;
+  const double* __restrict eta_minus = last.eta.minus;
+  const double* __restrict mix = stack.mix;
+  const double* __restrict stretch = stack.stretch;
+  double* __restrict z_minus = softmax.minus;
+  double* __restrict s1 = softmax.first;
+  double* __restrict s2 = softmax.second;
+  double* __restrict odds1 = odds.first;
+  double* __restrict odds2 = odds.second;
+  const Layer layer = stack.layer;
+  const auto [omega, deviation] = last.prior;
   double* __restrict lambdas = out.lambda;
   double* __restrict feasible = out.feasible;
   const double c = layer.skip;
@@ -171,11 +189,17 @@ ONSET_CLONES void invert_softmax(const Layer& layer, Plane h, Plane omega, doubl
   }
 }
 
-ONSET_CLONES void solve_inner(const Layer& layer, Plane omega, double deviation,
-                              const double* __restrict z_minus, const double* __restrict s1,
-                              const double* __restrict s2, const double* __restrict l1,
-                              const double* __restrict l2, const double* __restrict mix,
-                              const double* __restrict stretch, Solution out, std::size_t n) {
+ONSET_CLONES void solve_inner(const Stack& stack, const Prior& inner, Attention softmax,
+                              Odds log_odds, Solution out, std::size_t n) {
+  const double* __restrict z_minus = softmax.minus;
+  const double* __restrict s1 = softmax.first;
+  const double* __restrict s2 = softmax.second;
+  const double* __restrict l1 = log_odds.first;
+  const double* __restrict l2 = log_odds.second;
+  const double* __restrict mix = stack.mix;
+  const double* __restrict stretch = stack.stretch;
+  const Layer layer = stack.layer;
+  const auto [omega, deviation] = inner;
   double* __restrict plus = out.plus;
   double* __restrict minus = out.minus;
   double* __restrict jacobian = out.jacobian;
@@ -272,9 +296,10 @@ ONSET_CLONES void log_ratio(const LinearLabel& label, double constant, const dou
   for (; first < n; first += lanes) log_ratio_block<lanes>(label, constant, zeta, first, out);
 }
 
-ONSET_CLONES void weights(double total_gain, double last, double one, double inner,
-                          const WeightTerms& terms, const double* __restrict stretch,
-                          const Solution& solution, double* __restrict weight, std::size_t n) {
+ONSET_CLONES void weights(const WeightScales& scales, const WeightTerms& terms,
+                          const double* __restrict stretch, const Solution& solution,
+                          double* __restrict weight, std::size_t n) {
+  const auto [total_gain, last, one, inner] = scales;
   const double* __restrict jacobian = solution.jacobian;
   const double* __restrict lambda = solution.lambda;
   const double* __restrict feasible = solution.feasible;

@@ -26,14 +26,43 @@ struct Layer {
 void rotate(double cosine, double sine, const double* a, const double* b, double* plus,
             double* minus, std::size_t n);
 
+/// A field as zeta at n nodes, in the rotated basis.
+struct Field {
+  const double* plus;
+  const double* minus;
+};
+
+/// Prior of a field: z = omega + deviation zeta.
+struct Prior {
+  Plane omega;
+  double deviation;
+};
+
+/// A field that is drawn from its prior: eta is what is drawn.
+struct DrawnField {
+  Prior prior;
+  Field eta;
+};
+
+/// A layer and B of the layers below it at n nodes [smi 8].
+struct Stack {
+  Layer layer;
+  double* mix;
+  double* stretch;
+};
+
+/// A layer's attention at n nodes.
+struct Attention {
+  double* minus;   ///< minus component of the field that it acts on
+  double* first;   ///< scores of the first token, or the entry s1 of the softmax's diagonal
+  double* second;  ///< the same for the second token
+};
+
 /// Scores l1, l2 = beta (u_-^2 +- u_+ u_-) and u_- of u = B z, z = omega + deviation eta [smi 8].
-void scores(const Layer& layer, Plane omega, double deviation, const double* eta_plus,
-            const double* eta_minus, const double* mix, const double* stretch, double* u_minus,
-            double* l1, double* l2, std::size_t n);
+void scores(const Stack& stack, const DrawnField& drawn, Attention out, std::size_t n);
 
 /// (mix, stretch) of B after a layer with softmax diagonal s1, s2 [smi 8].
-void advance(const Layer& layer, const double* s1, const double* s2, double* mix, double* stretch,
-             std::size_t n);
+void advance(const Stack& stack, Attention softmax, std::size_t n);
 
 /// What a proposal knows about its nodes.
 struct Solution {
@@ -44,28 +73,24 @@ struct Solution {
   double* feasible;  ///< 1 or 0
 };
 
-/// Proposal A: z_L = B^{-1} h [smi 9].
-void solve_last(const Layer& layer, Plane h, Plane omega, double deviation, const double* u_minus,
-                const double* s1, const double* s2, const double* mix, const double* stretch,
-                Solution out, std::size_t n);
+/// Proposal A: z_L = B^{-1} h [smi 9]. `softmax` has u_- of layer L-1, `last` is the prior of z_L.
+void solve_last(const Stack& stack, Plane h, const Prior& last, Attention softmax, Solution out,
+                std::size_t n);
+
+/// Odds s/(1-s) of the softmax's diagonal at n nodes, or their logarithms.
+struct Odds {
+  double* first;
+  double* second;
+};
 
 /// Proposal B, first half: the softmax diagonal that sends z_L = omega + deviation eta to +-h, and
-/// its odds s/(1-s), with harmless stand-ins where there is none [smi 12].
-void invert_softmax(const Layer& layer, Plane h, Plane omega, double deviation,
-                    const double* eta_plus, const double* eta_minus, const double* mix,
-                    const double* stretch, double* z_minus, double* s1, double* s2, double* odds1,
-                    double* odds2, Solution out, std::size_t n);
+/// its odds; harmless stand-ins where there is none [smi 12]. `softmax` receives z_- of layer L.
+void invert_softmax(const Stack& stack, Plane h, const DrawnField& last, Attention softmax,
+                    Odds odds, Solution out, std::size_t n);
 
-/// Proposal B, second half: z_{L-1} from the log odds l1, l2 [smi 12].
-void solve_inner(const Layer& layer, Plane omega, double deviation, const double* z_minus,
-                 const double* s1, const double* s2, const double* l1, const double* l2,
-                 const double* mix, const double* stretch, Solution out, std::size_t n);
-
-/// A field as zeta at n nodes, in the rotated basis.
-struct Field {
-  const double* plus;
-  const double* minus;
-};
+/// Proposal B, second half: z_{L-1} from the log odds [smi 12]; `inner` is its prior.
+void solve_inner(const Stack& stack, const Prior& inner, Attention softmax, Odds log_odds,
+                 Solution out, std::size_t n);
 
 /// A field at n nodes whose signs are chosen: the one nearer to omega, and that on the centre's
 /// side.
@@ -127,11 +152,19 @@ struct WeightTerms {
   const double* ratio;        ///< density of the Gaussian proposal over the prior's
 };
 
+/// Factors of the weights.
+struct WeightScales {
+  double total_gain;
+  double last;
+  double one;
+  double inner;
+};
+
 /// Balance-heuristic weights [smi 29]:
 ///   w = feasible / (gain lambda stretch (last e^{E_L} pi_L (one + ratio)
 ///                                        + inner J e^{E_{L-1}} pi_{L-1})).
-void weights(double total_gain, double last, double one, double inner, const WeightTerms& terms,
-             const double* stretch, const Solution& solution, double* weight, std::size_t n);
+void weights(const WeightScales& scales, const WeightTerms& terms, const double* stretch,
+             const Solution& solution, double* weight, std::size_t n);
 
 /// out += factor (p p' + m m').
 void add_product(double factor, Field a, Field b, double* out, std::size_t n);

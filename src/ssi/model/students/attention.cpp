@@ -82,8 +82,8 @@ Student make_attention(const StudentOptions& options) {
     for (const char* side : {"left", "right"}) {
       if ((side == std::string_view("left") ? attention.left : attention.right).empty()) continue;
       throw InvalidArgument(side,
-                            "has a meaning only for a projection; allowed: with --reduction "
-                            "projection");
+                            "has a meaning only for a projection; allowed: with "
+                            "`reduction = projection`");
     }
   }
   return {.link = attention_link(attention), .reduction = attention.reduction};

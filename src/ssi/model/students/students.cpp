@@ -49,8 +49,8 @@ void refuse_others(const StudentOptions& options, const std::vector<std::string>
     for (const StudentKind& kind : student_kinds()) {
       if (reads(kind.options, option)) readers.push_back(kind.name);
     }
-    throw InvalidArgument(option, "has a meaning only with --student " + joined(readers, " or ") +
-                                      "; allowed: leaving it out");
+    throw InvalidArgument(option, "has a meaning only with `student = " + joined(readers, " or ") +
+                                      "`; allowed: leaving it out");
   }
 }
 

@@ -155,7 +155,7 @@ TEST(AimAmp, ASecondAttemptThatIsNotFinishedIsGiven) {
   ASSERT_LT(fast.steps.back().variance, between);
   options.min_variance = between;
   const AmpRun run = run_on(model, p, options);
-  EXPECT_EQ(run.status.reason, StopReason::max_iterations);
+  EXPECT_EQ(run.status.reason, StopReason::unfinished);
   EXPECT_EQ(run.estimate, slow.estimate);
   EXPECT_EQ(run.steps.size(), 8U);
 }

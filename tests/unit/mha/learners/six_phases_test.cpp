@@ -151,7 +151,7 @@ TEST(MhaLearn, AWeakHeadIsNotTakenForNoise) {
   EXPECT_EQ(learned.verdict, Verdict::recovered);
   EXPECT_EQ(learned.heads, 2);
   EXPECT_FALSE(mentions(learned, "noisy")) << learned.reason;
-  EXPECT_TRUE(mentions(learned, "--heads 3")) << learned.reason;
+  EXPECT_TRUE(mentions(learned, "`heads = 3`")) << learned.reason;
 }
 
 TEST(MhaRefusal, CancellingProjections) {

@@ -53,7 +53,7 @@ TEST(SmiMessagePassing, RecoversOneLayerExactlyAboveTheThreshold) {
   const auto model = attention(1);
   for (std::uint64_t r = 0; r < 4; ++r) {
     const MessagePassing result = run(*model, 300, 0.8, r);
-    EXPECT_EQ(result.end, MessagePassingEnd::recovered);
+    EXPECT_EQ(result.end, StopReason::recovered);
     EXPECT_GT(result.steps.back().block[0].cosine, 0.99999);
     EXPECT_LT(result.steps.back().plugin_error, 1e-6);
   }
@@ -62,7 +62,7 @@ TEST(SmiMessagePassing, RecoversOneLayerExactlyAboveTheThreshold) {
 TEST(SmiMessagePassing, RecoversTwoLayersAndTheLastOneFirst) {
   const auto model = attention(2);
   const MessagePassing result = run(*model, 150, 1.5, 1);
-  EXPECT_EQ(result.end, MessagePassingEnd::recovered);
+  EXPECT_EQ(result.end, StopReason::recovered);
   EXPECT_GT(result.steps.back().block[0].cosine, 0.9999);
   int first[2] = {0, 0};
   for (const MessagePassingStep& step : result.steps) {
@@ -78,7 +78,7 @@ TEST(SmiMessagePassing, RecoversTwoLayersAndTheLastOneFirst) {
 TEST(SmiMessagePassing, WeightsDieOutBelowEveryThreshold) {
   // One layer of two tokens is learned from alpha = 1/6 on.
   const MessagePassing result = run(*attention(1), 400, 0.08, 0);
-  EXPECT_EQ(result.end, MessagePassingEnd::converged);
+  EXPECT_EQ(result.end, StopReason::converged);
   // Dead weights are kept at the size of the start.
   EXPECT_NEAR(result.steps.back().block[0].norm, 1e-6, 1e-12);
 }
@@ -100,8 +100,8 @@ TEST(SmiMessagePassing, DampingOfVMovesNoFixedPoint) {
   const MessagePassing plain = message_passing(*model, data, options, 0, {});
   options.damping = 0.4;
   const MessagePassing damped = message_passing(*model, data, options, 0, {});
-  ASSERT_EQ(plain.end, MessagePassingEnd::converged);
-  ASSERT_EQ(damped.end, MessagePassingEnd::converged);
+  ASSERT_EQ(plain.end, StopReason::converged);
+  ASSERT_EQ(damped.end, StopReason::converged);
   EXPECT_GT(plain.steps.back().block[0].overlap, 0.3);
   EXPECT_NEAR(plain.steps.back().block[0].overlap, damped.steps.back().block[0].overlap, 2e-3);
   EXPECT_NEAR(plain.steps.back().variance[0], damped.steps.back().variance[0], 2e-3);
@@ -154,7 +154,7 @@ TEST(LongSmiMessagePassing, TheLastOfTwoLayersIsLearnedAsStateEvolutionSays) {
 
 TEST(SmiMessagePassing, StaysOnTheNishimoriLine) {
   const MessagePassing result = run(*link_model("sign"), 800, 3.0, 2);
-  ASSERT_EQ(result.end, MessagePassingEnd::converged);
+  ASSERT_EQ(result.end, StopReason::converged);
   const MessagePassingStep& last = result.steps.back();
   // Norm, overlap and 1 - V agree up to a few times 1/sqrt(D) = 0.035.
   EXPECT_NEAR(last.block[0].norm, 1.0 - last.variance[0], 0.15);
@@ -166,7 +166,7 @@ TEST(SmiMessagePassing, OfALinearLinkIsRidgeRegression) {
   // y = z without noise and fewer samples than dimensions: the posterior mean is the projection of
   // the teacher on the samples, of squared norm alpha.
   const MessagePassing result = run(*link_model("linear"), 600, 0.5, 3);
-  ASSERT_EQ(result.end, MessagePassingEnd::converged);
+  ASSERT_EQ(result.end, StopReason::converged);
   EXPECT_NEAR(result.steps.back().block[0].norm, 0.5, 0.12);
   EXPECT_NEAR(result.steps.back().variance[0], 0.5, 0.02);
   // The labels are explained: the residual is what Onsager's term has not taken off.
@@ -208,7 +208,7 @@ TEST(SmiMessagePassing, KnowsWhatBlocksHaveInCommon) {
   constexpr std::size_t dimension = 400;
   const Dataset data = draw_dataset(*model, dimension, 200, 5, 0, {});
   const MessagePassing result = message_passing(*model, data, {}, 0, {});
-  ASSERT_EQ(result.end, MessagePassingEnd::converged);
+  ASSERT_EQ(result.end, StopReason::converged);
   const MessagePassingStep& last = result.steps.back();
   for (std::size_t b = 0; b < 2; ++b) EXPECT_NEAR(last.variance[b], 1.0 - alpha / 2.0, 1e-3);
   double apart = 0.0, miss = 0.0;
@@ -266,7 +266,7 @@ TEST(SmiMessagePassing, LabelsOfAnotherModelAreNotExplained) {
   const Dataset other = draw_dataset(*model, 150, 300, 6, 0, {});
   data.labels = other.labels;
   const MessagePassing result = message_passing(*model, data, {}, 0, {});
-  EXPECT_NE(result.end, MessagePassingEnd::recovered);
+  EXPECT_NE(result.end, StopReason::recovered);
   EXPECT_EQ(result.attempts, result.failed() ? 4 : result.attempts);
 }
 

@@ -84,9 +84,9 @@ TEST(SsiStudents, SayWhichOptionsAreNotTheirs) {
     EXPECT_NE(message.find(words), std::string::npos) << message;
   };
   says("tied", {.reduction = Reduction::trace},
-       "reduction: has a meaning only with --student attention");
+       "reduction: has a meaning only with `student = attention`");
   says("z1", {.activation = "relu"},
-       "activation: has a meaning only with --student tied or untied");
+       "activation: has a meaning only with `student = tied or untied`");
   says("attention", {.left = {1.0, 0.0}}, "left: has a meaning only for a projection");
   says("tied", {.activation = "rel"}, "activation: ");
   says("atention", {}, "no student 'atention'; allowed: attention, tied, untied");
