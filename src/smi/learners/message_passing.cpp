@@ -66,6 +66,12 @@ class Attempt {
   /// Whether the iteration goes on; else `end` says why not.
   bool iterate(MessageSweep& sweep, const Context& context);
 
+  [[nodiscard]] std::vector<bool> escaped() const {
+    std::vector<bool> blocks;
+    for (const std::size_t steps_at_floor : floor_steps_) blocks.push_back(steps_at_floor == 0);
+    return blocks;
+  }
+
   std::vector<double> weights;
   std::vector<MessagePassingStep> steps;
   MessagePassingEnd end = MessagePassingEnd::unfinished;
@@ -376,6 +382,7 @@ MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
   }
   result.steps = std::move(attempt.steps);
   result.weights = std::move(attempt.weights);
+  result.escaped = attempt.escaped();
   return result;
 }
 

@@ -60,6 +60,8 @@ enum class MessagePassingEnd {
 struct MessagePassing {
   std::vector<MessagePassingStep> steps;  ///< of the last attempt
   std::vector<double> weights;            ///< What, one row per direction
+  /// Blocks whose weights have left the size of the start, to which a block that dies out is held.
+  std::vector<bool> escaped;
   MessagePassingEnd end = MessagePassingEnd::unfinished;
   int attempts = 1;
 

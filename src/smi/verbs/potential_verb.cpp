@@ -201,6 +201,7 @@ Definition<Potential, Settled> definition() {
            "Overlaps of the other layers with --path one: one for all, or one per layer.");
   d.rows = {{"", potential_columns({2, {1, 1}}).list()}};
   d.primary = "free_entropy";
+  d.method = 2;
   d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
                 "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
   d.settle = settle_potential;

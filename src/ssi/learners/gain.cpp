@@ -38,7 +38,7 @@ std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& 
 
 /// Nothing unless every run has passed: the mean of the quick ones alone would flatter.
 std::optional<Estimate> mean_of_all(const std::vector<SgdRun>& runs) {
-  if (count_reached(runs) < runs.size()) return std::nullopt;
+  if (count_reached(runs) < std::ssize(runs)) return std::nullopt;
   return mean_passage(runs);
 }
 
