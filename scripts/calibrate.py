@@ -200,7 +200,7 @@ CASES = [
     Case("smi potential", "two layers", "--layers 2 --alpha 1 --points 2", 100, 6, ("Q11", "Q22"),
          columns("replicates", "free_entropy", bounded=True),
          fine="--layers 2 --alpha 1 --points 2 --tol 5e-4"),
-    Case("smi amp", "one layer, D = 60", "--layers 1 --dim 60 --alpha 0.15,0.3,0.6 --runs 8", 60, 4,
+    Case("smi amp", "one layer, D = 60", "--layers 1 --dim 60 --alpha 0.15,0.3,0.6 --runs 8", 60, 5,
          ("alpha", "escaped"), AMP + columns("fraction", "fraction", runs=8),
          known=(("alpha 0.6, escaped exact", "cos1 error_plugin error_bayes", LEFT_OVER),)),
     Case("smi amp", "two layers, D = 100", "--dim 100 --alpha 0.6 --runs 8 --nodes 32 --iterations 100", 30, 0,
