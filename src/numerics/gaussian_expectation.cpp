@@ -22,10 +22,6 @@ constexpr std::size_t max_pieces = 64;
 constexpr std::size_t max_points = std::size_t{1} << 40;
 // Directions of the controls with less than this share of the variance count as noise.
 constexpr double control_rank_tolerance = 1e-10;
-// How many standard errors a control's mean may be off 0 by chance, and how many replicates it
-// takes to know that error.
-constexpr double explained_by_chance = 2.0;
-constexpr std::size_t enough_replicates = 8;
 
 // The sum runs in eight strands, which compilers turn into vector code without changing its order.
 double dot(const double* a, const double* b, std::size_t count) {
@@ -138,25 +134,6 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
   return scale.asDiagonal() * solver.solve(scaled.leftCols(targets));
 }
 
-// The share of each control that is used. Its expectation is 0; a mean that is further from 0 than
-// chance explains shows a bias, which must not carry over to the targets. Letting the share fall
-// gradually keeps the result continuous in the integrand. (An unbiased control loses 5 % of the
-// variance that it would remove.)
-Eigen::VectorXd control_trust(const std::vector<Moments>& replicates, std::size_t targets,
-                              std::size_t outputs) {
-  Eigen::VectorXd trust = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(outputs - targets));
-  if (replicates.size() < enough_replicates) return trust;
-  for (std::size_t c = targets; c < outputs; ++c) {
-    Replicates values;
-    for (const Moments& moments : replicates) values.push_back(moments[c]);
-    const Estimate mean = reduce(values);
-    const double allowed = explained_by_chance * mean.error;
-    if (std::abs(mean.value) <= allowed) continue;
-    trust[static_cast<Eigen::Index>(c - targets)] = std::pow(allowed / mean.value, 2);
-  }
-  return trust;
-}
-
 std::vector<Replicates> target_means(const std::vector<Moments>& replicates, std::size_t targets) {
   std::vector<Replicates> result(targets, Replicates(replicates.size()));
   for (std::size_t k = 0; k < targets; ++k) {
@@ -183,30 +160,29 @@ void ExpectationOptions::validate() const {
 std::vector<Replicates> gaussian_expectation(const ExpectationOptions& options,
                                              const BatchIntegrand& integrand,
                                              const Context& context) {
-  return gaussian_expectation_with_controls(options, options.outputs, integrand, context);
+  return gaussian_expectation_with_controls(options, options.outputs, integrand, context).target;
 }
 
-std::vector<Replicates> gaussian_expectation_with_controls(const ExpectationOptions& options,
-                                                           int targets,
-                                                           const BatchIntegrand& integrand,
-                                                           const Context& context) {
+ControlledExpectation gaussian_expectation_with_controls(const ExpectationOptions& options,
+                                                         int targets,
+                                                         const BatchIntegrand& integrand,
+                                                         const Context& context) {
   options.validate();
   require(targets >= 1 && targets <= options.outputs, "targets", std::to_string(targets),
           "1 to outputs (" + std::to_string(options.outputs) + ")");
   const std::vector<Moments> moments = Integration(options, targets, integrand).run(context);
-  std::vector<Replicates> result = target_means(moments, static_cast<std::size_t>(targets));
+  ControlledExpectation result{target_means(moments, static_cast<std::size_t>(targets)),
+                               std::vector<std::vector<double>>(static_cast<std::size_t>(targets))};
   if (targets == options.outputs) return result;
 
-  const Eigen::MatrixXd coefficients = control_trust(moments, static_cast<std::size_t>(targets),
-                                                     static_cast<std::size_t>(options.outputs))
-                                           .asDiagonal() *
-                                       control_coefficients(moments, options.outputs, targets);
-  for (std::size_t r = 0; r < moments.size(); ++r) {
-    const Eigen::Map<const Eigen::VectorXd> controls(moments[r].data() + targets,
-                                                     options.outputs - targets);
-    const Eigen::VectorXd correction = coefficients.transpose() * controls;
-    for (std::size_t k = 0; k < result.size(); ++k) {
-      result[k][r] -= correction[static_cast<Eigen::Index>(k)];
+  const Eigen::Index controls = options.outputs - targets;
+  const Eigen::MatrixXd coefficients = control_coefficients(moments, options.outputs, targets);
+  for (std::size_t k = 0; k < result.target.size(); ++k) {
+    const Eigen::VectorXd of_target = coefficients.col(static_cast<Eigen::Index>(k));
+    result.coefficient[k].assign(of_target.begin(), of_target.end());
+    for (std::size_t r = 0; r < moments.size(); ++r) {
+      const Eigen::Map<const Eigen::VectorXd> of_replicate(moments[r].data() + targets, controls);
+      result.target[k][r] -= of_target.dot(of_replicate);
     }
   }
   return result;

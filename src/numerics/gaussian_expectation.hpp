@@ -44,12 +44,19 @@ inline constexpr std::size_t batch_size = 256;
                                                            const BatchIntegrand& integrand,
                                                            const Context& context);
 
+/// What control variates leave of the targets, and how much of each control was taken off.
+struct ControlledExpectation {
+  std::vector<Replicates> target;                ///< target[k]: its replicate means
+  std::vector<std::vector<double>> coefficient;  ///< coefficient[k][c], of target k and control c
+};
+
 /// As gaussian_expectation, but with control variates: outputs 0..targets-1 are wanted, the others
-/// have expectation exactly 0 and are regressed out (coefficients from all points together, which
-/// costs a bias of the order of one over all points). Controls may be zero or depend on one
-/// another; one whose mean is significantly off 0, because it is itself an inexact integral, is
-/// gradually given up.
-[[nodiscard]] std::vector<Replicates> gaussian_expectation_with_controls(
+/// have expectation 0 and are regressed out (coefficients from all points together, which costs a
+/// bias of the order of one over all points). Controls may be zero or depend on one another. Every
+/// control is taken at its word: to give one up because its mean happens to be far from 0 would
+/// choose the answer by its own noise. A control that is itself an inexact integral, of bias b,
+/// moves target k by -coefficient[k][c] b, which is for the caller to state.
+[[nodiscard]] ControlledExpectation gaussian_expectation_with_controls(
     const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
     const Context& context);
 

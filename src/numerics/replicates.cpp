@@ -16,15 +16,26 @@ double mean(std::span<const double> values) {
   return ordered_sum(values.data(), values.size()) / static_cast<double>(values.size());
 }
 
+namespace {
+
+/// Sums over a replicate's points leave a few units in the last place.
+constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+
+/// What scatters by rounding alone is exact, and its scatter is not an error of its mean: rounding
+/// is the same in many replicates.
+bool agree_to_rounding(std::span<const double> values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *high - *low <= rounding * std::max(std::fabs(*low), std::fabs(*high));
+}
+
+}  // namespace
+
 Estimate reduce(std::span<const double> values, double bias_bound) {
   if (values.size() < 2) {
     throw InvalidArgument("values", "a standard error needs at least two replicates, not " +
                                         std::to_string(values.size()));
   }
-  // Equal values are exact; rounding their mean must not give them an error.
-  if (std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; })) {
-    return {values[0], std::fabs(bias_bound)};
-  }
+  if (agree_to_rounding(values)) return {values[0], std::fabs(bias_bound)};
   const double centre = mean(values);
   const Replicates squares =
       map(values, [centre](double x) { return (x - centre) * (x - centre); });
@@ -40,6 +51,13 @@ Estimate mean_over_runs(std::span<const double> values) {
   const Estimate plain = reduce(values);
   const boost::math::students_t law(static_cast<double>(values.size() - 1));
   return {plain.value, plain.error * boost::math::quantile(law, below_one_sigma)};
+}
+
+Estimate binomial_fraction(std::int64_t hits, std::int64_t trials) {
+  if (trials < 1) throw InvalidArgument("trials", "a fraction needs at least one trial");
+  const auto n = static_cast<double>(trials);
+  const double shrunk = (static_cast<double>(hits) + 1.0) / (n + 2.0);
+  return {static_cast<double>(hits) / n, std::sqrt(shrunk * (1.0 - shrunk) / n)};
 }
 
 Replicates map(std::span<const double> values, const std::function<double(double)>& f) {

@@ -71,12 +71,36 @@ class Learners(unittest.TestCase):
                            "--nodes", "32", "--out", self.path("out"))
         names = [n for n in result["rows"][0] if not n.endswith("_err")]
         self.assertEqual(names, ["alpha", "Q11", "Q22", "M11", "M22", "cos1", "cos2",
-                                 "error_plugin", "error_bayes", "diverged"])
+                                 "error_plugin", "error_bayes", "diverged", "escaped", "runs",
+                                 "fraction"])
         self.assertIn("Q11_err", result["rows"][0])
         steps = rows(self.path("out", "trajectories.csv"))
         self.assertEqual({s["run"] for s in steps}, {"1", "2"})
         self.assertEqual(steps[0]["iteration"], "1")
         self.assertEqual(len(rows(self.path("out", "runs.csv"))), 4)
+
+    def test_amp_never_averages_runs_that_learned_with_runs_that_did_not(self):
+        # Below D = 100 some runs of one layer stay at the size of the start and some learn it.
+        result = self.json("smi", "amp", "--layers", "1", "--dim", "60", "--alpha", "0.15,0.3,0.9",
+                           "--runs", "8", "--start", "0.001", "--out", self.path("out"))
+        runs = rows(self.path("out", "runs.csv"))
+        kinds = set()
+        for alpha in (0.15, 0.3, 0.9):
+            at = [row for row in result["rows"] if row["alpha"] == alpha]
+            self.assertEqual(len({row["escaped"] for row in at}), len(at))
+            self.assertEqual(sum(row["runs"] for row in at), 8 - at[0]["diverged"])
+            self.assertAlmostEqual(sum(row["fraction"] for row in at), 1.0)
+            for row in at:
+                kinds.add(row["escaped"])
+                self.assertGreater(row["fraction_err"], 0.05)
+                own = [run for run in runs if float(run["alpha"]) == alpha
+                       and run["escaped"] == row["escaped"]
+                       and run["end"] not in ("diverged", "false recovery")]
+                self.assertEqual(len(own), row["runs"])
+                if row["escaped"] == "none":  # held at the size of the start, exactly
+                    self.assertAlmostEqual(row["Q11"], 1e-6, delta=1e-18)
+                    self.assertIn(row["Q11_err"], (0, None))
+        self.assertEqual(kinds, {"none", "1", "exact"})
 
     def test_amp_does_not_depend_on_threads(self):
         arguments = ["smi", "amp", "--layers", "1", "--dim", "100", "--alpha", "0.8", "--runs", "2"]

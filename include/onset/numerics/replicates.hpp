@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -18,14 +19,23 @@ inline constexpr int default_replicates = 16;
 
 [[nodiscard]] double mean(std::span<const double> values);
 
-/// The mean and its standard error. A non-zero `bias_bound` (a systematic error that scatter
-/// cannot show) is added in quadrature. Throws InvalidArgument for fewer than two values.
+/// Mean and standard error of the mean. A non-zero `bias_bound` (a systematic error that scatter
+/// cannot show) is added in quadrature. Values that agree to rounding are exact: their error is 0.
+/// Throws InvalidArgument for fewer than two values.
 [[nodiscard]] Estimate reduce(std::span<const double> values, double bias_bound = 0.0);
 
-/// The mean over independent runs, with its standard error times Student's factor: few runs know
-/// their own scatter badly, yet the interval of one error still covers 68 %. The error of a single
-/// run is unknown and NaN. Throws InvalidArgument if there is no value.
+/// Mean over independent runs with its standard error times Student's factor: few runs know their
+/// own scatter badly, and the interval of one error still covers 68 %. The error of one run is not
+/// known: NaN. Runs that end in two ways far apart (learned or not) are for their callers to tell
+/// apart: a mean over each kind, and the fraction of each. Few runs may all be of one kind, and
+/// their scatter then says nothing about the other. Throws InvalidArgument for no value.
 [[nodiscard]] Estimate mean_over_runs(std::span<const double> values);
+
+/// The fraction of `hits` among independent trials, with its binomial error: that of one hit and
+/// one miss more (Laplace), so that it is not 0 where all trials agree. Averaged over all
+/// fractions, one error covers 74 % for four trials, 72 % for eight and 68 % for many. Throws
+/// InvalidArgument for no trial.
+[[nodiscard]] Estimate binomial_fraction(std::int64_t hits, std::int64_t trials);
 
 /// f applied to every replicate.
 [[nodiscard]] Replicates map(std::span<const double> values,

@@ -12,6 +12,7 @@
 #include "aim/verbs/amp_trajectory.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
+#include "aim/verbs/spread_note.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
@@ -158,6 +159,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
                                           .variance = Outcome::mean(outcome.variance),
                                           .diverged = outcome.diverged}));
       judge(alpha, problem.dim, outcome, result);
+      if (!options.settles) say_spread(alpha, outcome.mse, result);
     }
   });
   result.artifacts.push_back({"trajectory.csv", std::move(trajectory)});

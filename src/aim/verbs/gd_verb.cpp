@@ -5,6 +5,7 @@
 #include "aim/limits/curve.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
+#include "aim/verbs/spread_note.hpp"
 #include "core/definition.hpp"
 #include "core/prose.hpp"
 #include "core/rows.hpp"
@@ -123,6 +124,7 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
     const Estimate theory = evolution.at(ratio_of(count, dim)).mmse;
     result.table.add_row(columns.cells(samples.row(alpha, theory)));
     samples.judge(alpha, result);
+    if (!(theory.value > 0.0)) say_spread(alpha, samples.single, result);
   }
 }
 

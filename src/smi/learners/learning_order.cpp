@@ -62,8 +62,9 @@ std::vector<LayerTiming> learning_order(std::span<const TextRun> runs, const Lea
       until.push_back(steps[r][l]);
       first += is_first(steps[r], l) ? 1 : 0;
     }
-    timings.push_back({numerics::mean_over_runs(start), numerics::mean_over_runs(until),
-                       share(first, static_cast<std::int64_t>(finished.size()))});
+    timings.push_back(
+        {numerics::mean_over_runs(start), numerics::mean_over_runs(until),
+         numerics::binomial_fraction(first, static_cast<std::int64_t>(finished.size()))});
   }
   return timings;
 }
@@ -77,23 +78,17 @@ std::vector<std::size_t> in_order(std::span<const LayerTiming> layers) {
   return order;
 }
 
-Estimate share(std::int64_t hits, std::int64_t trials) {
-  const double n = static_cast<double>(trials);
-  const double shrunk = (static_cast<double>(hits) + 1.0) / (n + 2.0);
-  return {static_cast<double>(hits) / n, std::sqrt(shrunk * (1.0 - shrunk) / n)};
-}
-
 Estimate mean_accuracy(std::span<const TextRun> runs, std::int64_t questions) {
   std::vector<double> accuracies;
   std::int64_t correct = 0;
   for (const TextRun& run : runs) {
     if (!is_finished(run)) continue;
     correct += run.rows.back().correct;
-    accuracies.push_back(share(run.rows.back().correct, questions).value);
+    accuracies.push_back(numerics::binomial_fraction(run.rows.back().correct, questions).value);
   }
   if (accuracies.empty()) return no_estimate;
   const auto count = static_cast<std::int64_t>(accuracies.size());
-  const Estimate of_questions = share(correct / count, questions);
+  const Estimate of_questions = numerics::binomial_fraction(correct / count, questions);
   if (count == 1) return of_questions;
   const Estimate of_runs = numerics::mean_over_runs(accuracies);
   return {of_runs.value, std::hypot(of_runs.error, of_questions.error)};

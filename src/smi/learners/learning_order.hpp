@@ -32,10 +32,6 @@ struct LayerTiming {
 /// Layers (from 0) by their mean number of steps.
 [[nodiscard]] std::vector<std::size_t> in_order(std::span<const LayerTiming> layers);
 
-/// The share of `hits` among `trials`. Its error counts one more hit and one more miss (Laplace),
-/// so that it is not 0 when all agree.
-[[nodiscard]] Estimate share(std::int64_t hits, std::int64_t trials);
-
 /// Mean over runs of the share of test questions answered right in the last row. Its error is that
 /// of the runs and that of the test questions, which all runs have in common.
 [[nodiscard]] Estimate mean_accuracy(std::span<const TextRun> runs, std::int64_t questions);

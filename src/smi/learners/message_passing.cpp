@@ -66,6 +66,12 @@ class Attempt {
   /// Returns whether the iteration goes on; if not, `end` says why.
   bool iterate(MessageSweep& sweep, const Context& context);
 
+  [[nodiscard]] std::vector<bool> escaped() const {
+    std::vector<bool> blocks;
+    for (const std::size_t steps_at_floor : floor_steps_) blocks.push_back(steps_at_floor == 0);
+    return blocks;
+  }
+
   std::vector<double> weights;
   std::vector<MessagePassingStep> steps;
   StopReason end = StopReason::unfinished;
@@ -367,6 +373,7 @@ MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
   }
   result.steps = std::move(attempt.steps);
   result.weights = std::move(attempt.weights);
+  result.escaped = attempt.escaped();
   return result;
 }
 

@@ -50,6 +50,8 @@ struct MessagePassingStep {
 struct MessagePassing {
   std::vector<MessagePassingStep> steps;  ///< the steps of the last attempt
   std::vector<double> weights;            ///< What, one row per direction
+  /// Blocks whose weights have left the size of the start, to which a block that dies out is held.
+  std::vector<bool> escaped;
   /// `recovered` and `false_recovery` are where V -> 0; `diverged` is also said where V is not
   /// positive or too uneven, or where norm and V differ for long.
   StopReason end = StopReason::unfinished;

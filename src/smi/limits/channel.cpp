@@ -15,9 +15,17 @@ namespace {
 
 using numerics::NormalBatch;
 
-/// The outputs per block: gain and growth, each with the monitor of the inner integration's bias,
-/// and the agreement with the truth.
-enum Output { gain_of, gain_monitor, growth_of, growth_monitor, agreement_of, outputs_per_block };
+/// Outputs per block: gain and growth, each with the monitor of the inner integration's bias, the
+/// agreement with the truth, and the monitor of the block's control.
+enum Output {
+  gain_of,
+  gain_monitor,
+  growth_of,
+  growth_monitor,
+  agreement_of,
+  control_monitor,
+  outputs_per_block
+};
 
 /// The bias of the inner integrals is removed to leading order [smi 27], and this share of the
 /// correction is stated as a bound on what may be left. (With two layers less is left from 32 nodes
@@ -115,14 +123,21 @@ double cross(const BlockView& learned, const BlockView& open, std::size_t i) {
   return sum / (learned.rank() * open.rank());
 }
 
-/// <|zeta|^2> - size, whose expectation is 0 by the Nishimori identity [smi 15].
-double control(const BlockView& v, std::size_t i) {
+/// <|zeta|^2> - size: expectation 0 by the Nishimori identity [smi 15].
+struct Control {
+  double value;
+  double monitor;  // the bias that it had before corrections
+};
+
+Control control(const BlockView& v, std::size_t i) {
   const auto& [first, second] = v.moments.half;
-  double sum = -static_cast<double>(v.size());
+  Control c{-static_cast<double>(v.size()), 0.0};
   for (std::size_t t = 0; t < v.size(); ++t) {
-    sum += 0.5 * (first.second[v.pair(t, t, i)] + second.second[v.pair(t, t, i)]);
+    const std::size_t at = v.pair(t, t, i);
+    c.value += 0.5 * (first.second[at] + second.second[at]);
+    c.monitor += 0.5 * (first.second_bias[at] + second.second_bias[at]);
   }
-  return sum;
+  return c;
 }
 
 /// <zeta> . zeta* with the mean of the two inner estimates.
@@ -219,6 +234,17 @@ double bias_bound(double share, const numerics::Replicates& monitor) {
   return share * std::abs(numerics::mean(monitor));
 }
 
+/// What the inner integration's bias of the blocks' controls may have added to one target.
+double bias_from_controls(const numerics::ControlledExpectation& means, std::size_t blocks,
+                          std::size_t target) {
+  double sum = 0.0;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    sum += std::abs(means.coefficient[target][b]) *
+           bias_bound(bias_left, means.target[outputs_per_block * b + control_monitor]);
+  }
+  return sum;
+}
+
 }  // namespace
 
 void ChannelOptions::validate() const {
@@ -286,7 +312,9 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
         row(base + growth_of)[i] = w * f.product;
         row(base + growth_monitor)[i] = w * f.monitor;
         row(base + agreement_of)[i] = w * agreement(view, teacher.zeta, i);
-        row(static_cast<std::size_t>(targets) + b)[i] = w * control(view, i);
+        const Control c = control(view, i);
+        row(base + control_monitor)[i] = w * c.monitor;
+        row(static_cast<std::size_t>(targets) + b)[i] = w * c.value;
       }
     }
     for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -304,26 +332,31 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
     }
   };
   auto means = numerics::gaussian_expectation_with_controls(rule, targets, integrand, context);
+  const auto bound = [&](std::size_t target, double share, std::size_t monitor) {
+    return bias_bound(share, means.target[monitor]) + bias_from_controls(means, blocks, target);
+  };
 
   ChannelInformation info;
   for (std::size_t b = 0; b < blocks; ++b) {
-    auto* of_block = means.data() + outputs_per_block * b;
+    const std::size_t base = outputs_per_block * b;
+    auto* of_block = means.target.data() + base;
     const bool learned = variance[b] < 1.0;
     // Symmetry makes it exactly 0, inner integrals only approximately.
     const bool none = !learned && model_->even(b);
     if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);
     info.gain.push_back(std::move(of_block[gain_of]));
-    info.gain_bias.push_back(none ? 0.0 : bias_bound(bias_left, of_block[gain_monitor]));
+    info.gain_bias.push_back(none ? 0.0 : bound(base + gain_of, bias_left, base + gain_monitor));
     info.growth.push_back(learned ? numerics::Replicates{} : std::move(of_block[growth_of]));
-    info.growth_bias.push_back(learned ? 0.0 : bias_bound(bias_left, of_block[growth_monitor]));
+    info.growth_bias.push_back(learned ? 0.0
+                                       : bound(base + growth_of, bias_left, base + growth_monitor));
     info.agreement.push_back(std::move(of_block[agreement_of]));
   }
   info.cross.resize(blocks * blocks);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
-    info.cross[pairs[k].learned * blocks + pairs[k].open] = std::move(means[first_pair + k]);
+    info.cross[pairs[k].learned * blocks + pairs[k].open] = std::move(means.target[first_pair + k]);
   }
-  info.log_evidence = std::move(means[evidence_row]);
-  info.log_evidence_bias = bias_bound(1.0, means[evidence_row + 1]);
+  info.log_evidence = std::move(means.target[evidence_row]);
+  info.log_evidence_bias = bound(evidence_row, 1.0, evidence_row + 1);
   require_finite(info);
   return info;
 }

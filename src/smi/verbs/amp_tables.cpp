@@ -1,5 +1,10 @@
 #include "smi/verbs/amp_tables.hpp"
 
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
 #include "core/rows.hpp"
@@ -41,7 +46,12 @@ Columns<AmpRow> row_columns(const FieldShape& shape) {
       .add("error_plugin", &AmpRow::error_plugin,
            "test error of the label at the estimated weights", unit)
       .add("error_bayes", &AmpRow::error_bayes, "test error of the posterior average", unit)
-      .add("diverged", &AmpRow::diverged, "runs that diverged, of all runs at this alpha");
+      .add("diverged", &AmpRow::diverged, "runs that diverged, of all runs at this alpha")
+      .add("escaped", &AmpRow::escaped,
+           "layers whose weights left the size of the start; exact: all, and the labels are "
+           "explained exactly")
+      .add("runs", &AmpRow::runs, "runs that ended so, over which the row is a mean")
+      .add("fraction", &AmpRow::fraction, "of all runs that did not diverge");
 }
 
 Columns<TrajectoryRow> step_columns(const FieldShape& shape) {
@@ -68,8 +78,20 @@ Columns<RunRow> run_columns() {
       .add("alpha", &RunRow::alpha, alpha_meaning)
       .add("run", &RunRow::run, "number of the run")
       .add("end", &RunRow::end, "how it ended")
+      .add("escaped", &RunRow::escaped, "layers whose weights left the size of the start")
       .add("attempts", &RunRow::attempts, "starts that it took")
       .add("iterations", &RunRow::iterations, "iterations of the last attempt");
+}
+
+/// How a run ended, as far as means are concerned: which layers escaped from the start, and whether
+/// everything is known exactly. Numbers of runs that differ in that are far apart.
+std::string mode_of(const MessagePassing& run) {
+  if (run.end == StopReason::recovered) return "exact";
+  std::vector<std::size_t> blocks;
+  for (std::size_t b = 0; b < run.escaped.size(); ++b) {
+    if (run.escaped[b]) blocks.push_back(b);
+  }
+  return blocks.empty() ? "none" : names(blocks);
 }
 
 double norm_of(const MessagePassingStep& step, std::size_t b) {
@@ -122,6 +144,7 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
   run_rows_.push_back({.alpha = alpha,
                        .run = run + 1,
                        .end = std::string(to_string(result.end)),
+                       .escaped = mode_of(result),
                        .attempts = result.attempts,
                        .iterations = result.steps.size()});
   for (const MessagePassingStep& step : result.steps) {
@@ -138,19 +161,16 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
   runs_.push_back(std::move(result));
 }
 
-std::optional<Estimate> AmpTables::mean(double (*of)(const MessagePassingStep&, std::size_t),
-                                        std::size_t block) const {
-  std::vector<double> values;
-  for (const MessagePassing& run : runs_) {
-    if (!run.failed()) values.push_back(of(run.steps.back(), block));
-  }
-  if (values.empty()) return std::nullopt;
-  return numerics::mean_over_runs(values);
-}
-
-void AmpTables::finish_row(double alpha) {
+AmpRow AmpTables::means_of(const Runs& runs) const {
   using Means = std::vector<std::optional<Estimate>>;
-  const auto per_block = [&](double (*of)(const MessagePassingStep&, std::size_t)) {
+  using Number = double (*)(const MessagePassingStep&, std::size_t);
+  const auto mean = [&](Number of, std::size_t block) -> std::optional<Estimate> {
+    if (runs.empty()) return std::nullopt;
+    std::vector<double> values;
+    for (const MessagePassing* run : runs) values.push_back(of(run->steps.back(), block));
+    return numerics::mean_over_runs(values);
+  };
+  const auto per_block = [&](Number of) {
     Means means;
     for (std::size_t b = 0; b < shape_.blocks(); ++b) means.push_back(mean(of, b));
     return means;
@@ -161,7 +181,7 @@ void AmpTables::finish_row(double alpha) {
                            means[0] ? std::optional(Estimate{}) : std::optional<Estimate>());
   };
   const Means unknown(shape_.blocks());
-  AmpRow row{.alpha = alpha,
+  AmpRow row{.runs = std::ssize(runs),
              .norm = entries(per_block(norm_of)),
              .overlap = entries(knows_teacher_ ? per_block(overlap_of) : unknown),
              .cosine = knows_teacher_ ? per_block(cosine_of) : unknown};
@@ -169,13 +189,32 @@ void AmpTables::finish_row(double alpha) {
     row.error_plugin = mean(plugin_of, 0);
     row.error_bayes = mean(bayes_of, 0);
   }
-  std::int64_t useless = 0;
+  return row;
+}
+
+void AmpTables::finish_alpha(double alpha) {
+  std::map<std::string, Runs> modes;
+  std::int64_t failed = 0, unfinished = 0;
   for (const MessagePassing& run : runs_) {
-    row.diverged += run.failed() ? 1 : 0;
-    useless += run.failed() || run.end == StopReason::unfinished ? 1 : 0;
+    failed += run.failed() ? 1 : 0;
+    unfinished += run.end == StopReason::unfinished ? 1 : 0;
+    if (!run.failed()) modes[mode_of(run)].push_back(&run);
   }
-  mostly_failed_ = mostly_failed_ || 2 * useless > static_cast<std::int64_t>(runs_.size());
-  rows_.push_back(std::move(row));
+  const std::int64_t all = std::ssize(runs_);
+  const auto add = [&](AmpRow row) {
+    row.alpha = alpha;
+    row.diverged = failed;
+    rows_.push_back(std::move(row));
+  };
+  for (const auto& [mode, runs] : modes) {
+    AmpRow row = means_of(runs);
+    row.escaped = mode;
+    row.fraction = numerics::binomial_fraction(std::ssize(runs), all - failed);
+    add(std::move(row));
+  }
+  if (modes.empty()) add(means_of({}));
+  mostly_failed_ = mostly_failed_ || 2 * (failed + unfinished) > all;
+  ++finished_alphas_;
   runs_.clear();
 }
 

@@ -9,11 +9,15 @@
 
 namespace onset::smi {
 
-/// A row of `smi amp`: means over the runs that did not diverge; none where all did, and of what
+/// A row of `smi amp`: means over the runs that ended in the same mode, so that no mean mixes runs
+/// that learned a layer with runs that did not. Where all runs diverged there are none, and of what
 /// needs the teacher none where it is not known.
 struct AmpRow {
   double alpha = 0.0;
-  std::vector<std::optional<Estimate>> norm, overlap, cosine;
+  std::optional<std::string> escaped = {};
+  std::int64_t runs = 0;
+  std::optional<Estimate> fraction = {};
+  std::vector<std::optional<Estimate>> norm = {}, overlap = {}, cosine = {};
   std::optional<Estimate> error_plugin = {}, error_bayes = {};
   std::int64_t diverged = 0;
 };
@@ -36,6 +40,7 @@ struct RunRow {
   double alpha = 0.0;
   std::uint64_t run = 0;
   std::string end;
+  std::string escaped;
   int attempts = 0;
   std::size_t iterations = 0;
 };
@@ -49,10 +54,10 @@ class AmpTables {
   AmpTables(const FieldShape& shape, bool knows_teacher);
 
   void add_run(double alpha, std::uint64_t run, MessagePassing result);
-  /// Means over the runs since the last row.
-  void finish_row(double alpha);
-  [[nodiscard]] std::size_t finished_rows() const { return rows_.size(); }
-  [[nodiscard]] std::size_t runs_of_open_row() const { return runs_.size(); }
+  /// Means over the runs since the last call: one row for every mode in which they ended.
+  void finish_alpha(double alpha);
+  [[nodiscard]] std::size_t finished_alphas() const { return finished_alphas_; }
+  [[nodiscard]] std::size_t runs_of_open_alpha() const { return runs_.size(); }
 
   struct Wishes {
     double tol = 0.0;  ///< wanted standard error of the first overlap; 0 for none
@@ -63,14 +68,16 @@ class AmpTables {
   void complete(const Wishes& wishes, Result& result) const;
 
  private:
-  [[nodiscard]] std::optional<Estimate> mean(double (*of)(const MessagePassingStep&, std::size_t),
-                                             std::size_t block) const;
+  using Runs = std::vector<const MessagePassing*>;
+  /// Means over these runs, none of which failed.
+  [[nodiscard]] AmpRow means_of(const Runs& runs) const;
   [[nodiscard]] TrajectoryRow step_row(const MessagePassingStep& step) const;
 
   FieldShape shape_;
   bool knows_teacher_;
-  std::vector<MessagePassing> runs_;  // of the current row
-  std::vector<double> weights_;       // of the last run that did not fail
+  std::vector<MessagePassing> runs_;  // at the current alpha
+  std::size_t finished_alphas_ = 0;
+  std::vector<double> weights_;  // of the last run that did not fail
   std::vector<AmpRow> rows_;
   std::vector<RunRow> run_rows_;
   std::vector<TrajectoryRow> step_rows_;

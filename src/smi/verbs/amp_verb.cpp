@@ -199,12 +199,12 @@ void run_amp(const Amp& request, const Settled& settled, const Context& context,
         tables.add_run(request.alpha[a], run,
                        pass_messages(settled, given, settled.samples[a], run, context));
       }
-      tables.finish_row(request.alpha[a]);
+      tables.finish_alpha(request.alpha[a]);
     }
   });
-  if (const std::size_t open = tables.runs_of_open_row(); open > 0) {
-    tables.finish_row(request.alpha[tables.finished_rows()]);
-    result.notes.push_back("The last row has " + std::to_string(open) + " of " +
+  if (const std::size_t open = tables.runs_of_open_alpha(); open > 0) {
+    tables.finish_alpha(request.alpha[tables.finished_alphas()]);
+    result.notes.push_back("The last alpha has " + std::to_string(open) + " of " +
                            std::to_string(runs) + " runs.");
   }
   tables.complete({.tol = request.tol,
@@ -286,8 +286,10 @@ VerbOf<Amp> Amp::verb() {
   d.details = prose(R"(
       Runs generalised approximate message passing, the algorithm whose overlaps follow the
       uninformed branch of state evolution (smi curve), at finite dimension D and sample ratio
-      alpha = N/D (samples over dimension). Rows are means over the runs that did not diverge,
-      with the standard error of the mean: Q is the squared norm of the weights over D, M is
+      alpha = N/D (samples over dimension). Near a threshold some runs learn a layer and others
+      do not, so that every alpha has a row for each kind of end that was seen (escaped), with
+      the number and the fraction of runs that ended so and their means, each with its standard
+      error; runs that diverged are counted. Q is the squared norm of the weights over D, M is
       their overlap with the teacher (the two agree on the Nishimori line), and cos is their
       cosine. A folder of smi generate says which model it belongs to. With `out`,
       trajectories.csv has every iteration and runs.csv says how every run ended.)");
@@ -295,7 +297,7 @@ VerbOf<Amp> Amp::verb() {
   const FieldShape usual{2, {1, 1}};
   d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
-  d.method = 2;
+  d.method = 3;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
                 "smi amp --link square --dim 500 --alpha 1.3 --runs 8", "smi amp --data data"};
   d.settle = settle_amp;

@@ -1,10 +1,10 @@
 #include "smi/verbs/passage_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "onset/numerics/replicates.hpp"
-#include "smi/learners/learning_order.hpp"
 
 namespace onset::smi {
 namespace {
@@ -76,9 +76,10 @@ std::vector<PassageRow> Passages::rows() const {
   const auto runs = static_cast<std::int64_t>(runs_);
   for (std::size_t l = 0; l < layers_.size() && runs > 0; ++l) {
     const auto& times = layers_[l].times;
-    rows.push_back({.layer = l + 1,
-                    .reached = share(static_cast<std::int64_t>(times.size()), runs),
-                    .first = share(layers_[l].first, runs)});
+    rows.push_back(
+        {.layer = l + 1,
+         .reached = numerics::binomial_fraction(static_cast<std::int64_t>(times.size()), runs),
+         .first = numerics::binomial_fraction(layers_[l].first, runs)});
     if (times.empty()) continue;
     const Estimate mean = numerics::mean_over_runs(times);
     rows.back().time = {mean.value, std::hypot(mean.error, resolution_)};
@@ -94,7 +95,14 @@ std::vector<std::pair<std::string, Cell>> Passages::summary() const {
   }
   if (layers_[best].first == 0) return {{"learned_first", Cell()}};
   return {{"learned_first", static_cast<std::int64_t>(best + 1)},
-          {"first_fraction", share(layers_[best].first, static_cast<std::int64_t>(runs_))}};
+          {"first_fraction",
+           numerics::binomial_fraction(layers_[best].first, static_cast<std::int64_t>(runs_))}};
+}
+
+bool Passages::differ() const {
+  return std::any_of(layers_.begin(), layers_.end(), [this](const Layer& layer) {
+    return !layer.times.empty() && layer.times.size() < runs_;
+  });
 }
 
 std::vector<PassageRow> flow_passages(const SgdFlow& flow, std::size_t layers, double level) {

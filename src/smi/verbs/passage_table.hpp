@@ -33,6 +33,8 @@ class Passages {
   /// learned_first (the layer that is first most often; none where no run reached the level) and
   /// first_fraction.
   [[nodiscard]] std::vector<std::pair<std::string, Cell>> summary() const;
+  /// Whether some runs brought some layer to the level, and others did not.
+  [[nodiscard]] bool differ() const;
 
  private:
   struct Layer {

@@ -268,6 +268,11 @@ void run_engine(const Sgd& request, const Settled& settled, const Context& conte
   result.summary = passages.summary();
   result.summary.emplace_back("diverged", diverged);
   if (!losses.empty()) result.summary.emplace_back("loss", numerics::mean_over_runs(losses));
+  if (passages.differ()) {
+    result.notes.push_back(
+        "loss is a mean over runs of different kinds: with --level, reached says how many brought "
+        "each layer to the level.");
+  }
   report_divergence(diverged, finished.size(), result);
   if (context.stop.stop_requested()) mark_interrupted(result);
   say_unlearned(request, level_of(request), passages.rows(), result);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "onset/numerics/replicates.hpp"
+
 namespace onset::smi {
 namespace {
 
@@ -58,7 +60,7 @@ Table step_table(const std::vector<TextRun>& runs, std::int64_t layers,
                       .step = row.step,
                       .similarity = {row.similarity.begin(), row.similarity.end()},
                       .loss = row.loss,
-                      .accuracy = share(row.correct, test_questions)});
+                      .accuracy = numerics::binomial_fraction(row.correct, test_questions)});
       rows.back().similarity.resize(static_cast<std::size_t>(layers));
     }
   }

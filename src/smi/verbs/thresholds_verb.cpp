@@ -213,7 +213,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance = "7e-4 for two layers of two tokens and for links, 5e-3 for larger models";
-  d.method = 3;
+  d.method = 4;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --layers 1 --tokens 4 --format json"};

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::ssi {
-
-Estimate binomial(std::size_t successes, std::size_t runs) {
-  const auto k = static_cast<double>(successes);
-  const auto n = static_cast<double>(runs);
-  return {k / n, std::sqrt((k + 1.0) * (n - k + 1.0) / (n + 3.0)) / (n + 2.0)};
-}
 
 bool is_converged(const SgdRun& run) {
   return std::max(std::abs(run.e), std::abs(run.m)) > converged_overlap;
@@ -21,9 +16,13 @@ bool is_semantic(const SgdRun& run) {
   return is_converged(run) && std::abs(run.m) > std::abs(run.e);
 }
 
-std::size_t count_reached(const std::vector<SgdRun>& runs) {
-  return static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [](const SgdRun& run) { return run.first_passage > 0; }));
+std::int64_t count_reached(const std::vector<SgdRun>& runs) {
+  return std::count_if(runs.begin(), runs.end(),
+                       [](const SgdRun& run) { return run.first_passage > 0; });
+}
+
+Estimate reached_fraction(const std::vector<SgdRun>& runs) {
+  return numerics::binomial_fraction(count_reached(runs), std::ssize(runs));
 }
 
 std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -10,17 +10,14 @@
 /// What many runs of SGD say together.
 namespace onset::ssi {
 
-/// A fraction of runs with its binomial standard error, which is not 0 at 0 or 1 (that of the
-/// posterior under a flat prior).
-[[nodiscard]] Estimate binomial(std::size_t successes, std::size_t runs);
-
 /// max(|e|, |m|) above which a run counts as converged. [ssi 34]
 inline constexpr double converged_overlap = 0.5;
 [[nodiscard]] bool is_converged(const SgdRun& run);
 [[nodiscard]] bool is_semantic(const SgdRun& run);  ///< converged, and |m| > |e|
 
-/// The number of runs that have reached the level.
-[[nodiscard]] std::size_t count_reached(const std::vector<SgdRun>& runs);
+/// Runs that have reached the level.
+[[nodiscard]] std::int64_t count_reached(const std::vector<SgdRun>& runs);
+[[nodiscard]] Estimate reached_fraction(const std::vector<SgdRun>& runs);
 /// The mean of their first passages, in steps; nothing if no run has one.
 [[nodiscard]] std::optional<Estimate> mean_passage(const std::vector<SgdRun>& runs);
 /// The mean of |e| or |m| over all runs.

@@ -39,7 +39,7 @@ std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& 
 /// The mean over all runs; nothing unless every run has passed, since the mean of the quick ones
 /// alone would flatter.
 std::optional<Estimate> mean_of_all(const std::vector<SgdRun>& runs) {
-  if (count_reached(runs) < runs.size()) return std::nullopt;
+  if (count_reached(runs) < std::ssize(runs)) return std::nullopt;
   return mean_passage(runs);
 }
 

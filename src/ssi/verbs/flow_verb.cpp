@@ -145,8 +145,7 @@ void run_sde(const FlowField& field, const Flow& request, const Settled& settled
   diffusion.times = settled.times;
   const DiffusionResult ensemble = run_diffusion(field, settled.sgd, diffusion, context);
   result.table = flow_columns(request.method).table(ensemble.rows);
-  result.summary.emplace_back("reached_fraction",
-                              binomial(count_reached(ensemble.runs), ensemble.runs.size()));
+  result.summary.emplace_back("reached_fraction", reached_fraction(ensemble.runs));
   std::optional<Estimate> escape = mean_passage(ensemble.runs);
   if (escape) escape = scaled(request.rate / request.dim, *escape);
   add_escape(escape, request, result);
@@ -222,7 +221,7 @@ VerbOf<Flow> Flow::verb() {
   d.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                 "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                 "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  d.method = 4;
+  d.method = 5;
   d.settle = settle_flow;
   d.cost = flow_cost;
   d.run = run_flow;

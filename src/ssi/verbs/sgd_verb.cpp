@@ -6,6 +6,7 @@
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
 #include "core/rows.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "onset/ssi.hpp"
 #include "ssi/learners/diffusion.hpp"
 #include "ssi/learners/ensemble.hpp"
@@ -103,7 +104,7 @@ std::vector<SgdRun> run_engine(SgdEngine engine, const SequenceModel& model,
 MixtureRow mixture_row(double omega, const std::vector<SgdRun>& runs) {
   const auto part = [&](bool (*is)(const SgdRun&)) {
     const auto count = std::count_if(runs.begin(), runs.end(), is);
-    return binomial(static_cast<std::size_t>(count), runs.size());
+    return numerics::binomial_fraction(count, std::ssize(runs));
   };
   return {.omega = omega,
           .p_semantic = part(is_semantic),
@@ -128,6 +129,16 @@ void run_mixture(const Sgd& request, const Settled& settled, const Context& cont
       "in some row fewer than half of the runs have converged: more `steps` are needed");
 }
 
+/// Means over runs that learned and runs that did not are said to be such.
+void say_kinds(const std::vector<SgdRun>& runs, Result& result) {
+  const std::int64_t reached = count_reached(runs);
+  const std::int64_t others = std::ssize(runs) - reached;
+  if (reached == 0 || others == 0) return;
+  result.notes.push_back("e and m are means over runs of two kinds: " + std::to_string(reached) +
+                         " reached the level, " + std::to_string(others) +
+                         " did not; runs.csv under --out has every run.");
+}
+
 void run_target(const Sgd& request, const Settled& settled, const Context& context,
                 Result& result) {
   context.report(0.0, "runs");
@@ -140,13 +151,13 @@ void run_target(const Sgd& request, const Settled& settled, const Context& conte
         some runs are not finite: the target or the student has no value somewhere, or the rate
         is far too large)"));
   }
-  const std::size_t reached = count_reached(runs);
-  result.table.add_row(target_columns().cells({.reached_fraction = binomial(reached, runs.size()),
+  result.table.add_row(target_columns().cells({.reached_fraction = reached_fraction(runs),
                                                .mean_steps = mean_passage(runs),
                                                .e = mean_size(runs, &SgdRun::e),
                                                .m = mean_size(runs, &SgdRun::m)}));
   result.artifacts.push_back(runs_artifact(runs, "runs.csv"));
-  if (reached > 0) return;
+  say_kinds(runs, result);
+  if (count_reached(runs) > 0) return;
   result.unconverged(
       "no run has reached the level: more `steps` may be needed, or a smaller `rate`");
 }
@@ -233,7 +244,7 @@ VerbOf<Sgd> Sgd::verb() {
       "ssi sgd --a 1 --omega 0.5:0.75:0.05 --loss frobenius --start zero --dim 200 --runs 128",
       "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",
       "ssi sgd --a 1 --omega 0.64 --engine sde --dim 1e9 --runs 512"};
-  d.method = 4;
+  d.method = 5;
   d.settle = settle_sgd;
   d.cost = sgd_cost;
   d.run = run_sgd;

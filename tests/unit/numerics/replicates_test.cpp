@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "numerics/random.hpp"
@@ -30,6 +33,14 @@ TEST(Replicates, EqualValuesHaveNoError) {
   EXPECT_EQ(reduce(Replicates(16, 0.1)).error, 0.0);
 }
 
+TEST(Replicates, ValuesThatDifferByRoundingAloneHaveNoError) {
+  const double unit = std::numeric_limits<double>::epsilon();
+  const Replicates rounded = {0.7, 0.7 * (1.0 + unit), 0.7 * (1.0 - 2.0 * unit)};
+  EXPECT_EQ(reduce(rounded).error, 0.0);
+  EXPECT_EQ(reduce(rounded, 0.5).error, 0.5);
+  EXPECT_GT(reduce(Replicates{0.7, 0.7 * (1.0 + 100.0 * unit)}).error, 0.0);
+}
+
 TEST(Replicates, FewerThanTwoValuesHaveNoStandardError) {
   EXPECT_THROW((void)reduce(Replicates{1.0}), InvalidArgument);
   EXPECT_THROW((void)reduce(Replicates{}), InvalidArgument);
@@ -54,6 +65,36 @@ TEST(MeanOverRuns, CoversTheMeanOfFewRunsAsOftenAsThatOfMany) {
     }
     EXPECT_NEAR(covered / 20000.0, 0.6827, 0.02) << runs;
   }
+}
+
+/// How often one error covers the fraction p of so many trials: exactly, by summing over outcomes.
+double coverage(std::int64_t trials, double p) {
+  double covered = 0.0;
+  for (std::int64_t hits = 0; hits <= trials; ++hits) {
+    const Estimate fraction = binomial_fraction(hits, trials);
+    if (std::abs(fraction.value - p) > fraction.error) continue;
+    covered += boost::math::pdf(boost::math::binomial(static_cast<double>(trials), p),
+                                static_cast<double>(hits));
+  }
+  return covered;
+}
+
+TEST(BinomialFraction, CoversAsOftenAsOneErrorShouldOnAverage) {
+  constexpr double one_sigma = 0.6827;
+  constexpr double discreteness = 0.06;  // what counts of four trials may add, and not take off
+  for (const std::int64_t trials : {4, 8, 20, 100}) {
+    double mean = 0.0;
+    for (int k = 1; k < 200; ++k) mean += coverage(trials, k / 200.0) / 199.0;
+    EXPECT_GE(mean, one_sigma - 1e-3) << trials;
+    EXPECT_LE(mean, one_sigma + discreteness) << trials;
+  }
+}
+
+TEST(BinomialFraction, HasAnErrorWhereAllTrialsAgree) {
+  EXPECT_EQ(binomial_fraction(4, 4).value, 1.0);
+  EXPECT_DOUBLE_EQ(binomial_fraction(0, 4).error, binomial_fraction(4, 4).error);
+  EXPECT_GT(binomial_fraction(4, 4).error, 0.1);
+  EXPECT_THROW((void)binomial_fraction(0, 0), InvalidArgument);
 }
 
 TEST(MeanOverRuns, OfOneRunIsNotKnown) {

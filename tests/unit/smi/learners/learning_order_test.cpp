@@ -74,20 +74,15 @@ TEST(LearningOrder, SaysNothingWithoutAFinishedRun) {
   EXPECT_TRUE(std::isnan(mean_accuracy(std::vector<TextRun>(3), 10).value));
 }
 
-TEST(LearningOrder, SharesHaveErrorsEvenWhenAllAgree) {
-  EXPECT_EQ(share(4, 4).value, 1.0);
-  EXPECT_GT(share(4, 4).error, 0.1);
-  EXPECT_NEAR(share(300, 500).error, std::sqrt(0.24 / 500), 1e-4);
-}
-
 TEST(LearningOrder, AccuracyHasTheErrorsOfItsQuestionsAndOfItsRuns) {
   std::vector<TextRun> runs{run_with({{0.0}, {1.0}}, 60)};
-  EXPECT_NEAR(mean_accuracy(runs, 100).error, share(60, 100).error, 1e-15);
+  EXPECT_NEAR(mean_accuracy(runs, 100).error, numerics::binomial_fraction(60, 100).error, 1e-15);
   runs.push_back(run_with({{0.0}, {1.0}}, 70));
   EXPECT_NEAR(mean_accuracy(runs, 100).value, 0.65, 1e-15);
   const double shares[] = {0.6, 0.7};
   const double of_runs = numerics::mean_over_runs(shares).error;
-  EXPECT_NEAR(mean_accuracy(runs, 100).error, std::hypot(of_runs, share(65, 100).error), 1e-12);
+  EXPECT_NEAR(mean_accuracy(runs, 100).error,
+              std::hypot(of_runs, numerics::binomial_fraction(65, 100).error), 1e-12);
 }
 
 }  // namespace

@@ -49,6 +49,18 @@ double one_layer_overlap(int tokens, double alpha) {
   return 1.0 - 0.5 * (low + high);
 }
 
+TEST(SmiMessagePassing, SaysWhichLayersLeftTheSizeOfTheStart) {
+  const auto model = attention(2);
+  const MessagePassing result = run(*model, 200, 0.35, 0);  // layer 2 is learned from 0.185 on
+  ASSERT_EQ(result.escaped.size(), 2u);
+  EXPECT_FALSE(result.escaped[0]);
+  EXPECT_TRUE(result.escaped[1]);
+  const double start = MessagePassingOptions{}.start;
+  constexpr double rounding = 1e-12;
+  EXPECT_NEAR(result.steps.back().block[0].norm / (start * start), 1.0, rounding);
+  EXPECT_GT(result.steps.back().block[1].norm, 100.0 * start * start);
+}
+
 TEST(SmiMessagePassing, RecoversOneLayerExactlyAboveTheThreshold) {
   const auto model = attention(1);
   for (std::uint64_t r = 0; r < 4; ++r) {

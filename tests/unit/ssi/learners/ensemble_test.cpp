@@ -11,7 +11,8 @@ namespace {
 TEST(SsiEnsemble, FirstPassagesAreAveragedOverTheRunsThatHaveOne) {
   const std::vector<SgdRun> runs{
       {.first_passage = 10}, {.first_passage = 0}, {.first_passage = 30}};
-  EXPECT_EQ(count_reached(runs), 2u);
+  EXPECT_EQ(count_reached(runs), 2);
+  EXPECT_EQ(reached_fraction(runs).value, 2.0 / 3.0);
   EXPECT_EQ(mean_passage(runs)->value, 20.0);
   EXPECT_FALSE(mean_passage({{.first_passage = 0}}));
 }
