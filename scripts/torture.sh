@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Kills sweeps, shards, ranks, merges, reports, exports, figures, runs and data generation at random
-# moments, and checks that nothing finished is lost or changed (tests/cli/torture_test.py). The build
-# of scripts/demo.sh is tested. A failure names the folder in which it left everything.
+# moments, and checks that nothing finished is lost or changed (tests/cli/torture_test.py); then lets
+# every single change of a file go wrong: a full disk, a failing one, half a write, a kill
+# (tests/cli/fault_test.py). build/release is tested. A failed kill test names the folder in which it
+# left everything.
 #
-# Usage: scripts/torture.sh [--kills N] [--seed S]     1000 kills, about half an hour on two cores
+# Usage: scripts/torture.sh [--kills N] [--seed S]      N = 1000 takes about half an hour on two cores
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -30,5 +32,10 @@ command=$root/build/release/bin/onset
 has_mpi=FALSE
 if ldd "$command" | grep -q libmpi; then has_mpi=TRUE; fi
 
-ONSET_COMMAND=$command ONSET_HAS_MPI=$has_mpi ONSET_KILLS=$kills ONSET_KILL_SEED=$seed \
-  exec /usr/bin/python3 -B "$root/tests/cli/torture_test.py" --verbose
+export ONSET_COMMAND=$command ONSET_HAS_MPI=$has_mpi ONSET_KILLS=$kills ONSET_KILL_SEED=$seed
+export ONSET_FAULT_LIBRARY=$root/build/release/lib/libonset_faults.so ONSET_FAULT_STRIDE=1
+status=0
+for test in torture_test fault_test; do
+  /usr/bin/python3 -B "$root/tests/cli/$test.py" --verbose || status=1
+done
+exit "$status"
