@@ -1,8 +1,9 @@
 """A full disk and a failing one at every write: exit code 4, a message, nothing half written.
 
-The library that ONSET_FAULT_LIBRARY names (faults.cpp) lets the K-th change of a file go wrong. Each
-command is walked through K = 1, 2, 3, .. until it ends before the K-th change. After every fault
-whatever lies under a final name must be whole, and the next run must end as if nothing had been.
+The library that ONSET_FAULT_LIBRARY names (faults.cpp) lets the K-th change of a file go wrong.
+Each command is walked through K = 1, 2, 3, .. until it ends before the K-th change. After every
+fault whatever lies under a final name must be whole, and the next run must end as if nothing had
+been.
 
 Every ONSET_FAULT_STRIDE-th K is tried (1: all of them, as scripts/torture.sh does).
 """
@@ -107,7 +108,8 @@ class Faults(unittest.TestCase):
             walk = Walk(job, kind)
             # Jobs begin at different calls, so that a stride leaves out others in each.
             walk.go(1 + number % STRIDE)
-            print(f"{kind:<8}{job.name:<10}{walk.refused:>4} refused{walk.unnoticed:>5} of no matter")
+            print(f"{kind:<8}{job.name:<10}{walk.refused:>4} refused{walk.unnoticed:>5} of no "
+                  "matter")
 
     def test_a_full_disk(self):
         self.walk("full")
