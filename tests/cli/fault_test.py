@@ -20,7 +20,7 @@ import disturbed_jobs
 from disturbed_jobs import LONGEST_RUN, SMALL, Lost, require
 
 LIBRARY = os.environ["ONSET_FAULT_LIBRARY"]
-STRIDE = int(os.environ.get("ONSET_FAULT_STRIDE", "11"))
+STRIDE = int(os.environ.get("ONSET_FAULT_STRIDE", "17"))
 
 REASONS = ("No space left on device", "disk is full", "Input/output error", "disk I/O error")
 
