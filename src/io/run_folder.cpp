@@ -58,6 +58,12 @@ void write_artifact(const std::filesystem::path& folder, const Artifact& artifac
   write_file_atomically(path, bytes_of(artifact));
 }
 
+bool is_plain_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() ==
+         std::filesystem::file_type::regular;
+}
+
 /// Removes what an earlier run of the same command left and this one does not write, so that no
 /// file of it is taken for this run's. Other commands' files stay: they may be this one's input.
 void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
@@ -66,6 +72,11 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
   const detail::Json old = detail::Json::parse(read_file(path), nullptr, false);
   if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
   if (old.value("command", "") != record.command) return;
+  // What is drawn of a result is drawn after the manifest, which does not name it.
+  for (const char* drawn : {"figure.gp", "figure.svg", "figure.pdf", "figure.png"}) {
+    std::error_code ignored;
+    if (is_plain_file(folder / drawn)) std::filesystem::remove(folder / drawn, ignored);
+  }
   for (const detail::Json& entry : old["files"]) {
     if (!entry.is_string()) continue;
     const auto file = std::filesystem::path(entry.get<std::string>()).lexically_normal();
@@ -78,11 +89,7 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
     }
     // The manifest may name files outside this folder, by whoever wrote it; those are left alone.
     std::error_code error;
-    if (!detour(folder, file).empty() ||
-        std::filesystem::symlink_status(folder / file, error).type() !=
-            std::filesystem::file_type::regular) {
-      continue;
-    }
+    if (!detour(folder, file).empty() || !is_plain_file(folder / file)) continue;
     std::filesystem::remove(folder / file, error);
     if (file.has_parent_path()) std::filesystem::remove(folder / file.parent_path(), error);
   }
@@ -109,10 +116,19 @@ void prepare_folder(const std::filesystem::path& folder) {
   std::filesystem::remove(probe, error);
 }
 
+void withdraw_manifest(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "manifest.json";
+  std::error_code error;
+  if (is_plain_file(path) && !std::filesystem::remove(path, error)) {
+    throw IoError(path.string(), "cannot be removed: " + error.message());
+  }
+}
+
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine) {
   prepare_folder(folder);
   remove_stale(folder, record);
+  withdraw_manifest(folder);
   write_file_atomically(folder / "result.csv", to_csv(record.result.table));
   for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
   // The manifest is written last, so that a folder which has one is complete.

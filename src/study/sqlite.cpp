@@ -51,6 +51,15 @@ std::string explanation(int code, sqlite3* handle) {
   return out;
 }
 
+/// Of a file that it cannot make SQLite keeps the wrong reason: it then tries to open it for
+/// reading, and says that it is not there.
+std::string cannot_make(std::string_view what) {
+  return fmt::format(
+      "cannot write: {} cannot be made; the disk is full or failing, or the folder cannot be "
+      "written",
+      what);
+}
+
 }  // namespace
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
@@ -125,7 +134,10 @@ Database::Database(std::filesystem::path path, Mode mode, std::stop_token stop)
   const int code =
       sqlite3_open_v2(path_.c_str(), &handle, open_flags(mode) | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
-  if (code != SQLITE_OK) fail(code);
+  if (code != SQLITE_OK) {
+    const bool not_made = mode == Mode::create && (code & 0xff) == SQLITE_CANTOPEN;
+    throw IoError(path_.string(), not_made ? cannot_make("it") : explanation(code, handle));
+  }
   sqlite3_busy_handler(handle, try_again, stop_.get());
 }
 
@@ -136,6 +148,10 @@ void Database::execute(const char* sql) {
 
 void Database::fail(int code) const {
   if ((code & 0xff) == SQLITE_BUSY && stop_->stop_requested()) throw Interrupted();
+  // The store itself is open by now.
+  if ((code & 0xff) == SQLITE_CANTOPEN) {
+    throw IoError(path_.string(), cannot_make("its journal"));
+  }
   throw IoError(path_.string(), explanation(code, handle_.get()));
 }
 

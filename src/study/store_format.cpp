@@ -113,6 +113,11 @@ void make_store(const std::filesystem::path& path) {
     std::filesystem::remove(journal, ignored);
   };
   remove_leftovers();  // what a process left that was killed here
+  // SQLite would undo in the new store what was under way in one that is no more.
+  const std::filesystem::path old_journal = path.string() + "-journal";
+  std::error_code problem;
+  std::filesystem::remove(old_journal, problem);
+  if (problem) throw IoError(old_journal.string(), "cannot be removed: " + problem.message());
   try {
     sqlite::Database database(fresh, sqlite::Database::Mode::create);
     sqlite::Transaction transaction(database);
@@ -125,9 +130,11 @@ void make_store(const std::filesystem::path& path) {
     remove_leftovers();
     throw IoError(path.string(), std::string(error.what()).substr(error.path().size() + 2));
   }
-  std::error_code error;
-  std::filesystem::rename(fresh, path, error);
-  if (error) throw IoError(path.string(), "cannot be made: " + error.message());
+  std::filesystem::rename(fresh, path, problem);
+  if (problem) {
+    remove_leftovers();
+    throw IoError(path.string(), "cannot be made: " + problem.message());
+  }
 }
 
 }  // namespace onset::study

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import resource
+import sqlite3
 import time
 import unittest
 
@@ -36,6 +37,22 @@ class Damaged(StudyCase):
         store = self.path("s.db")
         self.sweep(self.study(SMALL_STUDY), store)
         return store
+
+    def test_the_journal_of_a_removed_store_does_not_get_into_a_new_one(self):
+        study, store = self.study(QUICK_STUDY), self.path("s.db")
+        self.sweep(study, store)
+        journal = pathlib.Path(store + "-journal")
+        connection = sqlite3.connect(store, isolation_level=None)
+        connection.execute("PRAGMA cache_size = 1")  # so that changes go to the disk before their end
+        connection.execute("BEGIN")
+        connection.execute("UPDATE points SET result = hex(zeroblob(100000))")
+        left_by_a_kill = journal.read_bytes()
+        connection.execute("ROLLBACK")
+        connection.close()
+        os.remove(store)
+        journal.write_bytes(left_by_a_kill)
+        done, row = self.sweep(study, store)
+        self.assertEqual((done.returncode, row and row["computed"]), (0, QUICK_POINTS), done.stderr)
 
     def test_a_file_that_is_no_store_is_left_alone(self):
         store = self.path("s.db")

@@ -107,14 +107,19 @@ def field(value):
     return f"{value!r}\n"
 
 
+def checksum_of(row):
+    """Of a point's columns, in the order of COLUMNS."""
+    return hashlib.sha256("".join(map(field, row)).encode()).hexdigest()
+
+
 def edit_points(store, sql, *values):
     """The same for points, with checksums that fit again, as another run might have left them."""
     connection = sqlite3.connect(store)
     with connection:
         connection.execute(sql, values)
         for row in connection.execute(f"SELECT {COLUMNS} FROM points").fetchall():
-            checksum = hashlib.sha256("".join(map(field, row)).encode()).hexdigest()
-            connection.execute("UPDATE points SET checksum = ? WHERE key = ?", (checksum, row[0]))
+            connection.execute("UPDATE points SET checksum = ? WHERE key = ?",
+                               (checksum_of(row), row[0]))
     connection.close()
 
 

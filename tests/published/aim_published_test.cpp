@@ -8,6 +8,11 @@
 namespace onset::aim {
 namespace {
 
+/// Their iteration stops at some 1e-4, and at more towards the ends of the curves.
+constexpr double of_their_softmax = 2e-4;
+/// Their integrals are sampled, which scatters by some 1e-3.
+constexpr double of_their_hardmax = 3e-3;
+
 struct PublishedPoint {
   double rho;
   double alpha;
@@ -27,7 +32,7 @@ TEST(AimPublished, SoftmaxCurvesAgree) {
         PublishedPoint{0.5, 0.1411789411764706, 0.16697687710104958},
         PublishedPoint{2.0, 0.06275258823529412, 0.7243346484565674},
         PublishedPoint{2.0, 0.18823776470588238, 0.18027226049436607}}) {
-    EXPECT_NEAR(mmse_of({}, point), point.mmse, 2e-4) << point.alpha;
+    EXPECT_NEAR(mmse_of({}, point), point.mmse, of_their_softmax) << point.alpha;
   }
 }
 
@@ -42,7 +47,7 @@ TEST(AimPublished, HardmaxCurvesAreReproducedWithTheirOutputFunctionAndAreNotThe
   for (const PublishedPoint& point :
        {PublishedPoint{0.5, 0.04825709531723901, 0.9342128419059325},
         PublishedPoint{0.5, 0.34168858483163805, 0.5928915347076302}}) {
-    EXPECT_NEAR(mmse_of(theirs, point), point.mmse, 3e-3) << point.alpha;
+    EXPECT_NEAR(mmse_of(theirs, point), point.mmse, of_their_hardmax) << point.alpha;
     EXPECT_LT(mmse_of(exact, point), point.mmse - 0.02) << point.alpha;
   }
 }

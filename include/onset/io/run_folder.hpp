@@ -20,6 +20,10 @@ struct Machine {
 /// does not end without a place for its results. Throws IoError naming the path.
 void prepare_folder(const std::filesystem::path& folder);
 
+/// Removes manifest.json, before the files that it describes change: whenever a run ends, or is
+/// killed, a folder with a manifest is a finished one. Throws IoError naming the path.
+void withdraw_manifest(const std::filesystem::path& folder);
+
 /// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
 /// version, machine, status), and removes files that an earlier run of the same command left.
 /// Each file appears whole or not at all, and no link in the folder is followed. Throws IoError

@@ -80,6 +80,7 @@ std::string store_name(const FigureSpec& spec) {
 FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
                          const DrawOptions& options) {
   io::prepare_folder(options.folder);
+  io::withdraw_manifest(options.folder);
   FigureFiles files;
   write_data(data, options.folder, files);
   // An interrupted figure is not drawn, since half a figure looks like a whole one.

@@ -172,6 +172,22 @@ TEST_F(RunFolder, NoLinkInTheFolderIsFollowedToWriteOrToRemove) {
   fs::remove_all(outside);
 }
 
+TEST_F(RunFolder, ARunThatFailsHalfWayLeavesNoManifestOfAnEarlierOne) {
+  write_run_folder(folder_, sample(), {"AVX2", 4});
+  std::ofstream(folder_ / "truth") << "in the way";
+  RunRecord record = sample();
+  record.result.artifacts = {{"truth/w.npy", Array{{1}, std::vector<double>{1}}}};
+  EXPECT_THROW(write_run_folder(folder_, record, {"AVX2", 4}), IoError);
+  EXPECT_FALSE(fs::exists(folder_ / "manifest.json"));
+}
+
+TEST_F(RunFolder, WhatWasDrawnOfAnEarlierRunGoes) {
+  write_run_folder(folder_, sample(), {"AVX2", 4});
+  std::ofstream(folder_ / "figure.svg") << "<svg/>";
+  write_run_folder(folder_, sample(), {"AVX2", 4});
+  EXPECT_FALSE(fs::exists(folder_ / "figure.svg"));
+}
+
 TEST_F(RunFolder, AFileInThePlaceOfTheFolderIsNamed) {
   std::ofstream(folder_) << "a file";
   try {

@@ -7,6 +7,7 @@
 #include "mha/model/canonical.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
+#include "support/tolerances.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
@@ -49,7 +50,8 @@ TEST(MhaLayer, OutputsAreTheSumOverHeadsOfAttendedTokensTimesProjections) {
       for (int o = 0; o < 5; ++o) {
         const std::size_t at = n * 20 + static_cast<std::size_t>(a * 5 + o);
         EXPECT_NEAR(drawn.examples.y[at],
-                    output_entry(drawn.truth, &drawn.examples.x[n * 20], 4, a, o), 1e-13);
+                    output_entry(drawn.truth, &drawn.examples.x[n * 20], 4, a, o),
+                    tolerance::hundreds_of_roundings);
       }
     }
   }
@@ -71,7 +73,8 @@ TEST(MhaLayer, IsOddInItsInputAndFollowsPermutationsOfTokens) {
   const std::vector<double> y = forward(drawn.truth, turned, 3, {});
   for (std::size_t n = 0; n < 30; ++n) {
     for (std::size_t e = 0; e < 18; ++e) {
-      EXPECT_NEAR(y[n * 18 + e], -drawn.examples.y[n * 18 + (e + 6) % 18], 1e-13);
+      EXPECT_NEAR(y[n * 18 + e], -drawn.examples.y[n * 18 + (e + 6) % 18],
+                  tolerance::hundreds_of_roundings);
     }
   }
 }
@@ -150,7 +153,8 @@ TEST(MhaInstance, DegenerateLayersAreWhatTheySay) {
   EXPECT_LT(testing::sum_of_w(draw_layer(law, 6)).norm(), 1e-14);
   law.degeneracy = Degeneracy::proportional;
   const Layer layer = draw_layer(law, 6);
-  for (std::size_t c = 0; c < 36; ++c) EXPECT_NEAR(layer.w_of(1)[c], 0.7 * layer.w_of(0)[c], 1e-15);
+  for (std::size_t c = 0; c < 36; ++c)
+    EXPECT_NEAR(layer.w_of(1)[c], 0.7 * layer.w_of(0)[c], tolerance::few_roundings);
   law.heads = 4;
   law.degeneracy = Degeneracy::parity;
   EXPECT_LT(testing::sum_of_w(draw_layer(law, 6)).norm(), 1e-14);
@@ -183,7 +187,8 @@ TEST(MhaCanonical, MergesEqualHeadsDropsEmptyOnesAndKeepsTheFunction) {
   const Layer found = canonical(redundant, 1e-9);
   ASSERT_EQ(found.heads, 2);
   const std::vector<double> y = forward(found, drawn.examples.x, 3, {});
-  for (std::size_t e = 0; e < y.size(); ++e) EXPECT_NEAR(y[e], drawn.examples.y[e], 1e-13);
+  for (std::size_t e = 0; e < y.size(); ++e)
+    EXPECT_NEAR(y[e], drawn.examples.y[e], tolerance::hundreds_of_roundings);
   double last = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 2; ++i) {
     double size = 0.0;
@@ -203,7 +208,7 @@ TEST(MhaCanonical, ErrorsDoNotDependOnTheOrderOfHeads) {
   EXPECT_EQ(same->theta, 0.0);
   EXPECT_EQ(same->w, 0.0);
   for (double& v : found.w) v *= 1.5;
-  EXPECT_NEAR(parameter_errors(found, truth)->w, 0.5, 1e-14);
+  EXPECT_NEAR(parameter_errors(found, truth)->w, 0.5, tolerance::dozens_of_roundings);
   EXPECT_FALSE(parameter_errors(make_layer(2, 4), truth));
 }
 

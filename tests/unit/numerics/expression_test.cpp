@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/tolerances.hpp"
+
 namespace onset::numerics {
 namespace {
 
@@ -46,8 +48,10 @@ TEST(Expression, ANumberMayStandBeforeANameWithoutAStar) {
 
 TEST(Expression, KnowsHermitePolynomialsOfBothNormalisations) {
   const double x = 1.3;
-  EXPECT_NEAR(at("He4(z1)", x, 0), std::pow(x, 4) - 6 * x * x + 3, 1e-13);
-  EXPECT_NEAR(at("h3(z1)", x, 0), (x * x * x - 3 * x) / std::sqrt(6.0), 1e-13);
+  EXPECT_NEAR(at("He4(z1)", x, 0), std::pow(x, 4) - 6 * x * x + 3,
+              tolerance::hundreds_of_roundings);
+  EXPECT_NEAR(at("h3(z1)", x, 0), (x * x * x - 3 * x) / std::sqrt(6.0),
+              tolerance::hundreds_of_roundings);
   EXPECT_DOUBLE_EQ(at("He0(z1)", x, 0), 1.0);
   EXPECT_DOUBLE_EQ(at("He_1(z1)", x, 0), x);
 }
@@ -142,7 +146,7 @@ TEST(Expression, OpensSumsThroughConstantFactors) {
     term.part.values(1, z, &value);
     total += term.factor * value;
   }
-  EXPECT_NEAR(total, at("-(2*(z1 - He2(z2))/4) + 3", z[0], z[1]), 1e-15);
+  EXPECT_NEAR(total, at("-(2*(z1 - He2(z2))/4) + 3", z[0], z[1]), tolerance::few_roundings);
 }
 
 TEST(Expression, KnowsThePolynomialsAmongThem) {

@@ -8,9 +8,13 @@
 #include "numerics/chebyshev.hpp"
 #include "numerics/ode.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::numerics {
 namespace {
+
+/// The tolerance that solve_ode has unless told otherwise, over the length of the path.
+constexpr double of_the_ode = 1e-6;
 
 TEST(HermitePolynomials, AreOrthonormalUnderTheNormalWeight) {
   const Rule rule = gauss_hermite(20);
@@ -22,7 +26,7 @@ TEST(HermitePolynomials, AreOrthonormalUnderTheNormalWeight) {
         hermite_polynomials(rule.nodes[i], h);
         sum += rule.weights[i] * h[j] * h[k];
       }
-      EXPECT_NEAR(sum, j == k ? 1.0 : 0.0, 1e-12);
+      EXPECT_NEAR(sum, j == k ? 1.0 : 0.0, tolerance::thousands_of_roundings);
     }
   }
 }
@@ -41,14 +45,42 @@ BatchFunction product_of_polynomials() {
 TEST(HermiteSeries, FindsTheCoefficientsOfAPolynomial) {
   for (const Rule& rule : {gauss_hermite(10), normal_trapezoid(0.2, 10.0)}) {
     const auto f = hermite_series(product_of_polynomials(), rule, 5);
-    EXPECT_NEAR(f.square, 5.0, 1e-11);
-    EXPECT_NEAR(f.series.weight(4), 1.0, 1e-11);
-    EXPECT_NEAR(f.series.weight(2), 4.0, 1e-11);
-    EXPECT_NEAR(f.series.weight(3), 0.0, 1e-20);
-    EXPECT_NEAR(f.rest(), 0.0, 1e-10);
+    EXPECT_NEAR(f.square, 5.0, tolerance::many_roundings);
+    EXPECT_NEAR(f.series.weight(4), 1.0, tolerance::many_roundings);
+    EXPECT_NEAR(f.series.weight(2), 4.0, tolerance::many_roundings);
+    EXPECT_NEAR(f.series.weight(3), 0.0, tolerance::squared_roundings);
+    EXPECT_NEAR(f.rest(), 0.0, tolerance::magnified_roundings);
     const std::array<std::size_t, 2> k{3, 1};
-    EXPECT_NEAR(f.series.at(0, f.series.place(k)), 1.0, 1e-12);
+    EXPECT_NEAR(f.series.at(0, f.series.place(k)), 1.0, tolerance::thousands_of_roundings);
   }
+}
+
+/// 3 + h_3(x) h_1(y) - 2 h_2(x): weights 9 at degree 0, 4 at 2 and 1 at 4.
+HermiteProjection with_a_mean(std::size_t degree) {
+  BatchFunction f = product_of_polynomials();
+  f.evaluate = [plain = f.evaluate](std::size_t count, const double* x, double* out) {
+    plain(count, x, out);
+    for (std::size_t i = 0; i < count; ++i) out[i] += 3.0;
+  };
+  return hermite_series(f, gauss_hermite(10), degree);
+}
+
+TEST(HermiteSeries, WeightsAddUpToTheSquareAndTheRestIsWhatIsBeyondItsDegree) {
+  const auto f = with_a_mean(5);
+  double total = 0.0;
+  for (std::size_t s = 0; s <= 5; ++s) total += f.series.weight(s);
+  // Rounding of some hundreds of terms of order ten.
+  constexpr double rounding = 1e-11;
+  EXPECT_NEAR(total, f.square, rounding);
+  EXPECT_NEAR(f.square, 14.0, rounding);
+  EXPECT_NEAR(with_a_mean(3).rest(), 1.0, rounding);
+  EXPECT_NEAR(with_a_mean(1).rest(), 5.0, rounding);
+}
+
+TEST(HermiteSeries, RefusesADegreeWhoseCoefficientsNoMemoryHolds) {
+  constexpr std::size_t degree = 20'000;  // squared, more than the 2e8 numbers that are allowed
+  EXPECT_THROW((void)hermite_series(product_of_polynomials(), gauss_hermite(3), degree),
+               InvalidArgument);
 }
 
 TEST(HermiteSeries, DerivativeIsTheSeriesOfTheDerivative) {
@@ -56,8 +88,8 @@ TEST(HermiteSeries, DerivativeIsTheSeriesOfTheDerivative) {
   const std::array<double, 2> direction{1.0, -1.0};
   const auto slope = f.series.derivative(direction);
   // d/dx - d/dy of h_3(x) h_1(y) - 2 h_2(x) = sqrt(3) h_2(x) h_1(y) - h_3(x) - 2 sqrt(2) h_1(x).
-  EXPECT_NEAR(slope.weight(3), 3.0 + 1.0, 1e-11);
-  EXPECT_NEAR(slope.weight(1), 8.0, 1e-11);
+  EXPECT_NEAR(slope.weight(3), 3.0 + 1.0, tolerance::many_roundings);
+  EXPECT_NEAR(slope.weight(1), 8.0, tolerance::many_roundings);
 }
 
 TEST(HermiteSeries, AShiftIsTaylorsFormula) {
@@ -73,7 +105,7 @@ TEST(HermiteSeries, AShiftIsTaylorsFormula) {
     const std::array<double, 2> direction{1.0, -1.0};
     term = term.derivative(direction);
   }
-  EXPECT_NEAR(moved.series.at(0, 0), mean, 1e-12);
+  EXPECT_NEAR(moved.series.at(0, 0), mean, tolerance::thousands_of_roundings);
 }
 
 TEST(NormalTrapezoid, HasNoNodeAtZeroAndWeightsThatSumToOne) {
@@ -83,7 +115,7 @@ TEST(NormalTrapezoid, HasNoNodeAtZeroAndWeightsThatSumToOne) {
     EXPECT_NE(rule.nodes[i], 0.0);
     sum += rule.weights[i];
   }
-  EXPECT_NEAR(sum, 1.0, 1e-14);
+  EXPECT_NEAR(sum, 1.0, tolerance::dozens_of_roundings);
   EXPECT_THROW((void)normal_trapezoid(0.0, 8.0), InvalidArgument);
 }
 
@@ -101,9 +133,9 @@ TEST(Chebyshev, InterpolatesASmoothFunctionAndItsDerivatives) {
     slope += a[j] * basis.slope[j];
     curvature += a[j] * basis.curvature[j];
   }
-  EXPECT_NEAR(value, std::exp(0.37), 1e-13);
-  EXPECT_NEAR(slope, std::exp(0.37), 1e-12);
-  EXPECT_NEAR(curvature, std::exp(0.37), 1e-10);
+  EXPECT_NEAR(value, std::exp(0.37), tolerance::hundreds_of_roundings);
+  EXPECT_NEAR(slope, std::exp(0.37), tolerance::thousands_of_roundings);
+  EXPECT_NEAR(curvature, std::exp(0.37), tolerance::magnified_roundings);
 }
 
 TEST(SolveOde, FollowsTheLogisticCurveAndFindsItsEvent) {
@@ -115,9 +147,9 @@ TEST(SolveOde, FollowsTheLogisticCurveAndFindsItsEvent) {
   ASSERT_EQ(solution.states.size(), 3u);
   for (const auto& [index, t] : {std::pair{0, 5.0}, {1, 13.0}, {2, 30.0}}) {
     const double exact = 1.0 / (1.0 + (1.0 / start - 1.0) * std::exp(-t));
-    EXPECT_NEAR(solution.states[static_cast<std::size_t>(index)][0] / exact, 1.0, 1e-6);
+    EXPECT_NEAR(solution.states[static_cast<std::size_t>(index)][0] / exact, 1.0, of_the_ode);
   }
-  EXPECT_NEAR(solution.event_time.value(), std::log(1.0 / start - 1.0), 1e-6);
+  EXPECT_NEAR(solution.event_time.value(), std::log(1.0 / start - 1.0), of_the_ode);
 }
 
 TEST(SolveOde, SaysWhenItRunsAway) {

@@ -9,6 +9,7 @@
 
 #include "onset/core/error.hpp"
 #include "support/complaint.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::numerics {
 namespace {
@@ -78,7 +79,7 @@ TEST(Interpolant, ACopyOutlivesTheOriginal) {
   auto original = std::make_unique<Interpolant>(sampled([](double x) { return x; }, 0.0, 1.0, 5));
   const Interpolant copy = *original;
   original.reset();
-  EXPECT_NEAR(copy(0.3), 0.3, 1e-15);
+  EXPECT_NEAR(copy(0.3), 0.3, tolerance::few_roundings);
 }
 
 TEST(Interpolant, RefusesBadNodes) {

@@ -7,6 +7,9 @@
 namespace onset::numerics {
 namespace {
 
+/// The tolerance to which the linear program satisfies its constraints.
+constexpr double of_the_simplex = 1e-9;
+
 /// min -3x - 5y with x <= 4, 2y <= 12, 3x + 2y <= 18: the optimum is (2, 6).
 LinearProgram textbook() {
   return {{-3, -5},
@@ -21,13 +24,13 @@ TEST(LinearProgram, FindsTheOptimumAndItsProofByBothMethods) {
   for (const Simplex method : {Simplex::primal, Simplex::dual}) {
     const LinearSolution solution = solve(textbook(), method, {});
     ASSERT_TRUE(solution.optimal);
-    EXPECT_NEAR(solution.objective, -36.0, 1e-9);
-    EXPECT_NEAR(solution.x[0], 2.0, 1e-9);
-    EXPECT_NEAR(solution.x[1], 6.0, 1e-9);
+    EXPECT_NEAR(solution.objective, -36.0, of_the_simplex);
+    EXPECT_NEAR(solution.x[0], 2.0, of_the_simplex);
+    EXPECT_NEAR(solution.x[1], 6.0, of_the_simplex);
     const std::vector<double>& m = solution.multipliers;
-    EXPECT_NEAR(4 * m[0] + 12 * m[1] + 18 * m[2], -36.0, 1e-9);
-    EXPECT_NEAR(m[0] + 3 * m[2], -3.0, 1e-9);
-    EXPECT_NEAR(2 * m[1] + 2 * m[2], -5.0, 1e-9);
+    EXPECT_NEAR(4 * m[0] + 12 * m[1] + 18 * m[2], -36.0, of_the_simplex);
+    EXPECT_NEAR(m[0] + 3 * m[2], -3.0, of_the_simplex);
+    EXPECT_NEAR(2 * m[1] + 2 * m[2], -5.0, of_the_simplex);
   }
 }
 

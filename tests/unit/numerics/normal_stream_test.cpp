@@ -18,6 +18,9 @@
 namespace onset::numerics {
 namespace {
 
+/// Floats have 24 bits, 6e-8 of numbers below 8.
+constexpr double single_precision = 1e-6;
+
 /// xoshiro256+ as its authors define it.
 struct Plain {
   std::array<std::uint64_t, 4> s;
@@ -99,7 +102,7 @@ void expect_floats_of_words() {
       const unsigned half = 32 * (i % 2);
       const Pair expected = plain_pair(static_cast<std::uint32_t>(words[word] >> half),
                                        static_cast<std::uint32_t>(words[word + 8] >> half));
-      EXPECT_NEAR(x[i], i % 32 < 16 ? expected.first : expected.second, 1e-6);
+      EXPECT_NEAR(x[i], i % 32 < 16 ? expected.first : expected.second, single_precision);
     }
   }
 }

@@ -9,9 +9,26 @@
 
 #include "onset/core/error.hpp"
 #include "support/complaint.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::numerics {
 namespace {
+
+/// The tolerance of the call, 1e-2 of a root of order one, and a fifth for its size.
+constexpr double rough_root = 1.2e-2;
+/// The ratio is 100 up to the next order in the scatter, of relative size 0.1, on both sides.
+constexpr double a_fifth = 20.0;
+/// Rows are carried along a straight line; what is left is half the curvature times a squared
+/// scatter of 0.01.
+constexpr double second_order_in_the_scatter = 5e-5;
+/// A slope between two points near the root is off by half the curvature times their distance.
+constexpr double slope_between_two_ends = 1e-3;
+/// The slope at the root times the tolerance of the call, 1e-9, and room for the last step.
+constexpr double residual_of_the_tolerance = 1e-8;
+/// The same slope where the points are ten times as far apart.
+constexpr double slope_of_a_rough_root = 1e-2;
+/// The tolerance of the call.
+constexpr double tolerance_of_the_root = 1e-8;
 
 using testing::wrong_field;
 
@@ -46,7 +63,7 @@ TEST(BracketedRoot, AMultipleRootTakesMoreEvaluationsAndSaysSoWhenTheyRunOut) {
     options.max_evaluations = 200;
     const Root root = bracketed_root(f, 0.0, 1.7, options);
     EXPECT_TRUE(root.status.converged()) << power;
-    EXPECT_NEAR(root.x, 1.0, 1e-12) << power;
+    EXPECT_NEAR(root.x, 1.0, tolerance::thousands_of_roundings) << power;
   }
 }
 
@@ -98,7 +115,7 @@ TEST(BracketedRoot, ALargerToleranceTakesFewerEvaluations) {
   const Root a = bracketed_root(f, 0.0, 4.0, rough);
   const Root b = bracketed_root(f, 0.0, 4.0);
   EXPECT_LT(a.status.iterations, b.status.iterations);
-  EXPECT_NEAR(a.x, std::log(3.0), 1.2e-2);
+  EXPECT_NEAR(a.x, std::log(3.0), rough_root);
 }
 
 TEST(BracketedRoot, NamesTheOptionThatIsWrong) {
@@ -161,7 +178,7 @@ TEST(ReplicatedRoot, EveryReplicateFindsItsOwnRootToSecondOrderInTheScatter) {
     const double small = worst_error(0.01, sign, 1e-9);
     EXPECT_LT(large, 1.6e-3);
     EXPECT_LT(small, 1.6e-5);
-    EXPECT_NEAR(large / small, 100.0, 20.0);
+    EXPECT_NEAR(large / small, 100.0, a_fifth);
   }
 }
 
@@ -178,18 +195,18 @@ TEST(ReplicatedRoot, CarriesTheOtherRowsToEveryReplicatesRoot) {
   const ReplicatedRoot root = replicated_root(std::ref(f), 0.0, 2.0, options);
   ASSERT_EQ(root.rows.size(), 2u);
   for (std::size_t r = 0; r < f.noise.size(); ++r) {
-    EXPECT_NEAR(root.rows[0][r], root.x[r] * root.x[r] + f.noise[r], 5e-5);
-    EXPECT_NEAR(root.rows[1][r], 7.0, 1e-12);
+    EXPECT_NEAR(root.rows[0][r], root.x[r] * root.x[r] + f.noise[r], second_order_in_the_scatter);
+    EXPECT_NEAR(root.rows[1][r], 7.0, tolerance::thousands_of_roundings);
   }
-  EXPECT_NEAR(root.slope, 2.0, 1e-3);
-  EXPECT_NEAR(root.status.residual, 0.0, 1e-8);
+  EXPECT_NEAR(root.slope, 2.0, slope_between_two_ends);
+  EXPECT_NEAR(root.status.residual, 0.0, residual_of_the_tolerance);
 }
 
 TEST(ReplicatedRoot, TheSlopeHasTheSignOfTheResidual) {
   NoisyExponential f{noise_of_size(0.01), -1.0};
   RootOptions options;
   options.tolerance = 1e-6;
-  EXPECT_NEAR(replicated_root(std::ref(f), 0.0, 2.0, options).slope, -2.0, 1e-2);
+  EXPECT_NEAR(replicated_root(std::ref(f), 0.0, 2.0, options).slope, -2.0, slope_of_a_rough_root);
 }
 
 TEST(ReplicatedRoot, IsExactForStraightLines) {
@@ -205,8 +222,9 @@ TEST(ReplicatedRoot, IsExactForStraightLines) {
   const ReplicatedRoot root = replicated_root(f, -1.0, 2.0, {1e-6, 20});
   for (int r = 0; r < 8; ++r) {
     const double exact = 0.1 * r / (1.0 + 0.05 * r);
-    EXPECT_NEAR(root.x[static_cast<std::size_t>(r)], exact, 1e-12);
-    EXPECT_NEAR(root.rows[0][static_cast<std::size_t>(r)], 3.0 * exact + r, 1e-11);
+    EXPECT_NEAR(root.x[static_cast<std::size_t>(r)], exact, tolerance::thousands_of_roundings);
+    EXPECT_NEAR(root.rows[0][static_cast<std::size_t>(r)], 3.0 * exact + r,
+                tolerance::many_roundings);
   }
 }
 
@@ -216,8 +234,18 @@ TEST(ReplicatedRoot, ConvergesWhereOneEndIsFarSteeperThanTheRoot) {
   };
   const ReplicatedRoot root = replicated_root(f, -20.0, 20.0, {1e-8, 100});
   EXPECT_TRUE(root.status.converged());
-  EXPECT_NEAR(root.x[0], 0.0, 1e-8);
-  EXPECT_NEAR(root.x[1], 1e-6, 1e-8);
+  EXPECT_NEAR(root.x[0], 0.0, tolerance_of_the_root);
+  EXPECT_NEAR(root.x[1], 1e-6, tolerance_of_the_root);
+}
+
+TEST(ReplicatedRoot, TheToleranceOfALargeRootIsRelative) {
+  const auto iterations = [](double unit) {
+    const auto f = [unit](double x) {
+      return std::vector<Replicates>{{std::pow(x / unit, 3) - 1.0, std::pow(x / unit, 3) - 1.1}};
+    };
+    return replicated_root(f, 0.5 * unit, 2.0 * unit, {1e-3, 50}).status.iterations;
+  };
+  EXPECT_EQ(iterations(1e6), iterations(1.0));
 }
 
 TEST(ReplicatedRoot, SaysWhenTheEvaluationsWereUsedUp) {
@@ -248,7 +276,7 @@ TEST(ReplicatedRoot, AReplicateWhoseSlopeIsLostInNoiseStaysNearTheOthers) {
   };
   const ReplicatedRoot root = replicated_root(f, 0.0, 2.2, RootOptions{1e-3, 20});
   ASSERT_EQ(root.x.size(), 4u);
-  EXPECT_NEAR(root.x[1], 1.1, 1e-12);
+  EXPECT_NEAR(root.x[1], 1.1, tolerance::thousands_of_roundings);
   // 0.05 from 0, and the mean slope is 3/4, of which half is the least that is trusted.
   EXPECT_LE(std::abs(root.x[3] - root.x[0]), 0.2);
 }

@@ -7,6 +7,7 @@
 
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::numerics {
 namespace {
@@ -16,9 +17,11 @@ TEST(SingularValues, OfADiagonalAreItsEntriesInDecreasingOrder) {
   std::vector<double> vectors;
   const std::vector<double> values = singular_values({matrix.data(), 3, 3}, vectors);
   const std::vector<double> expected{5, 2, 1};
-  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(values[k], expected[k], 1e-14);
-  EXPECT_NEAR(std::abs(vectors[2]), 1.0, 1e-14);  // 5 belongs to the last column
-  EXPECT_NEAR(std::abs(vectors[4]), 1.0, 1e-14);
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_NEAR(values[k], expected[k], tolerance::dozens_of_roundings);
+  EXPECT_NEAR(std::abs(vectors[2]), 1.0,
+              tolerance::dozens_of_roundings);  // 5 belongs to the last column
+  EXPECT_NEAR(std::abs(vectors[4]), 1.0, tolerance::dozens_of_roundings);
 }
 
 TEST(SingularValues, VectorsAreOrthonormalAndStretchedByTheirValues) {
@@ -30,7 +33,7 @@ TEST(SingularValues, VectorsAreOrthonormalAndStretchedByTheirValues) {
     const std::vector<double> alone = singular_values({matrix.data(), rows, columns});
     ASSERT_EQ(values.size(), std::min(rows, columns));
     for (std::size_t k = 0; k < values.size(); ++k) {
-      EXPECT_NEAR(values[k], alone[k], 1e-13);
+      EXPECT_NEAR(values[k], alone[k], tolerance::hundreds_of_roundings);
       double length = 0.0;
       double along = 0.0;
       double stretched = 0.0;
@@ -45,9 +48,9 @@ TEST(SingularValues, VectorsAreOrthonormalAndStretchedByTheirValues) {
         }
         stretched += sum * sum;
       }
-      EXPECT_NEAR(length, 1.0, 1e-13);
-      EXPECT_NEAR(along, k == 0 ? 1.0 : 0.0, 1e-13);
-      EXPECT_NEAR(std::sqrt(stretched), values[k], 1e-13);
+      EXPECT_NEAR(length, 1.0, tolerance::hundreds_of_roundings);
+      EXPECT_NEAR(along, k == 0 ? 1.0 : 0.0, tolerance::hundreds_of_roundings);
+      EXPECT_NEAR(std::sqrt(stretched), values[k], tolerance::hundreds_of_roundings);
     }
   }
 }

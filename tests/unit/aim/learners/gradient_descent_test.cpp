@@ -8,6 +8,7 @@
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -41,7 +42,7 @@ TEST(AimDescent, TheTeacherHasNoLoss) {
   const Problem p = draw(model, 12, 0.5);
   std::vector<double> gradient;
   EXPECT_NEAR(label_loss(model, p.data, p.teacher.weights, p.teacher.width, gradient, {}), 0.0,
-              1e-20);
+              tolerance::squared_roundings);
 }
 
 TEST(AimDescent, SaysWhichStudentsDidNotArrive) {
@@ -85,7 +86,8 @@ TEST(AimDescent, AveragesAreBetterAndTheirLimitIsBetterStill) {
   const double single = numerics::mean(e.single);
   EXPECT_LT(e.averaged, single);
   EXPECT_LT(e.extrapolated, e.averaged);
-  EXPECT_NEAR(e.averaged, e.extrapolated + (single - e.extrapolated) / 4.0, 1e-12);
+  EXPECT_NEAR(e.averaged, e.extrapolated + (single - e.extrapolated) / 4.0,
+              tolerance::thousands_of_roundings);
   Context three;
   three.threads = 3;
   EXPECT_EQ(gradient_descent(model, p.data, p.teacher, options, three).single, e.single);

@@ -5,15 +5,27 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "aim/limits/spectrum.hpp"
 #include "aim/limits/thresholds.hpp"
 #include "aim/model/channels/hardmax/information.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::aim {
 namespace {
+
+/// A width of 1e-5 is off the limit by the order of its root, 3e-3.
+constexpr double of_a_narrow_matrix = 0.01;
+/// The next order of the tail is smaller by 1/alpha = 1e-4; ten of these.
+constexpr double next_order_of_the_tail = 1e-3;
+/// An error bar is a derivative times a relative error below half a percent; what that leaves out
+/// is of the same size, times a few.
+constexpr double second_order_in_the_error = 0.02;
+/// The threshold is a root to 1e-12, and the curve magnifies that less than a thousandfold.
+constexpr double of_a_root = 1e-9;
 
 AttentionIndexed model_of(const char* channel, int tokens, double rho) {
   AttentionIndexed model;
@@ -39,8 +51,9 @@ TEST(AimCurve, PointsSolveBothEquationsOfStateEvolution) {
         const CurvePoint p = solve(model, alpha);
         EXPECT_TRUE(p.status.converged());
         EXPECT_NEAR(p.conjugate.value * p.mmse.value, alpha * c, 1e-11 * alpha * c + 1e-15);
-        EXPECT_NEAR(NoisySpectrum(rho, 1.0 / p.conjugate.value).mmse().value, p.mmse.value, 1e-12);
-        EXPECT_NEAR(p.overlap.value + p.mmse.value, 1.0 + rho, 1e-12);
+        EXPECT_NEAR(NoisySpectrum(rho, 1.0 / p.conjugate.value).mmse().value, p.mmse.value,
+                    tolerance::thousands_of_roundings);
+        EXPECT_NEAR(p.overlap.value + p.mmse.value, 1.0 + rho, tolerance::thousands_of_roundings);
         EXPECT_LT(p.mmse.error, 1e-10);
       }
     }
@@ -91,7 +104,8 @@ TEST(AimCurve, SmallWidthsHaveTheirClosedForm) {
     const auto model = model_of("softmax", tokens, 0.0);
     for (const double a : {0.5, 1.0, 1.2, 1.7, 1.999, 2.0, 3.0}) {
       const double exact = a <= 1.0 ? 1.0 : a >= 2.0 ? 0.0 : a * (2.0 - a);
-      EXPECT_NEAR(solve(model, a / (tokens * tokens + tokens - 2.0)).mmse.value, exact, 1e-12);
+      EXPECT_NEAR(solve(model, a / (tokens * tokens + tokens - 2.0)).mmse.value, exact,
+                  tolerance::thousands_of_roundings);
     }
   }
 }
@@ -100,15 +114,15 @@ TEST(AimCurve, NarrowMatricesApproachTheLimitOfSmallWidths) {
   for (const char* channel : {"softmax", "hardmax"}) {
     const double limit = solve(model_of(channel, 2, 0.0), 0.45).mmse.value;
     const double narrow = solve(model_of(channel, 2, 1e-5), 0.45e-5).mmse.value;
-    EXPECT_NEAR(narrow, limit, 0.01);
+    EXPECT_NEAR(narrow, limit, of_a_narrow_matrix);
   }
 }
 
 TEST(AimCurve, HardmaxHasTheCheckedValueAndItsTail) {
   const auto model = model_of("hardmax", 2, 0.5);
-  EXPECT_NEAR(solve(model, 0.5361).mmse.value, 0.1950, 5e-5);
+  EXPECT_NEAR(solve(model, 0.5361).mmse.value, 0.1950, tolerance::half_of_fourth_digit);
   const double tail = std::pow(0.75 * std::sqrt(1.5) / (2.0 * hardmax_tie_constant(2) * 1e4), 2);
-  EXPECT_NEAR(solve(model, 1e4).mmse.value / tail, 1.0, 1e-3);
+  EXPECT_NEAR(solve(model, 1e4).mmse.value / tail, 1.0, next_order_of_the_tail);
 }
 
 TEST(AimCurve, ThreeTokensOfHardmaxHaveErrorsBelowHalfAPercent) {
@@ -129,7 +143,7 @@ TEST(AimCurve, ErrorsOfASampledTableMoveErrorAndPrecisionTogether) {
     const double high = NoisySpectrum(0.5, delta * (1.0 + relative)).mmse().value;
     const double low = NoisySpectrum(0.5, delta * (1.0 - relative)).mmse().value;
     EXPECT_GT(p.mmse.error, 0.0);
-    EXPECT_NEAR(0.5 * (high - low) / p.mmse.error, 1.0, 0.02) << alpha;
+    EXPECT_NEAR(0.5 * (high - low) / p.mmse.error, 1.0, second_order_in_the_error) << alpha;
   }
 }
 
@@ -200,8 +214,8 @@ TEST(AimCurve, SumsOfWignerLayersSolveTheMatrixEquations) {
     v = {(1.0 + kappa) / det, -kappa / det, (1.0 + kappa) / det};
   }
   const CurvePoint p = solve(model, alpha);
-  EXPECT_NEAR(p.mmse.value, v[0], 1e-12);
-  EXPECT_NEAR(p.conjugate.value, kappa, 1e-12);
+  EXPECT_NEAR(p.mmse.value, v[0], tolerance::thousands_of_roundings);
+  EXPECT_NEAR(p.conjugate.value, kappa, tolerance::thousands_of_roundings);
 }
 
 TEST(AimCurve, LayersThatDoNotCloseAreRefused) {
@@ -252,12 +266,14 @@ TEST(AimThresholds, CountEquationsAndUnknowns) {
   EXPECT_FALSE(half.weak);
   // The boundary of the spectrum is on the curve, where it says.
   const CurvePoint p = solve(model_of("softmax", 2, 0.5), half.two_bands->value);
-  EXPECT_NEAR(1.0 / p.conjugate.value, two_band_delta(0.5), 1e-9);
+  EXPECT_NEAR(1.0 / p.conjugate.value, two_band_delta(0.5), of_a_root);
   const BayesThresholds narrow = bayes_thresholds(model_of("linear", 3, 0.0), 1, {});
   EXPECT_DOUBLE_EQ(narrow.weak->value, 1.0 / 12.0);
   EXPECT_DOUBLE_EQ(narrow.perfect->value, 2.0 / 12.0);
   const BayesThresholds hard = bayes_thresholds(model_of("hardmax", 2, 0.0), 1, {});
-  EXPECT_NEAR(hard.weak->value, 0.4034106290, 1e-9);
+  const double plus = 0.25 + std::asin(1.0 / 3.0) / (2.0 * std::numbers::pi);
+  const double information = (2.0 / plus + 1.0 / (0.5 - plus)) / (3.0 * std::numbers::pi);
+  EXPECT_NEAR(hard.weak->value, 1.0 / (2.0 * information), of_a_root);
   EXPECT_FALSE(hard.perfect);
   EXPECT_FALSE(bayes_thresholds(model_of("softmax", 2, 2.0), 1, {}).two_bands);
 }

@@ -12,9 +12,29 @@
 #include "numerics/random.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::aim {
 namespace {
+
+/// Rounding of a thousand nodes or so, near edges where the density is the root of a difference.
+constexpr double mass_of_the_rule = 2e-12;
+/// Twice the difference of two rules that are both as good as rounding, or of one half as fine.
+constexpr double error_of_the_rule = 1e-8;
+/// The iteration runs 1e-7 below the real axis, which smears the density by some multiples of
+/// that.
+constexpr double off_the_axis = 2e-6;
+/// At a noise of 1e8 the next order is its inverse, times a factor of order one.
+constexpr double inverse_of_the_noise = 2e-8;
+/// 1 - F ~ delta^(2/3) has a next order of relative size delta^(1/3), 1e-3.
+constexpr double slow_approach = 2e-3;
+/// At a width of 1e6 the prior is Gaussian up to a few of its inverses.
+constexpr double inverse_of_the_width = 1e-5;
+/// At an edge the denoiser goes like the root of the distance, and that of 1e-9 is 3e-5; three of
+/// these.
+constexpr double root_at_an_edge = 1e-4;
+/// Off an edge by 0.1 the noise of 1e-6 shifts by its size over that distance.
+constexpr double inverse_of_the_distance = 1e-5;
 
 const std::vector<double> ratios{0.01, 0.1, 0.5, 0.9, 0.999, 1.0, 1.001, 2.0, 10.0};
 const std::vector<double> noises{1e-12, 1e-6, 1e-3, 0.03, 0.3, 1.0, 3.0, 30.0, 1e4};
@@ -39,8 +59,10 @@ TEST(AimSpectrum, HasMassOneAndTheMomentsOfSPlusNoise) {
     for (const double delta : noises) {
       const NoisySpectrum s(rho, delta);
       const double second = 1.0 + rho + delta;
-      EXPECT_NEAR(s.mean([](double, double) { return 1.0; }).value, 1.0, 2e-12)
-          << rho << " " << delta;
+      const Estimate mass = s.mean([](double, double) { return 1.0; });
+      EXPECT_NEAR(mass.value, 1.0, mass_of_the_rule) << rho << " " << delta;
+      EXPECT_GT(mass.error, 0.0);
+      EXPECT_LT(mass.error, error_of_the_rule) << rho << " " << delta;
       EXPECT_NEAR(s.mean([](double x, double) { return x; }).value, std::sqrt(rho),
                   1e-13 * std::sqrt(second));
       EXPECT_NEAR(s.mean([](double x, double) { return x * x; }).value, second, 1e-12 * second);
@@ -58,7 +80,7 @@ TEST(AimSpectrum, AgreesWithAnIterationOfItsEquation) {
       for (const Band& band : s.bands()) {
         for (const double share : {0.1, 0.5, 0.8}) {
           const double x = band.low + share * (band.high - band.low);
-          EXPECT_NEAR(s.density(x).value, density_by_iteration(rho, delta, x), 2e-6)
+          EXPECT_NEAR(s.density(x).value, density_by_iteration(rho, delta, x), off_the_axis)
               << rho << " " << delta << " " << x;
         }
       }
@@ -90,7 +112,8 @@ TEST(AimSpectrum, SplitsInTwoBandsExactlyAtTheBoundary) {
     const NoisySpectrum split(rho, 1e-3 * boundary);
     const double gap = split.bands()[1].low;
     const auto upper = split.mean([gap](double x, double) { return x >= gap ? 1.0 : 0.0; });
-    EXPECT_NEAR(upper.value, rho, 1e-10);  // the eigenvalues of W W^T, and only they
+    EXPECT_NEAR(upper.value, rho,
+                tolerance::magnified_roundings);  // the eigenvalues of W W^T, and only they
   }
   EXPECT_EQ(two_band_delta(1.0), 0.0);
   EXPECT_EQ(NoisySpectrum(1.0, 1e-9).bands().size(), 1u);
@@ -98,17 +121,18 @@ TEST(AimSpectrum, SplitsInTwoBandsExactlyAtTheBoundary) {
 
 TEST(AimSpectrum, ShrinkageHasItsLimits) {
   for (const double rho : {0.01, 0.2, 0.5, 0.9, 1.5, 10.0}) {
-    EXPECT_NEAR(NoisySpectrum(rho, 1e-14).shrinkage().value, shrinkage_without_noise(rho), 1e-12);
-    EXPECT_NEAR(NoisySpectrum(rho, 1e8).mmse().value, 1.0, 2e-8);
+    EXPECT_NEAR(NoisySpectrum(rho, 1e-14).shrinkage().value, shrinkage_without_noise(rho),
+                tolerance::thousands_of_roundings);
+    EXPECT_NEAR(NoisySpectrum(rho, 1e8).mmse().value, 1.0, inverse_of_the_noise);
   }
   // rho = 1: the approach is slow, 1 - F ~ delta^(2/3).
   const double first =
       (1.0 - NoisySpectrum(1.0, 1e-9).shrinkage().value) / std::pow(1e-9, 2.0 / 3.0);
   const double second =
       (1.0 - NoisySpectrum(1.0, 1e-12).shrinkage().value) / std::pow(1e-12, 2.0 / 3.0);
-  EXPECT_NEAR(first / second, 1.0, 2e-3);
+  EXPECT_NEAR(first / second, 1.0, slow_approach);
   // Large widths: a Gaussian prior.
-  EXPECT_NEAR(NoisySpectrum(1e6, 0.3).mmse().value, 0.3 / 1.3, 1e-5);
+  EXPECT_NEAR(NoisySpectrum(1e6, 0.3).mmse().value, 0.3 / 1.3, inverse_of_the_width);
 }
 
 TEST(AimSpectrum, BothFormsOfTheErrorAgree) {
@@ -144,12 +168,12 @@ TEST(AimSpectrum, BeyondTheEdgesTheDenoiserTrustsWhatIsNotNoise) {
   // [aim 34]: hardly any of an outlier of wide noise, nearly all of one without noise.
   const NoisySpectrum wide(0.5, 100.0);
   const double edge = wide.bands().back().high;
-  EXPECT_NEAR(wide.denoiser(edge + 1e-9), wide.denoiser(edge), 1e-4);
+  EXPECT_NEAR(wide.denoiser(edge + 1e-9), wide.denoiser(edge), root_at_an_edge);
   EXPECT_LT(wide.denoiser(1.3 * edge) - wide.denoiser(edge), 0.01 * edge);
   EXPECT_GT(wide.denoiser(-1.3 * edge), wide.denoiser(wide.bands().front().low) - 0.01 * edge);
   const NoisySpectrum narrow(0.5, 1e-6);
   const double top = narrow.bands().back().high;
-  EXPECT_NEAR(narrow.denoiser(top + 0.1), top + 0.1, 1e-5);
+  EXPECT_NEAR(narrow.denoiser(top + 0.1), top + 0.1, inverse_of_the_distance);
 }
 
 TEST(AimSpectrum, RefusesNumbersOutOfRange) {

@@ -16,6 +16,7 @@
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -242,7 +243,7 @@ TEST(AimChannels, AChannelOfOnesOwnWorksInLimitsAndLearners) {
   const Problem p = draw(model, 12, 0.5);
   std::vector<double> gradient;
   EXPECT_NEAR(label_loss(model, p.data, p.teacher.weights, p.teacher.width, gradient, {}), 0.0,
-              1e-20);
+              tolerance::squared_roundings);
 }
 
 TEST(AimChannels, NamesAreThoseOfTheListAndOthersAreNot) {

@@ -10,6 +10,13 @@
 namespace onset::aim {
 namespace {
 
+/// Tr S^2 scatters by about 2 / d from one teacher to the next; five of these.
+constexpr double chance_of_the_teacher = 0.1;
+/// Five times the 2.2 % to which 4000 samples know a variance.
+constexpr double five_of_a_variance = 0.11;
+/// The same of a variance that is twice as large.
+constexpr double five_of_a_double_variance = 0.22;
+
 TEST(AimData, ScoresHaveTheVariancesOfTheLimit) {
   // 4000 samples: a variance is known to 2.2 %; five of these, and the O(1/d) of Tr S^2.
   const auto model = model_of("linear", 2);
@@ -22,9 +29,9 @@ TEST(AimData, ScoresHaveTheVariancesOfTheLimit) {
   }
   double q0 = 0.0;
   for (const double x : p.teacher.matrix) q0 += x * x / 100.0;
-  EXPECT_NEAR(q0, 1.51, 0.1);
-  EXPECT_NEAR(off / q0, 1.0, 0.11);
-  EXPECT_NEAR(diagonal / q0, 2.0, 0.22);
+  EXPECT_NEAR(q0, 1.51, chance_of_the_teacher);
+  EXPECT_NEAR(off / q0, 1.0, five_of_a_variance);
+  EXPECT_NEAR(diagonal / q0, 2.0, five_of_a_double_variance);
 }
 
 TEST(AimData, TheFirstSamplesAreTheFirstSamples) {

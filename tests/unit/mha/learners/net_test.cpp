@@ -9,6 +9,9 @@
 namespace onset::mha {
 namespace {
 
+/// The tolerance to which the linear program satisfies its constraints.
+constexpr double of_the_simplex = 1e-9;
+
 using testing::draw;
 using testing::law_of;
 using testing::theta_vector;
@@ -29,7 +32,7 @@ TEST(MhaTuples, TheTrueTupleIsAcceptedAndAWrongOneRejectedWithAProof) {
     EXPECT_LT((z.transpose() * wrong.multipliers).lpNorm<Eigen::Infinity>(), 1e-9);
   }
   const Matrix y = labels_of(drawn.sample, 0, drawn.sample.size());
-  EXPECT_NEAR(y.col(wrong.output).dot(wrong.multipliers), wrong.tau, 1e-9);
+  EXPECT_NEAR(y.col(wrong.output).dot(wrong.multipliers), wrong.tau, of_the_simplex);
 }
 
 }  // namespace

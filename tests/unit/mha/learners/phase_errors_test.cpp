@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/tolerances.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
@@ -37,7 +38,7 @@ TEST(MhaPhaseErrors, ASumThatCancelsHasNoRelativeError) {
 TEST(MhaPhaseErrors, TheHullOfTwoHeadsAndTokensSharpensAsOneOverN) {
   const InstanceLaw law = law_of(2, 8, 2, 3.0);
   EXPECT_NEAR(predicted_hull_error(law, 1e4).value(), 10.0 * predicted_hull_error(law, 1e5).value(),
-              1e-12);
+              tolerance::thousands_of_roundings);
   EXPECT_FALSE(predicted_hull_error(law_of(1, 8, 2, 3.0), 1e4));
 }
 

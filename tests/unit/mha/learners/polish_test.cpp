@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "mha/learners/polish/separable_fit.hpp"
+#include "support/tolerances.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
@@ -34,7 +35,8 @@ TEST(MhaSeparableFit, GradientsAgreeWithDifferences) {
       at[static_cast<std::size_t>(u / 16)][u % 16] += by;
       return half_square(at);
     };
-    EXPECT_NEAR((moved(step) - moved(-step)) / (2.0 * step), -right[u], 1e-6);
+    EXPECT_NEAR((moved(step) - moved(-step)) / (2.0 * step), -right[u],
+                tolerance::coarse_difference_quotient);
   }
 }
 

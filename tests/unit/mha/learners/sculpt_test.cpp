@@ -10,6 +10,7 @@
 #include "mha/linear_algebra/decompositions.hpp"
 #include "numerics/singular_values.hpp"
 #include "support/contexts.hpp"
+#include "support/tolerances.hpp"
 #include "unit/mha/instances.hpp"
 
 namespace onset::mha {
@@ -88,9 +89,10 @@ TEST(MhaRowFit, IsTheLeastSquaresSolution) {
           Eigen::Map<const Vector>(drawn.sample.y(n) + a * 7, 7) - outputs.row(3).transpose();
       const Vector best = least_squares(design, target);
       for (Index b = 0; b < 3; ++b) {
-        EXPECT_NEAR(row.attention()[static_cast<std::size_t>(b)], best[b], 1e-10);
+        EXPECT_NEAR(row.attention()[static_cast<std::size_t>(b)], best[b],
+                    tolerance::magnified_roundings);
       }
-      EXPECT_NEAR(row.residual(), (target - design * best).norm(), 1e-11);
+      EXPECT_NEAR(row.residual(), (target - design * best).norm(), tolerance::many_roundings);
     }
   }
 }
@@ -111,7 +113,7 @@ TEST(MhaSlabs, HoldForEveryHeadAtTheToleranceOfTheLemma) {
     const double delta = std::sqrt(3.0) * row.residual() / agreement_constant(drawn.truth, x);
     const double key = row.attention()[slab.key];
     const double reference = row.attention()[slab.reference];
-    EXPECT_NEAR(slab.centre, std::log(key / reference), 1e-12);
+    EXPECT_NEAR(slab.centre, std::log(key / reference), tolerance::thousands_of_roundings);
     if (delta >= std::min(key, reference)) continue;
     ++proved;
     const double width = -std::log1p(-delta / key) - std::log1p(-delta / reference);

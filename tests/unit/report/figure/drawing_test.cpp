@@ -8,6 +8,7 @@
 #include "onset/core/error.hpp"
 #include "report/gnuplot/gnuplot.hpp"
 #include "report/gnuplot/parts.hpp"
+#include "support/tolerances.hpp"
 #include "unit/report/toy_figure.hpp"
 
 namespace onset::report {
@@ -154,7 +155,7 @@ TEST_F(DrawingTest, AMapRefusesTwoRowsAtOnePlace) {
 TEST_F(DrawingTest, CellsMeetHalfwayBetweenUnevenValues) {
   EXPECT_EQ(cell_edges({1.0, 2.0, 4.0}, false), (std::vector<double>{0.5, 1.5, 3.0, 5.0}));
   const std::vector<double> logarithmic = cell_edges({1.0, 100.0}, true);
-  EXPECT_NEAR(logarithmic.at(1), 10.0, 1e-12);
+  EXPECT_NEAR(logarithmic.at(1), 10.0, tolerance::thousands_of_roundings);
 }
 
 TEST_F(DrawingTest, ScriptHoldsLabelsInQuotesThatCannotRunCommands) {

@@ -7,9 +7,13 @@
 
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// The square of a rounding of some dozen operations.
+constexpr double squared_rounding = 1e-28;
 
 DeepAttention network(int layers, int tokens, double skip) {
   DeepAttention model;
@@ -56,7 +60,8 @@ TEST(SmiAttentionLoss, IsTheSquaredDistanceAndItsGradientThatOfFiniteDifferences
         }
         std::vector<double> target(static_cast<std::size_t>(tokens * tokens));
         attention_matrix(model, teacher, target);
-        EXPECT_NEAR(loss(target, fields, gradient), plain_loss(model, target, fields), 1e-13);
+        EXPECT_NEAR(loss(target, fields, gradient), plain_loss(model, target, fields),
+                    tolerance::hundreds_of_roundings);
         const double largest =
             std::abs(*std::max_element(gradient.begin(), gradient.end(), [](double x, double y) {
               return std::abs(x) < std::abs(y);
@@ -86,8 +91,8 @@ TEST(SmiAttentionLoss, VanishesWithItsGradientAtTheTeacherAndItsMirrorImages) {
   std::vector<double> fields = normals(6, 5), gradient(6), target(4);
   loss.predict(fields, target);
   for (std::size_t t = 0; t < 2; ++t) fields[2 + t] = -fields[2 + t];
-  EXPECT_NEAR(loss(target, fields, gradient), 0.0, 1e-28);
-  for (const double g : gradient) EXPECT_NEAR(g, 0.0, 1e-13);
+  EXPECT_NEAR(loss(target, fields, gradient), 0.0, squared_rounding);
+  for (const double g : gradient) EXPECT_NEAR(g, 0.0, tolerance::hundreds_of_roundings);
 }
 
 TEST(SmiAttentionLoss, StaysFiniteWhereSoftmaxesAreHardMaxima) {

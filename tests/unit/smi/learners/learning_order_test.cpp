@@ -5,9 +5,13 @@
 #include <cmath>
 
 #include "onset/numerics/replicates.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// The error of a share is the binomial one up to a correction of relative size 1/n, 2e-3.
+constexpr double of_a_small_correction = 1e-4;
 
 constexpr LearnedWhen half{0.5, false};
 
@@ -25,8 +29,8 @@ TEST(LearningOrder, MeasuresWhenEachLayerReachesTheLevelOnALineBetweenRows) {
   const auto layers =
       learning_order(std::vector{run_with({{0.2, 0.0}, {0.8, 0.4}, {0.9, 0.6}, {1.0, 1.0}})}, half);
   ASSERT_EQ(layers.size(), 2U);
-  EXPECT_NEAR(layers[0].steps.value, 5.0, 1e-12);
-  EXPECT_NEAR(layers[1].steps.value, 15.0, 1e-12);
+  EXPECT_NEAR(layers[0].steps.value, 5.0, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(layers[1].steps.value, 15.0, tolerance::thousands_of_roundings);
   EXPECT_DOUBLE_EQ(layers[0].start.value, 0.2);
   EXPECT_DOUBLE_EQ(layers[0].first.value, 1.0);
   EXPECT_DOUBLE_EQ(layers[1].first.value, 0.0);
@@ -38,8 +42,8 @@ TEST(LearningOrder, MeasuresTheWayFromTheStartWhenAsked) {
   // From 0.8 to 1 halfway is 0.9; from 0 it is 0.5.
   const std::vector runs{run_with({{0.8, 0.0}, {0.8, 1.0}, {1.0, 1.0}})};
   const auto layers = learning_order(runs, {0.5, true});
-  EXPECT_NEAR(layers[0].steps.value, 15.0, 1e-12);
-  EXPECT_NEAR(layers[1].steps.value, 5.0, 1e-12);
+  EXPECT_NEAR(layers[0].steps.value, 15.0, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(layers[1].steps.value, 5.0, tolerance::thousands_of_roundings);
   EXPECT_EQ(in_order(layers), (std::vector<std::size_t>{1, 0}));
 }
 
@@ -56,11 +60,12 @@ TEST(LearningOrder, ReducesRunsToMeansWithErrorsAndLeavesUnfinishedOnesOut) {
   runs.back().rows.push_back({0, {}, 0, {}});
   const auto layers = learning_order(runs, half);
   // Steps 5, 10, 5 and 10, 5, 40/3.
-  EXPECT_NEAR(layers[0].steps.value, 20.0 / 3.0, 1e-12);
+  EXPECT_NEAR(layers[0].steps.value, 20.0 / 3.0, tolerance::thousands_of_roundings);
   const double steps[] = {5.0, 10.0, 5.0};
-  EXPECT_NEAR(layers[0].steps.error, numerics::mean_over_runs(steps).error, 1e-12);
-  EXPECT_NEAR(layers[0].first.value, 2.0 / 3.0, 1e-12);
-  EXPECT_NEAR(layers[1].first.value, 1.0 / 3.0, 1e-12);
+  EXPECT_NEAR(layers[0].steps.error, numerics::mean_over_runs(steps).error,
+              tolerance::thousands_of_roundings);
+  EXPECT_NEAR(layers[0].first.value, 2.0 / 3.0, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(layers[1].first.value, 1.0 / 3.0, tolerance::thousands_of_roundings);
 }
 
 TEST(LearningOrder, GivesTiesToNobody) {
@@ -76,13 +81,13 @@ TEST(LearningOrder, SaysNothingWithoutAFinishedRun) {
 
 TEST(LearningOrder, AccuracyHasTheErrorsOfItsQuestionsAndOfItsRuns) {
   std::vector<TextRun> runs{run_with({{0.0}, {1.0}}, 60)};
-  EXPECT_NEAR(mean_accuracy(runs, 100).error, numerics::binomial_fraction(60, 100).error, 1e-15);
+  EXPECT_NEAR(mean_accuracy(runs, 100).error, numerics::binomial_fraction(60, 100).error, tolerance::few_roundings);
   runs.push_back(run_with({{0.0}, {1.0}}, 70));
-  EXPECT_NEAR(mean_accuracy(runs, 100).value, 0.65, 1e-15);
+  EXPECT_NEAR(mean_accuracy(runs, 100).value, 0.65, tolerance::few_roundings);
   const double shares[] = {0.6, 0.7};
   const double of_runs = numerics::mean_over_runs(shares).error;
   EXPECT_NEAR(mean_accuracy(runs, 100).error,
-              std::hypot(of_runs, numerics::binomial_fraction(65, 100).error), 1e-12);
+              std::hypot(of_runs, numerics::binomial_fraction(65, 100).error), tolerance::thousands_of_roundings);
 }
 
 }  // namespace

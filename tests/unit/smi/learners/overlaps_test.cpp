@@ -9,9 +9,13 @@
 #include "smi/limits/prediction_error.hpp"
 #include "smi/model/attention_model.hpp"
 #include "smi/model/links.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// The root of a rounding error, by which singular values near one another are known.
+constexpr double root_of_rounding = 1e-7;
 
 std::vector<double> normals(std::size_t count, std::uint64_t index) {
   std::vector<double> out(count);
@@ -30,10 +34,10 @@ TEST(SmiOverlaps, DoNotSeeSignsAndRotationsWithinABlock) {
     student[2 * dim + d] = s * teacher[dim + d] - c * teacher[2 * dim + d];
   }
   const auto blocks = alignments({1, {1, 2}}, overlaps(student, teacher, dim));
-  EXPECT_NEAR(blocks[0].cosine, 1.0, 1e-12);
-  EXPECT_NEAR(blocks[0].norm, 0.5 * blocks[0].overlap, 1e-12);
-  EXPECT_NEAR(blocks[1].cosine, 1.0, 1e-7);
-  EXPECT_NEAR(blocks[1].norm, blocks[1].overlap, 1e-7);
+  EXPECT_NEAR(blocks[0].cosine, 1.0, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(blocks[0].norm, 0.5 * blocks[0].overlap, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(blocks[1].cosine, 1.0, root_of_rounding);
+  EXPECT_NEAR(blocks[1].norm, blocks[1].overlap, root_of_rounding);
 }
 
 TEST(SmiTestError, OfALinearLinkIsTheDistanceOfTheWeights) {

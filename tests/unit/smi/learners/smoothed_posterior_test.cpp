@@ -7,9 +7,16 @@
 
 #include "onset/core/error.hpp"
 #include "smi/model/links.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// What is left of an uneven covariance is integrated by a rule with few nodes, good to 1e-6
+/// here.
+constexpr double of_the_smoothing_rule = 2e-6;
+/// Steps of 1/190 of a deviation, at a boundary along the diagonal: below 1e-3 of the moments.
+constexpr double steps_at_a_boundary = 1e-3;
 
 /// Moments of z - omega given |z| = radius under N(omega, V): an integral over the angle.
 struct OnACircle {
@@ -48,8 +55,10 @@ TEST(SmiSmoothedPosterior, AgreesWithTheIntegralOverACircleForAnyCovariance) {
       const FieldMoments moments =
           smoothed_moments(*posterior, model->shape(), prior, {1, {&radius, 1}, {omega, 2}, 0});
       const OnACircle truth(radius, omega, v);
-      for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(moments.mean[k], truth.mean[k], 2e-6);
-      for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(moments.second[k], truth.second[k], 2e-6);
+      for (std::size_t k = 0; k < 2; ++k)
+        EXPECT_NEAR(moments.mean[k], truth.mean[k], of_the_smoothing_rule);
+      for (std::size_t k = 0; k < 3; ++k)
+        EXPECT_NEAR(moments.second[k], truth.second[k], of_the_smoothing_rule);
     }
   }
 }
@@ -87,9 +96,9 @@ TEST(SmiSmoothedPosterior, AgreesWithAPlaneIntegralForBlocksThatDependOnOneAnoth
       const FieldMoments moments =
           smoothed_moments(*posterior, model->shape(), prior, {1, {&label, 1}, {omega, 2}, 0});
       // Steps of 1/190 of a deviation, at a boundary along the diagonal: below 1e-3 of the moments.
-      EXPECT_NEAR(moments.mean[0], a_mean / total, 1e-3);
-      EXPECT_NEAR(moments.mean[1], b_mean / total, 1e-3);
-      EXPECT_NEAR(moments.cross[0], cross / total, 1e-3);
+      EXPECT_NEAR(moments.mean[0], a_mean / total, steps_at_a_boundary);
+      EXPECT_NEAR(moments.mean[1], b_mean / total, steps_at_a_boundary);
+      EXPECT_NEAR(moments.cross[0], cross / total, steps_at_a_boundary);
     }
   }
 }
@@ -119,9 +128,9 @@ TEST(SmiSmoothedPosterior, InvertsCovariancesOfManyScales) {
     const double c = 0.5 * std::sqrt(a);
     DirectionMatrix matrix = {a, c, c, 1.0};
     ASSERT_TRUE(invert(matrix, 2));
-    EXPECT_NEAR(matrix[0] * a, 4.0 / 3.0, 1e-14);
-    EXPECT_NEAR(matrix[1] * std::sqrt(a), -2.0 / 3.0, 1e-14);
-    EXPECT_NEAR(matrix[3], 4.0 / 3.0, 1e-14);
+    EXPECT_NEAR(matrix[0] * a, 4.0 / 3.0, tolerance::dozens_of_roundings);
+    EXPECT_NEAR(matrix[1] * std::sqrt(a), -2.0 / 3.0, tolerance::dozens_of_roundings);
+    EXPECT_NEAR(matrix[3], 4.0 / 3.0, tolerance::dozens_of_roundings);
   }
 }
 
@@ -141,7 +150,7 @@ TEST(SmiSmoothedPosterior, LimitsWhatBlocksHaveInCommon) {
   EXPECT_EQ(weak[1], 0.1);
   DirectionMatrix strong = {0.5, -0.49, -0.49, 0.5};
   limit_between(shape, strong);
-  EXPECT_NEAR(strong[1], -0.45, 1e-14);
+  EXPECT_NEAR(strong[1], -0.45, tolerance::dozens_of_roundings);
 }
 
 TEST(SmiSmoothedPosterior, CutsNegativeEigenvaluesInUnitsOfV) {
@@ -149,9 +158,9 @@ TEST(SmiSmoothedPosterior, CutsNegativeEigenvaluesInUnitsOfV) {
   const DirectionMatrix covariance = {1e-20, 0.0, 0.0, 1.0};
   DirectionMatrix matrix = {1e20, 2e10, 2e10, 1.0};
   cut_negative(matrix, covariance, 2);
-  EXPECT_NEAR(matrix[0] / 1e20, 1.5, 1e-14);
-  EXPECT_NEAR(matrix[2] / 1e10, 1.5, 1e-14);
-  EXPECT_NEAR(matrix[3], 1.5, 1e-14);
+  EXPECT_NEAR(matrix[0] / 1e20, 1.5, tolerance::dozens_of_roundings);
+  EXPECT_NEAR(matrix[2] / 1e10, 1.5, tolerance::dozens_of_roundings);
+  EXPECT_NEAR(matrix[3], 1.5, tolerance::dozens_of_roundings);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "onset/core/error.hpp"
 #include "smi/model/attention_model.hpp"
 #include "support/contexts.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
@@ -25,7 +26,8 @@ TEST(SmiDataset, LabelsAreThoseOfTheTeacher) {
       fields[f] /= std::sqrt(20.0);
     }
     model->label(fields, {}, label);
-    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(data.labels[k * 5 + i], label[k], 1e-12);
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(data.labels[k * 5 + i], label[k], tolerance::thousands_of_roundings);
   }
 }
 

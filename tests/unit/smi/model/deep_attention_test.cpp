@@ -10,9 +10,13 @@
 
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// The correction is of the order 1 / c = 1e-4 for each of two layers, times fields of order one.
+constexpr double inverse_of_the_skip = 1e-3;
 
 using Matrix = std::vector<std::vector<double>>;
 
@@ -120,9 +124,9 @@ TEST(DeepAttention, ItsLabelIsThatOfTheNetworkInHighDimension) {
       attention_matrix(model, z, y);
       for (std::size_t i = 0; i < m; ++i) {
         // Rounding only: a few hundred operations on numbers of order ten.
-        EXPECT_NEAR(h[i], h_expected[i], 1e-11) << name;
+        EXPECT_NEAR(h[i], h_expected[i], tolerance::many_roundings) << name;
         for (std::size_t j = 0; j < m; ++j) {
-          EXPECT_NEAR(y[i * m + j], expected[i][j], 1e-11) << name;
+          EXPECT_NEAR(y[i * m + j], expected[i][j], tolerance::many_roundings) << name;
         }
       }
     }
@@ -144,7 +148,7 @@ TEST(DeepAttention, EveryRowOfTheLabelIsAProbability) {
           EXPECT_GE(y[i * m + j], 0.0) << name;
           sum += y[i * m + j];
         }
-        EXPECT_NEAR(sum, 1.0, 1e-14) << name;
+        EXPECT_NEAR(sum, 1.0, tolerance::dozens_of_roundings) << name;
       }
     }
   }
@@ -190,6 +194,58 @@ TEST(DeepAttention, TheLabelIgnoresTheSignOfEveryLayer) {
   }
 }
 
+TEST(DeepAttention, TheRootOfTheCovarianceOfTokensIsTriangularAndSquaresToIt) {
+  DeepAttention model{2, 3, {1.0}, 1.0};
+  model.token_covariance = {1.0, 0.6, -0.2, 0.6, 1.0, 0.3, -0.2, 0.3, 1.0};
+  const std::vector<double> root = model.token_root();
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (j > i) {
+        EXPECT_EQ(root[3 * i + j], 0.0);
+      }
+      double square = 0.0;
+      for (std::size_t k = 0; k < 3; ++k) square += root[3 * i + k] * root[3 * j + k];
+      EXPECT_NEAR(square, model.token_covariance[3 * i + j], tolerance::few_roundings);
+    }
+  }
+}
+
+TEST(DeepAttention, TokensWithoutCovarianceHaveTheIdentityAsTheirRoot) {
+  const std::vector<double> root = DeepAttention{2, 3, {1.0}, 1.0}.token_root();
+  EXPECT_EQ(root, (std::vector<double>{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}));
+}
+
+TEST(DeepAttention, TakesCovariancesOfTokensAndNothingElse) {
+  const auto accepts = [](std::vector<double> covariance) {
+    DeepAttention model{2, 3, {1.0}, 1.0};
+    model.token_covariance = std::move(covariance);
+    try {
+      model.validate();
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.field(), "token_covariance");
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(accepts({1.0, 0.6, -0.2, 0.6, 1.0, 0.3, -0.2, 0.3, 1.0}));
+  EXPECT_FALSE(accepts({1.0, 0.6, -0.2, 0.6, 1.0, 0.3, -0.2, 0.2, 1.0}));  // not symmetric
+  EXPECT_FALSE(accepts({1.0, 0.6, -0.2, 0.6, 1.1, 0.3, -0.2, 0.3, 1.0}));  // another diagonal
+  EXPECT_FALSE(accepts({1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0}));    // two are the same
+  EXPECT_FALSE(accepts({1.0, 0.9, -0.9, 0.9, 1.0, 0.9, -0.9, 0.9, 1.0}));  // not positive
+  EXPECT_FALSE(accepts({1.0, 0.0, 0.0, 1.0}));                             // of two tokens
+}
+
+TEST(DeepAttention, TheLargestModelHasALabel) {
+  DeepAttention model{2, max_tokens, {1.0}, 1.0};
+  model.rank = {max_rank};
+  constexpr auto m = static_cast<std::size_t>(max_tokens);
+  const std::vector<double> fields(2 * m * static_cast<std::size_t>(max_rank), 0.5);
+  std::vector<double> y(m * m);
+  attention_matrix(model, fields, y);
+  // All tokens are the same, so that each attends to all alike.
+  for (const double x : y) EXPECT_NEAR(x, 1.0 / max_tokens, tolerance::few_roundings);
+}
+
 TEST(DeepAttention, PermutingTokensPermutesTheLabel) {
   const DeepAttention model{3, 4, {0.3, 0.8}, 1.0};
   const std::size_t order[] = {2, 0, 3, 1};
@@ -205,7 +261,8 @@ TEST(DeepAttention, PermutingTokensPermutesTheLabel) {
   attention_matrix(model, permuted, y_permuted);
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = 0; j < 4; ++j) {
-      EXPECT_NEAR(y_permuted[i * 4 + j], y[order[i] * 4 + order[j]], 1e-13);
+      EXPECT_NEAR(y_permuted[i * 4 + j], y[order[i] * 4 + order[j]],
+                  tolerance::hundreds_of_roundings);
     }
   }
 }
@@ -232,8 +289,8 @@ TEST(DeepAttention, WithALargeSkipEveryLayerOnlyScalesTheTokens) {
   const std::vector<double> z = {0.3, -1.2, 0.8, 0.1, -0.5, 1.4};
   std::vector<double> h(2);
   label_field(model, z, h);
-  EXPECT_NEAR(h[0] / 1e8, -0.5, 1e-3);
-  EXPECT_NEAR(h[1] / 1e8, 1.4, 1e-3);
+  EXPECT_NEAR(h[0] / 1e8, -0.5, inverse_of_the_skip);
+  EXPECT_NEAR(h[1] / 1e8, 1.4, inverse_of_the_skip);
 }
 
 TEST(DeepAttention, TheLastLayersSkipMayBeGivenAndSaysNothing) {

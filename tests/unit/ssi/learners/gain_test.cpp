@@ -5,9 +5,15 @@
 #include <vector>
 
 #include "support/ssi_models.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::ssi {
 namespace {
+
+/// The tolerance of the paths whose ratio it is.
+constexpr double of_the_ode = 1e-6;
+/// The gain at a rate of 1e-3 is off its limit by some percent.
+constexpr double linear_in_the_rate = 0.2;
 
 using testing::with_student;
 
@@ -22,7 +28,7 @@ TEST(LongSsiGain, IsTheNumberOfTokensAtEqualRates) {
   const MeasuredGain gain =
       untied_over_tied(with_student("H2sum", 3, "tied", SampleLoss::squared), options, {});
   ASSERT_TRUE(gain.gain && gain.gain_ode);
-  EXPECT_NEAR(gain.gain_ode->value, 3.0, 1e-6);
+  EXPECT_NEAR(gain.gain_ode->value, 3.0, of_the_ode);
   EXPECT_NEAR(gain.gain->value, 3.0, 6 * gain.gain->error + 0.3) << "finite d shifts it a little";
   options.policy = RatePolicy::linear;
   options.sgd.rate = 1e-3;
@@ -30,7 +36,7 @@ TEST(LongSsiGain, IsTheNumberOfTokensAtEqualRates) {
   options.sgd.steps = 10;
   const MeasuredGain linear =
       untied_over_tied(with_student("H2sum", 3, "tied", SampleLoss::squared), options, {});
-  EXPECT_NEAR(linear.gain_ode->value, 9.0, 0.2) << "L^2 as the rate goes to 0";
+  EXPECT_NEAR(linear.gain_ode->value, 9.0, linear_in_the_rate) << "L^2 as the rate goes to 0";
   EXPECT_FALSE(linear.complete);
   EXPECT_FALSE(linear.gain) << "ten steps are too few";
 }
@@ -40,7 +46,7 @@ TEST(SsiGain, APowerLawIsRecovered) {
   const std::vector<Estimate> gains{{8, 0.1}, {32, 0.4}, {128, 1.6}};
   const auto slope = power_law(tokens, gains);
   ASSERT_TRUE(slope);
-  EXPECT_NEAR(slope->value, 2.0, 1e-12);
+  EXPECT_NEAR(slope->value, 2.0, tolerance::thousands_of_roundings);
   EXPECT_GT(slope->error, 0.0);
   EXPECT_FALSE(power_law({2}, {{4, 0.1}}));
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "support/tolerances.hpp"
+
 namespace onset::ssi {
 namespace {
 
@@ -52,8 +54,9 @@ TEST(SsiLinks, PullbacksAreTheDerivatives) {
 TEST(SsiLinks, NamesOfThePapersAreSums) {
   const std::vector<double> z{0.7, -0.4};
   const double he2 = z[0] * z[0] + z[1] * z[1] - 2.0;
-  EXPECT_NEAR(value(*read_target("He2sum", 2), z)[0], he2, 1e-14);
-  EXPECT_NEAR(value(*read_target("H2sum", 2), z)[0], he2 / std::sqrt(2.0), 1e-14);
+  EXPECT_NEAR(value(*read_target("He2sum", 2), z)[0], he2, tolerance::dozens_of_roundings);
+  EXPECT_NEAR(value(*read_target("H2sum", 2), z)[0], he2 / std::sqrt(2.0),
+              tolerance::dozens_of_roundings);
   EXPECT_EQ(read_target("softmax", 3)->outputs(), 9u);
 }
 

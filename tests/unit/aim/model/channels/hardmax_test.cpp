@@ -5,6 +5,7 @@
 
 #include "aim/model/channel.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
+#include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -38,7 +39,7 @@ TEST(AimHardmaxChannel, GradientIsTheSlopeOfTheEvidence) {
       auto down = omega;
       up[i] += 1e-5;
       down[i] -= 1e-5;
-      EXPECT_NEAR(g[i], (evidence(up) - evidence(down)) / 2e-5, 1e-8);
+      EXPECT_NEAR(g[i], (evidence(up) - evidence(down)) / 2e-5, tolerance::difference_quotient);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "aim/model/channel.hpp"
+#include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -14,7 +15,7 @@ TEST(AimSoftmax, LabelsOfSoftmaxAreRowsOfProbabilities) {
   for (std::size_t row = 0; row < p.data.samples * 3; ++row) {
     double sum = 0.0;
     for (std::size_t b = 0; b < 3; ++b) sum += std::exp(p.data.labels[3 * row + b]);
-    EXPECT_NEAR(sum, 1.0, 1e-14);
+    EXPECT_NEAR(sum, 1.0, tolerance::dozens_of_roundings);
   }
 }
 
@@ -35,7 +36,7 @@ TEST(AimSoftmax, SoftmaxLabelsTellTheSameAtAnyTemperature) {
   for (std::size_t s = 0; s < one.data.samples; ++s) {
     first->gradient(s, omega, variance, g);
     second->gradient(s, omega, variance, h);
-    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(g[i], h[i], 1e-13);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(g[i], h[i], tolerance::hundreds_of_roundings);
   }
 }
 

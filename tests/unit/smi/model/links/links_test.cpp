@@ -10,6 +10,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/testing/check_model.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
@@ -122,8 +123,8 @@ TEST(Links, PredictTheLabelItselfAndNotItsDescription) {
   EXPECT_EQ(predict("committee", {1.0, -0.5})[0], 2.0);
   EXPECT_EQ(predict("staircase", {2.0, -1.0, 3.0})[0], 3.0);
   const std::vector<double> attention = predict("attention", {1.0, 0.0});
-  EXPECT_NEAR(attention[0], std::exp(1.0) / (std::exp(1.0) + 1.0), 1e-15);
-  EXPECT_NEAR(attention[3], 0.5, 1e-15);
+  EXPECT_NEAR(attention[0], std::exp(1.0) / (std::exp(1.0) + 1.0), tolerance::few_roundings);
+  EXPECT_NEAR(attention[3], 0.5, tolerance::few_roundings);
 }
 
 }  // namespace

@@ -5,10 +5,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "support/tolerances.hpp"
 #include "unit/smi/model/posterior/posterior_cases.hpp"
 
 namespace onset::smi {
 namespace {
+
+/// The determinant is a difference of products that are ten times as large.
+constexpr double of_a_determinant = 1e-5;
 
 using namespace posterior_cases;
 using brute_force::Pair;
@@ -66,8 +70,8 @@ TEST(LaplaceProposal, HasTheSlopesOfTheSolvedFieldAsItsPrecision) {
         const LaplaceComponent& c = proposal.component();
         double trace = 0.0;
         for (const double f : c.factor) trace += f * f;
-        EXPECT_NEAR(trace / (p11 + p22), 1.0, 1e-6);
-        EXPECT_NEAR(c.log_determinant, 0.5 * std::log(p11 * p22 - p12 * p12), 1e-5);
+        EXPECT_NEAR(trace / (p11 + p22), 1.0, tolerance::coarse_difference_quotient);
+        EXPECT_NEAR(c.log_determinant, 0.5 * std::log(p11 * p22 - p12 * p12), of_a_determinant);
       }
     }
   }

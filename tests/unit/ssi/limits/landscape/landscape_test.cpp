@@ -8,9 +8,17 @@
 
 #include "onset/core/error.hpp"
 #include "support/ssi_models.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::ssi {
 namespace {
+
+/// The quadrature of the test is good to nine digits.
+constexpr double eighth_digit = 1e-8;
+/// At a kink the rules are of second order, which leaves seven digits.
+constexpr double of_a_kinked_student = 1e-7;
+/// Nine digits are what the rules are made for, and what counts as lying on the rim.
+constexpr double ninth_digit = 1e-9;
 
 using testing::mixture;
 
@@ -58,7 +66,7 @@ double plain_risk(double a, double omega, double e, double m) {
 TEST(SsiRisk, AgreesWithAnIndependentQuadratureToTheEighthDigit) {
   const auto landscape = population_risk(mixture(1.0, 0.67), 1, {});
   const double plain = plain_risk(1.0, 0.67, 0.5, 0.6);
-  EXPECT_NEAR(landscape->at(0.5, 0.6).risk.value, plain, 1e-8);
+  EXPECT_NEAR(landscape->at(0.5, 0.6).risk.value, plain, eighth_digit);
   EXPECT_LT(landscape->at(0.5, 0.6).risk.error, 1e-8);
 }
 
@@ -70,15 +78,16 @@ TEST(SsiRisk, SlopesAreItsDerivatives) {
       (landscape->at(0.3 + h, -0.5).risk.value - landscape->at(0.3 - h, -0.5).risk.value) / (2 * h);
   const double slope_m =
       (landscape->at(0.3, -0.5 + h).risk.value - landscape->at(0.3, -0.5 - h).risk.value) / (2 * h);
-  EXPECT_NEAR(at.slope_e.value, slope_e, 1e-8);
-  EXPECT_NEAR(at.slope_m.value, slope_m, 1e-8);
+  EXPECT_NEAR(at.slope_e.value, slope_e, tolerance::difference_quotient);
+  EXPECT_NEAR(at.slope_m.value, slope_m, tolerance::difference_quotient);
 }
 
 TEST(SsiRisk, SampledAgreesWithSeries) {
   // Twice the half-squared loss is the squared one; the unsquared norm is sampled.
   const auto half = population_risk(mixture(1.0, 0.6), 1, {});
   const auto full = population_risk(mixture(1.0, 0.6, SampleLoss::squared), 1, {});
-  EXPECT_NEAR(full->at(0.4, 0.2).risk.value, 2 * half->at(0.4, 0.2).risk.value, 1e-12);
+  EXPECT_NEAR(full->at(0.4, 0.2).risk.value, 2 * half->at(0.4, 0.2).risk.value,
+              tolerance::thousands_of_roundings);
   const auto norm = population_risk(mixture(1.0, 0.6, SampleLoss::frobenius), 1, {});
   const RiskPoint at = norm->at(0.4, 0.2);
   EXPECT_GT(at.risk.error, 0.0);
@@ -95,8 +104,8 @@ TEST(SsiRisk, OfATiedStudentHasAClosedForm) {
   const double c2 = 0.5 * std::numbers::inv_sqrtpi;
   for (const double m : {0.0, 0.5, 1.0}) {
     // E g^2 = 8, E relu^2 = 1/2, X = c2 m^2.
-    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 8.5 - 2 * c2 * m * m, 1e-7);
-    EXPECT_NEAR(landscape->at(0.0, m).slope_m.value, -4 * c2 * m, 1e-7);
+    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 8.5 - 2 * c2 * m * m, of_a_kinked_student);
+    EXPECT_NEAR(landscape->at(0.0, m).slope_m.value, -4 * c2 * m, of_a_kinked_student);
   }
   const auto minima = local_minima(*landscape, false, {}).list;
   ASSERT_EQ(minima.size(), 2u);
@@ -117,9 +126,9 @@ TEST(SsiRisk, KinkedStudentsOfOneTokenAreExactInside) {
   for (const double m : {-0.8, 0.0, 0.5, 0.9}) {
     const RiskPoint at = landscape->at(0.0, m);
     const double exact = 1.0 - 2.0 / std::numbers::pi * (std::sqrt(1.0 - m * m) + m * std::asin(m));
-    EXPECT_NEAR(at.risk.value, exact, 1e-9) << m;
+    EXPECT_NEAR(at.risk.value, exact, ninth_digit) << m;
     EXPECT_LT(at.risk.error, 1e-7) << m;
-    EXPECT_NEAR(at.slope_m.value, -2.0 / std::numbers::pi * std::asin(m), 1e-7) << m;
+    EXPECT_NEAR(at.slope_m.value, -2.0 / std::numbers::pi * std::asin(m), of_a_kinked_student) << m;
   }
   const RiskPoint rim = landscape->at(0.0, 1.0);
   EXPECT_LE(std::abs(rim.risk.value), rim.risk.error);
@@ -137,7 +146,7 @@ TEST(SsiRisk, AShiftMovesTheKink) {
                         e * std::erf(e / std::numbers::sqrt2);
   const RiskPoint at = landscape->at(e, 0.0);
   EXPECT_NEAR(at.risk.value, 0.5 + 0.5 * (1.0 + e * e) - std::sqrt(2.0 / std::numbers::pi) * folded,
-              1e-10);
+              tolerance::magnified_roundings);
   EXPECT_LT(at.risk.error, 1e-8);
 }
 
@@ -146,7 +155,7 @@ TEST(SsiRisk, KinksThatCoupleTokensEndInSeconds) {
   for (const double m : {-0.7, 0.5, 0.8}) {
     const double k =
         (std::sqrt(1.0 - m * m) + m * (std::numbers::pi - std::acos(m))) / (2.0 * std::numbers::pi);
-    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 3.0 - 6.0 * m * m * m * k, 1e-9) << m;
+    EXPECT_NEAR(landscape->at(0.0, m).risk.value, 3.0 - 6.0 * m * m * m * k, ninth_digit) << m;
   }
 }
 
@@ -200,7 +209,7 @@ TEST(SsiRisk, AMixedMinimumHasAnErrorOfItsPlace) {
   EXPECT_EQ(minima[0].type, "mixed");
   EXPECT_GT(minima[0].e.error, 0.0);
   EXPECT_LT(minima[0].e.error, 1e-4);
-  EXPECT_NEAR(std::hypot(minima[0].e.value, minima[0].m.value), 1.0, 1e-9);
+  EXPECT_NEAR(std::hypot(minima[0].e.value, minima[0].m.value), 1.0, ninth_digit);
 }
 
 /// Four tokens, so that it is sampled. R = const - m: the target's z2 is all that the student

@@ -6,9 +6,15 @@
 #include <numbers>
 
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::ssi {
 namespace {
+
+/// The square of a logarithm at 0 is integrated to eight digits.
+constexpr double of_a_logarithm = 1e-8;
+/// The number of the theory has twelve digits, the weight nine.
+constexpr double tenth_digit = 1e-9;
 
 int sie(const std::string& target, std::size_t tokens = 2) {
   const auto spectrum = target_spectrum(*read_target(target, tokens), {}, {});
@@ -63,8 +69,8 @@ TEST(SsiSpectrum, OfALogarithmIsThatOfItsFiniteSquare) {
   const auto spectrum = target_spectrum(*expression_link("log(abs(z1))", 1), {}, {});
   EXPECT_EQ(spectrum.exponent(), 2U);
   EXPECT_NEAR(spectrum.square - spectrum.degrees[0].weight.value,
-              std::numbers::pi * std::numbers::pi / 8.0, 1e-8);
-  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.5, 1e-10);
+              std::numbers::pi * std::numbers::pi / 8.0, of_a_logarithm);
+  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.5, tolerance::magnified_roundings);
   for (const char* text : {"1/abs(z1)", "1/sqrt(abs(z1))", "exp(z1^2)*log(abs(z1))"}) {
     EXPECT_THROW((void)target_spectrum(*expression_link(text, 1), {}, {}), Refused) << text;
   }
@@ -81,10 +87,10 @@ TEST(SsiSpectrum, TheDirectionalTestSeesDegreesOfManyTokens) {
 TEST(SsiSpectrum, WeightsOfSoftmaxAreThoseOfTheTheory) {
   const auto spectrum = target_spectrum(*read_target("softmax", 2), {}, {});
   double total = spectrum.square - spectrum.degrees[0].weight.value;
-  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.110251168891, 1e-9);
-  EXPECT_NEAR(spectrum.degrees[2].weight.value / total, 0.7415, 1e-4);
-  EXPECT_NEAR(spectrum.degrees[4].weight.value / total, 0.1890, 1e-4);
-  EXPECT_NEAR(spectrum.degrees[6].weight.value / total, 0.0513, 1e-4);
+  EXPECT_NEAR(spectrum.degrees[2].weight.value, 0.110251168891, tenth_digit);
+  EXPECT_NEAR(spectrum.degrees[2].weight.value / total, 0.7415, tolerance::fourth_digit);
+  EXPECT_NEAR(spectrum.degrees[4].weight.value / total, 0.1890, tolerance::fourth_digit);
+  EXPECT_NEAR(spectrum.degrees[6].weight.value / total, 0.0513, tolerance::fourth_digit);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onset/core/error.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -31,13 +32,14 @@ TEST(SsiAttention, IsTheRowSoftmaxOfTheProducts) {
     for (std::size_t i = 0; i < z.size(); ++i) {
       trace += softmax_entry(z, i, i);
       for (std::size_t j = 0; j < z.size(); ++j) {
-        EXPECT_NEAR(f[i * z.size() + j], softmax_entry(z, i, j), 1e-14);
+        EXPECT_NEAR(f[i * z.size() + j], softmax_entry(z, i, j), tolerance::dozens_of_roundings);
       }
     }
-    EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace, {}, {}}), z)[0], trace, 1e-14);
+    EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace, {}, {}}), z)[0], trace,
+                tolerance::dozens_of_roundings);
     const double root = std::sqrt(static_cast<double>(z.size()));
     EXPECT_NEAR(value(*attention_link({z.size(), Reduction::trace_sqrt, {}, {}}), z)[0],
-                trace / root, 1e-14);
+                trace / root, tolerance::dozens_of_roundings);
   }
 }
 
@@ -49,7 +51,7 @@ TEST(SsiAttention, SurvivesHugeFields) {
 TEST(SsiAttention, AProjectionHasUnitVectors) {
   const std::vector<double> z{0.4, -1.2};
   const auto link = attention_link({2, Reduction::projection, {2.0, 0.0}, {0.0, 5.0}});
-  EXPECT_NEAR(value(*link, z)[0], softmax_entry(z, 0, 1), 1e-14);
+  EXPECT_NEAR(value(*link, z)[0], softmax_entry(z, 0, 1), tolerance::dozens_of_roundings);
   EXPECT_THROW((void)attention_link({2, Reduction::projection, {0.0, 0.0}, {}}), InvalidArgument);
 }
 

@@ -6,6 +6,7 @@
 #include "onset/core/error.hpp"
 #include "onset/ssi/model/student.hpp"
 #include "support/complaint.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -36,7 +37,7 @@ void expect_derivatives(const Link& link, const std::string& what) {
     down[i] -= step;
     const double slope = (weighted(link, up, weight) - weighted(link, down, weight)) / (2.0 * step);
     // Differences err by step^2 times a third derivative of order 1, and by rounding over step.
-    EXPECT_NEAR(delta[i], slope, 1e-8) << what << ", token " << i + 1;
+    EXPECT_NEAR(delta[i], slope, tolerance::difference_quotient) << what << ", token " << i + 1;
   }
 }
 

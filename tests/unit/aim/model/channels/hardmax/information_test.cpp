@@ -13,9 +13,15 @@
 #include "aim/model/channels/hardmax/orthant.hpp"
 #include "numerics/random.hpp"
 #include "support/scale.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::aim {
 namespace {
+
+/// A number of the theory, with seven digits.
+constexpr double seventh_digit = 1e-7;
+/// Steps of a quarter of a deviation are good to 1e-9; six deviations leave out 1e-8.
+constexpr double of_a_coarse_rule = 2e-8;
 
 double cdf(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
@@ -41,7 +47,8 @@ TEST(AimOrthant, AgreesWithQuadrature) {
       for (const double k : {-5.0, -1.0, 0.5, 3.0}) {
         const double p = orthant_by_quadrature(h, k, c);
         const Orthant o = orthant(h, k, c);
-        EXPECT_NEAR(o.probability, p, 1e-13) << h << " " << k << " " << c;
+        EXPECT_NEAR(o.probability, p, tolerance::hundreds_of_roundings)
+            << h << " " << k << " " << c;
         const double rate = density(h) * cdf((k - c * h) / std::sqrt(1.0 - c * c)) / p;
         EXPECT_NEAR(o.rate1, rate, 1e-9 * (1.0 + rate)) << h << " " << k << " " << c;
       }
@@ -140,8 +147,8 @@ TEST(AimHardmax, PairHasItsClosedFormWithoutOverlap) {
   const double plus = 0.25 + std::asin(1.0 / 3.0) / (2.0 * std::numbers::pi);
   const double exact = (2.0 / plus + 1.0 / (0.5 - plus)) / (3.0 * std::numbers::pi);
   const auto information = hardmax_information(2, {}, 1, {});
-  EXPECT_NEAR((*information)(0.0).value, exact, 1e-12);
-  EXPECT_NEAR(1.0 / (2.0 * exact), 0.4034106, 1e-7);
+  EXPECT_NEAR((*information)(0.0).value, exact, tolerance::thousands_of_roundings);
+  EXPECT_NEAR(1.0 / (2.0 * exact), 0.4034106, seventh_digit);
 }
 
 /// [aim 22] by another way: the plain trapezoid rule in independent normals, probabilities by the
@@ -172,27 +179,28 @@ TEST(AimHardmax, PairAgreesWithAnotherQuadrature) {
     }
   }
   // Steps of 1/4 of a normal are good to 1e-9 here, six of its deviations too.
-  EXPECT_NEAR(hardmax_pair_information(lambda, {}), 2.0 / 3.0 * total, 2e-8);
+  EXPECT_NEAR(hardmax_pair_information(lambda, {}), 2.0 / 3.0 * total, of_a_coarse_rule);
 }
 
 TEST(AimHardmax, SeriesReproducesTheQuadratureEverywhere) {
   const auto information = hardmax_information(2, {}, 1, {});
   for (const double lambda : {1e-3, 0.3, 1.0, 7.0, 300.0, 1e5, 1e7}) {
     const double direct = hardmax_pair_information(lambda, {});
-    EXPECT_NEAR((*information)(lambda).value / direct, 1.0, 1e-11) << lambda;
+    EXPECT_NEAR((*information)(lambda).value / direct, 1.0, tolerance::many_roundings) << lambda;
   }
 }
 
 TEST(AimHardmax, PublishedOutputFunctionIsReproduced) {
   // The integrand behind the published curves, at q/V = 0.5, 2 and 14.
-  EXPECT_NEAR(hardmax_pair_information(0.5, {true, 1.0}), 0.6425, 5e-5);
-  EXPECT_NEAR(hardmax_pair_information(2.0, {true, 1.0}), 0.3474, 5e-5);
-  EXPECT_NEAR(hardmax_pair_information(14.0, {true, 1.0}), 0.0737, 5e-5);
+  EXPECT_NEAR(hardmax_pair_information(0.5, {true, 1.0}), 0.6425, tolerance::half_of_fourth_digit);
+  EXPECT_NEAR(hardmax_pair_information(2.0, {true, 1.0}), 0.3474, tolerance::half_of_fourth_digit);
+  EXPECT_NEAR(hardmax_pair_information(14.0, {true, 1.0}), 0.0737, tolerance::half_of_fourth_digit);
 }
 
 TEST(AimHardmax, TiesDecideWhatIsLeftAtLargeOverlaps) {
-  EXPECT_NEAR(std::sqrt(1e7) * hardmax_pair_information(1e7, {}), hardmax_tie_constant(2), 1e-4);
-  EXPECT_NEAR(hardmax_tie_constant(2), 1.4413, 1e-4);
+  EXPECT_NEAR(std::sqrt(1e7) * hardmax_pair_information(1e7, {}), hardmax_tie_constant(2),
+              tolerance::fourth_digit);
+  EXPECT_NEAR(hardmax_tie_constant(2), 1.4413, tolerance::fourth_digit);
 }
 
 /// Five standard errors: a false alarm in two million runs.

@@ -11,9 +11,17 @@
 #include "numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::aim {
 namespace {
+
+/// The inner rule is good to 1e-10 of a probability, and rates divide by one of 1e-2.
+constexpr double of_the_inner_rule = 1e-8;
+/// Mills' ratio to its second term, 0.03, which is to be seen; the third is 2 / k^3, 1e-4.
+constexpr double next_of_mills_series = 0.01;
+/// Of a rate of 15 whose probability is below 1e-90, seven digits.
+constexpr double of_an_improbable_label = 1e-6;
 
 using Scores = std::array<double, 6>;
 constexpr Scores plain{2.0, 1.0, 1.0, 2.0, 1.0, 2.0};
@@ -38,7 +46,7 @@ TEST(AimThreeTokens, ProbabilitiesOfAllLabelsAddUpToOne) {
     Scores omega = omega_of_tests;
     for (double& x : omega) x *= scale;
     for_all_labels([&](const auto& y) { total += probability(y, omega, variance_of_tests); });
-    EXPECT_NEAR(total, 1.0, 1e-10) << scale;
+    EXPECT_NEAR(total, 1.0, tolerance::magnified_roundings) << scale;
   }
 }
 
@@ -62,10 +70,11 @@ TEST(AimThreeTokens, GradientsAreDerivativesOfTheLogarithm) {
       const double slope = std::log(probability(y, up, variance_of_tests) /
                                     probability(y, down, variance_of_tests)) /
                            (2.0 * step);
-      EXPECT_NEAR(g[i], slope, 1e-6) << y[0] << y[1] << y[2] << " " << i;
+      EXPECT_NEAR(g[i], slope, tolerance::coarse_difference_quotient)
+          << y[0] << y[1] << y[2] << " " << i;
       sum += g[i];
     }
-    EXPECT_NEAR(sum, 0.0, 1e-8);  // labels do not change when all scores are shifted
+    EXPECT_NEAR(sum, 0.0, of_the_inner_rule);  // labels do not change when all scores are shifted
   });
 }
 
@@ -77,10 +86,10 @@ TEST(AimThreeTokens, ATokenThatNeverWinsLeavesTwo) {
   const double root = std::sqrt(3.0);
   // Row 1 has its diagonal above, row 2 below the score of the pair.
   const Orthant two = orthant(0.5 / root, -1.1 / root, -1.0 / 3.0);
-  EXPECT_NEAR(z, two.probability, 1e-10);
-  EXPECT_NEAR(g[0], two.rate1 / root, 1e-8);
-  EXPECT_NEAR(g[3], -two.rate2 / root, 1e-8);
-  EXPECT_NEAR(g[2], 0.0, 1e-8);
+  EXPECT_NEAR(z, two.probability, tolerance::magnified_roundings);
+  EXPECT_NEAR(g[0], two.rate1 / root, of_the_inner_rule);
+  EXPECT_NEAR(g[3], -two.rate2 / root, of_the_inner_rule);
+  EXPECT_NEAR(g[2], 0.0, of_the_inner_rule);
 }
 
 TEST(AimThreeTokens, TokensCanBeRenamed) {
@@ -91,9 +100,10 @@ TEST(AimThreeTokens, TokensCanBeRenamed) {
   const double z = three_token_label({1, 1, 0}, omega_of_tests, variance_of_tests, g);
   const double same =
       three_token_label({1, 2, 2}, renamed(omega_of_tests), renamed(variance_of_tests), other);
-  EXPECT_NEAR(same, z, 1e-12);
+  EXPECT_NEAR(same, z, tolerance::thousands_of_roundings);
   const Scores expected = renamed(g);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(other[i], expected[i], 1e-10) << i;
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_NEAR(other[i], expected[i], tolerance::magnified_roundings) << i;
 }
 
 TEST(AimThreeTokens, ImprobableLabelsKeepTheirGradientAndImpossibleOnesHaveNone) {
@@ -102,8 +112,8 @@ TEST(AimThreeTokens, ImprobableLabelsKeepTheirGradientAndImpossibleOnesHaveNone)
   Scores g{};
   EXPECT_GT(three_token_label({2, 0, 2}, omega, plain, g), 0.0);
   const double k = 30.0 / std::sqrt(2.0);  // h_02 > h_01
-  EXPECT_NEAR(g[2], (k + 1.0 / k) / std::sqrt(2.0), 0.01);
-  EXPECT_NEAR(g[1], -g[2], 1e-6);
+  EXPECT_NEAR(g[2], (k + 1.0 / k) / std::sqrt(2.0), next_of_mills_series);
+  EXPECT_NEAR(g[1], -g[2], of_an_improbable_label);
   const Scores hopeless{-60.0, 0.0, -90.0, -60.0, -90.0, 40.0};
   EXPECT_EQ(three_token_label({2, 0, 2}, hopeless, plain, g), 0.0);
   EXPECT_TRUE(std::isnan(g[2]));

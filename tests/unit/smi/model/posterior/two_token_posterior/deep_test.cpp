@@ -6,6 +6,7 @@
 
 #include "onset/core/error.hpp"
 #include "smi/model/posterior/sampled_posterior.hpp"
+#include "support/tolerances.hpp"
 #include "unit/smi/model/posterior/posterior_cases.hpp"
 
 namespace onset::smi {
@@ -150,7 +151,7 @@ TEST(TwoTokenPosterior, KeepsOddMomentsOfAnUnlearnedLayerAtZero) {
       for (std::size_t l = 0; l < variance.size(); ++l) {
         for (std::size_t k = 2 * l * samples.count; k < 2 * (l + 1) * samples.count; ++k) {
           if (variance[l] == 1.0)
-            EXPECT_NEAR(m.half[0].mean[k], 0.0, 1e-12);
+            EXPECT_NEAR(m.half[0].mean[k], 0.0, tolerance::thousands_of_roundings);
           else
             learned = std::max(learned, std::abs(m.half[0].mean[k]));
         }
@@ -173,7 +174,7 @@ TEST(TwoTokenPosterior, SumsSignsTheSameWayOneByOneAndAtOnce) {
   coupled.coupling = none;
   posterior->moments(coupled, one_by_one);
   const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
-    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-11);
+    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], tolerance::many_roundings);
   };
   for (std::size_t e = 0; e < 2; ++e) {
     same(at_once.half[e].log_z, one_by_one.half[e].log_z);
