@@ -4,11 +4,12 @@
 #   scripts/bootstrap.sh [--core|--full] [--preset NAME]
 #
 #   --core   what the command needs (the default); no tests are built
-#   --full   everything for development: tests, benchmarks, formatting, static analysis
+#   --full   everything for development: tests, benchmarks, formatting, static analysis, fuzzers
 #   --preset the CMake preset, release by default; the build goes to build/NAME
 #
 # When nothing is missing no package manager is called, so it works offline. LibTorch, which only
-# `onset smi text` needs, is tried with --full and done without where it cannot be had.
+# `onset smi text` needs, and clang, which only ONSET_CHECKS of scripts/test.sh needs, are tried with
+# --full and done without where they cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,7 +20,7 @@ core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
   python3-dev pybind11-dev
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
-optional_packages=(libtorch-dev)
+optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }

@@ -1,15 +1,24 @@
 #!/usr/bin/env bash
-# Everything that a change must pass, in under 25 minutes on two cores.
+# Everything that a change must pass, in under 25 minutes on two cores; before a release, or on a machine
+# with time to spare, more of it:
 #
-# Order: formatting, sanitizers, then the whole test suite, so that the last lines are the suite's own
+#   scripts/test.sh                       formatting, the release build, every test at full size
+#   ONSET_CHECKS=all scripts/test.sh      all of the following as well
+#   ONSET_CHECKS="asan fuzz" scripts/test.sh   some of them
+#
+#   tidy   clang-tidy over the sources that the last commit changed
+#   asan   clang with warnings as errors; the quick tests under the address and undefined-behaviour
+#          sanitizers
+#   fuzz   a minute of fuzzing, in the same build
+#   tsan   the thread sanitizer over the quick tests that start threads
+#
+# Order: what is cheapest first, the whole test suite last, so that the last lines are its own
 # summary. A failing stage does not stop the later ones: one run shows all that is wrong, and the exit
 # status is non-zero if any stage failed.
 #
-# Budget. The release build, in the folder of scripts/demo.sh, runs every test at full size. Sanitized code is
-# about ten times slower and is built twice over, so it is left to ONSET_SANITIZERS=1: the quick tests
-# only (label `quick`; the statistical ones are `long`), with ONSET_TEST_SCALE telling tests that honour
-# it to use that fraction of their samples; the thread sanitizer runs only those tests that start
-# threads.
+# Sanitized code is about ten times slower, so it runs the quick tests only (label `quick`; the
+# statistical ones are `long`), with ONSET_TEST_SCALE telling tests that honour it to use that
+# fraction of their samples.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,6 +28,8 @@ sanitized_test_scale=0.1
 sanitized_test_timeout=120
 # Tests whose names say that they are about threads; see CONTRIBUTING.md.
 threaded_tests='[Tt]hread|[Pp]arallel|[Ii]nterrupt|[Ss]top'
+
+wanted() { [[ " ${ONSET_CHECKS:-} " == *" $1 "* || ${ONSET_CHECKS:-} == all ]]; }
 
 failed=()
 stage() {
@@ -48,10 +59,10 @@ thread_sanitizer() {
 
 scripts/bootstrap.sh --full
 stage "formatting" check_format
-if [[ ${ONSET_SANITIZERS:-0} == 1 ]]; then
-  stage "address and undefined-behaviour sanitizers" address_sanitizer
-  stage "thread sanitizer" thread_sanitizer
-fi
+if wanted tidy; then stage "clang-tidy" scripts/tidy.sh; fi
+if wanted asan; then stage "clang, address and undefined-behaviour sanitizers" address_sanitizer; fi
+if wanted fuzz; then stage "fuzzing" scripts/fuzz.sh --seconds 60; fi
+if wanted tsan; then stage "thread sanitizer" thread_sanitizer; fi
 
 if ((${#failed[@]})); then
   printf '\nFailed so far:\n'

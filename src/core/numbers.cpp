@@ -108,7 +108,10 @@ std::vector<double> logarithmic_grid(const Parameter& parameter, std::string_vie
   }
   check_count(parameter, text, count);
   std::vector<double> points(static_cast<std::size_t>(count));
-  const double ratio = std::log(stop / start);
+  const double quotient =
+      stop / start;  // beyond the range of a double where the ends are far apart
+  const double ratio =
+      std::isnormal(quotient) ? std::log(quotient) : std::log(stop) - std::log(start);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double x = start * std::exp(ratio * (static_cast<double>(i) / (count - 1.0)));
     points[i] = snap(x, x);

@@ -1,6 +1,7 @@
 #include "onset/io/run_folder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 #include "io/json_record.hpp"
@@ -79,12 +80,13 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
   }
   for (const detail::Json& entry : old["files"]) {
     if (!entry.is_string()) continue;
-    const auto file = std::filesystem::path(entry.get<std::string>()).lexically_normal();
+    const auto name = entry.get<std::string>();
+    const auto file = std::filesystem::path(name).lexically_normal();
     if (file.is_absolute() || file.empty() || *file.begin() == "..") continue;
     const auto& kept = record.result.artifacts;
     if (file == "result.csv" ||
         std::any_of(kept.begin(), kept.end(),
-                    [&](const Artifact& artifact) { return artifact.path == entry; })) {
+                    [&](const Artifact& artifact) { return artifact.path == name; })) {
       continue;
     }
     // The manifest may name files outside this folder, by whoever wrote it; those are left alone.
@@ -93,6 +95,16 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
     std::filesystem::remove(folder / file, error);
     if (file.has_parent_path()) std::filesystem::remove(folder / file.parent_path(), error);
   }
+}
+
+/// Nothing where it is no whole number that an int holds; the first manifests had none, which is 1.
+std::optional<int> method_of(const detail::Json& object) {
+  const auto found = object.find("method");
+  if (found == object.end()) return 1;
+  if (!found->is_number_integer()) return std::nullopt;
+  const auto method = found->get<std::int64_t>();
+  if (method < 0 || method > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(method);
 }
 
 Value value_of(const detail::Json& json) {
@@ -138,18 +150,21 @@ void write_run_folder(const std::filesystem::path& folder, const RunRecord& reco
 std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
+  const IoError no_manifest(path.string(),
+                            "is no manifest of a run; allowed: what `onset` writes, or none");
   try {
     const detail::Json object = detail::Json::parse(read_file(path));
     RunIdentity identity;
     identity.command = object.at("command").get<std::string>();
-    identity.method = object.value("method", 1);
+    const std::optional<int> method = method_of(object);
+    if (!method) throw no_manifest;
+    identity.method = *method;
     for (const auto& [name, value] : object.at("parameters").items()) {
       if (!value.is_null()) identity.parameters.emplace(name, value_of(value));
     }
     return identity;
   } catch (const detail::Json::exception&) {
-    throw IoError(path.string(),
-                  "is not the manifest of a run; allowed: what `onset` writes, or none");
+    throw no_manifest;
   }
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <toml++/toml.h>
-
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/toml.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/io/place.hpp"
 

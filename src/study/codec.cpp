@@ -207,13 +207,26 @@ std::string to_wire(const PointRecord& record) {
                       {"finished", record.finished}});
 }
 
+namespace {
+
+/// A whole number of 0 or more that an int holds.
+int decode_count(const codec::Json& json) {
+  const auto count = std::get<std::int64_t>(codec::decode_value(json));
+  if (count < 0 || count > std::numeric_limits<int>::max()) {
+    throw std::invalid_argument(fmt::format("{} is no count", count));
+  }
+  return static_cast<int>(count);
+}
+
+}  // namespace
+
 PointRecord from_wire(std::string_view text) {
   try {
     const codec::Json json = codec::Json::parse(text);
     PointRecord record;
     record.key = json.at("key");
     record.command = json.at("command");
-    record.method = json.at("method");
+    record.method = decode_count(json.at("method"));
     record.parameters = codec::decode_parameters(json.at("parameters"));
     record.status = codec::decode_status(json.at("status"));
     record.reason = json.at("reason");
@@ -223,7 +236,7 @@ PointRecord from_wire(std::string_view text) {
     record.version = json.at("version");
     record.simd = json.at("simd");
     record.seconds = std::get<double>(codec::decode_value(json.at("seconds")));
-    record.threads = json.at("threads");
+    record.threads = decode_count(json.at("threads"));
     record.host = json.at("host");
     record.finished = json.at("finished");
     return record;

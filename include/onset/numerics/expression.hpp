@@ -79,7 +79,6 @@ class Expression {
   Expression(std::shared_ptr<const Tape> tape, std::size_t root);
   /// The values of all its nodes at slot[node] * count.
   double* evaluate(std::size_t count, const double* inputs, std::vector<std::size_t>& slot) const;
-  void collect(std::size_t node, double factor, std::vector<Term>& terms) const;
   std::shared_ptr<const Tape> tape_;
   std::size_t root_ = 0;
   std::vector<std::size_t> order_;  ///< the nodes that it needs, arguments first

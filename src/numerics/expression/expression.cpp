@@ -59,11 +59,15 @@ Expression::Expression(std::shared_ptr<const Tape> tape, std::size_t root)
     : tape_(std::move(tape)), root_(root) {
   std::vector<bool> needed(root_ + 1, false);
   needed[root_] = true;
-  for (std::size_t n = root_ + 1; n-- > 0;) {
+  std::size_t first = root_;  // of those needed, so that a small part of a large one costs little
+  for (std::size_t n = root_ + 1; n-- > first;) {
     if (!needed[n]) continue;
-    for (const std::size_t a : tape_->nodes[n].arguments) needed[a] = true;
+    for (const std::size_t a : tape_->nodes[n].arguments) {
+      needed[a] = true;
+      first = std::min(first, a);
+    }
   }
-  for (std::size_t n = 0; n <= root_; ++n) {
+  for (std::size_t n = first; n <= root_; ++n) {
     if (!needed[n]) continue;
     order_.push_back(n);
     if (switches_at(tape_->nodes[n])) switches_.push_back(n);
@@ -186,26 +190,30 @@ void Expression::gradient(std::size_t count, const double* inputs, double* out,
 
 std::vector<Expression::Term> Expression::terms() const {
   std::vector<Term> terms;
-  collect(root_, 1.0, terms);
-  return terms;
-}
-
-void Expression::collect(std::size_t n, double factor, std::vector<Term>& terms) const {
-  const Node& node = tape_->nodes[n];
-  const auto constant = [&](std::size_t a) { return tape_->nodes[node.arguments[a]].value; };
-  const auto fixed = [&](std::size_t a) { return tape_->is_constant(node.arguments[a]); };
-  if (node.operation == Operation::sum) {
-    for (const std::size_t a : node.arguments) collect(a, factor, terms);
-  } else if (node.operation == Operation::negate) {
-    collect(node.arguments[0], -factor, terms);
-  } else if (node.operation == Operation::multiply && (fixed(0) || fixed(1))) {
-    const std::size_t number = fixed(0) ? 0 : 1;
-    collect(node.arguments[1 - number], factor * constant(number), terms);
-  } else if (node.operation == Operation::divide && fixed(1)) {
-    collect(node.arguments[0], factor / constant(1), terms);
-  } else {
-    terms.push_back({factor, Expression(tape_, n)});
+  // What is still to be opened, the next one last. No recursion: a text may be nested at will.
+  std::vector<std::pair<std::size_t, double>> open{{root_, 1.0}};
+  while (!open.empty()) {
+    const auto [n, factor] = open.back();
+    open.pop_back();
+    const Node& node = tape_->nodes[n];
+    const auto constant = [&](std::size_t a) { return tape_->nodes[node.arguments[a]].value; };
+    const auto fixed = [&](std::size_t a) { return tape_->is_constant(node.arguments[a]); };
+    if (node.operation == Operation::sum) {
+      for (std::size_t a = node.arguments.size(); a-- > 0;) {
+        open.emplace_back(node.arguments[a], factor);
+      }
+    } else if (node.operation == Operation::negate) {
+      open.emplace_back(node.arguments[0], -factor);
+    } else if (node.operation == Operation::multiply && (fixed(0) || fixed(1))) {
+      const std::size_t number = fixed(0) ? 0 : 1;
+      open.emplace_back(node.arguments[1 - number], factor * constant(number));
+    } else if (node.operation == Operation::divide && fixed(1)) {
+      open.emplace_back(node.arguments[0], factor / constant(1));
+    } else {
+      terms.push_back({factor, Expression(tape_, n)});
+    }
   }
+  return terms;
 }
 
 }  // namespace onset::numerics

@@ -92,6 +92,7 @@ class Parser {
 
   std::size_t signed_factor() {
     if (++depth_ > max_depth) fail(place_, "nested too deeply");
+    if (tape_.nodes.size() > max_nodes) fail(place_, "the expression grows too large here");
     std::size_t result = 0;
     if (accept("-")) {
       result = tape_.add(Operation::negate, {signed_factor()});
@@ -212,7 +213,6 @@ class Parser {
       each_ = v;
       parts.push_back(sum());
       expect(')', "after the argument of " + word);
-      if (tape_.nodes.size() > max_nodes) fail(start, "the expression grows too large here");
     }
     each_ = outer;
     if (word == "prod") {

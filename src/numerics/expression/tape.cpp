@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace onset::numerics {
@@ -91,32 +92,56 @@ std::size_t Expression::Tape::add(Operation operation, std::vector<std::size_t> 
   return add_constant(value);
 }
 
-std::optional<int> Expression::Tape::degree(std::size_t n) const {
-  const Node& node = nodes[n];
-  std::vector<int> degrees;
-  for (const std::size_t a : node.arguments) {
-    const auto d = degree(a);
-    if (!d) return std::nullopt;
-    degrees.push_back(*d);
-  }
+namespace {
+
+/// Polynomials of a higher degree are not taken for polynomials: nothing integrates them exactly.
+constexpr double max_degree = 1e6;
+
+/// The degree of what is no polynomial.
+constexpr double none = std::numeric_limits<double>::infinity();
+
+/// From the degrees of its arguments, all of them polynomials.
+double degree_of(const Node& node, const std::vector<Node>& nodes,
+                 const std::vector<double>& degrees) {
+  const auto degree = [&](std::size_t a) { return degrees[node.arguments[a]]; };
+  const auto is_constant = [&](std::size_t a) {
+    return nodes[node.arguments[a]].operation == Operation::constant;
+  };
   switch (node.operation) {
-    case Operation::constant: return 0;
-    case Operation::variable: return 1;
-    case Operation::sum: return *std::max_element(degrees.begin(), degrees.end());
-    case Operation::negate: return degrees[0];
-    case Operation::multiply: return degrees[0] + degrees[1];
-    case Operation::hermite: return degrees[0] * static_cast<int>(node.index);
-    case Operation::divide:
-      if (is_constant(node.arguments[1])) return degrees[0];
-      return std::nullopt;
-    case Operation::power: {
-      if (!is_constant(node.arguments[1])) return std::nullopt;
-      const double p = nodes[node.arguments[1]].value;
-      if (p != std::floor(p) || p < 0.0 || p * degrees[0] > 1e6) return std::nullopt;
-      return degrees[0] * static_cast<int>(p);
+    case Operation::constant: return 0.0;
+    case Operation::variable: return 1.0;
+    case Operation::sum: {
+      double largest = 0.0;
+      for (const std::size_t a : node.arguments) largest = std::max(largest, degrees[a]);
+      return largest;
     }
-    default: return std::nullopt;
+    case Operation::negate: return degree(0);
+    case Operation::multiply: return degree(0) + degree(1);
+    case Operation::hermite: return degree(0) * static_cast<double>(node.index);
+    case Operation::divide: return is_constant(1) ? degree(0) : none;
+    case Operation::power: {
+      if (!is_constant(1)) return none;
+      const double p = nodes[node.arguments[1]].value;
+      return p == std::floor(p) && p >= 0.0 ? p * degree(0) : none;
+    }
+    default: return none;
   }
+}
+
+}  // namespace
+
+std::optional<int> Expression::Tape::degree(std::size_t root) const {
+  // Arguments come before what is made of them, so that no recursion is needed.
+  std::vector<double> degrees(root + 1);
+  for (std::size_t n = 0; n <= root; ++n) {
+    const auto& arguments = nodes[n].arguments;
+    const bool of_polynomials = std::all_of(arguments.begin(), arguments.end(),
+                                            [&](std::size_t a) { return degrees[a] != none; });
+    const double degree = of_polynomials ? degree_of(nodes[n], nodes, degrees) : none;
+    degrees[n] = degree <= max_degree ? degree : none;
+  }
+  if (degrees[root] == none) return std::nullopt;
+  return static_cast<int>(degrees[root]);
 }
 
 }  // namespace onset::numerics

@@ -129,6 +129,10 @@ TEST(Grid, DigitsThatWereTypedAreKept) {
 TEST(Grid, ALogarithmicGridHasBothEnds) {
   EXPECT_EQ(grid("log:0.01:100:5"), (std::vector<double>{0.01, 0.1, 1.0, 10.0, 100.0}));
   EXPECT_EQ(grid("log:8:1:4"), (std::vector<double>{8.0, 4.0, 2.0, 1.0}));
+  const std::vector<double> far_apart = grid("log:1e-200:1e200:3");
+  ASSERT_EQ(far_apart.size(), 3u);
+  constexpr double rounding = 1e-12;  // of the logarithms, which are some 460, times 10
+  EXPECT_NEAR(far_apart[1], 1.0, rounding);
 }
 
 TEST(Grid, AListKeepsItsOrder) {

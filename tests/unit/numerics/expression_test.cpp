@@ -154,6 +154,35 @@ TEST(Expression, KnowsThePolynomialsAmongThem) {
   EXPECT_EQ(Expression("3", two_tokens()).degree(), 0);
   EXPECT_FALSE(Expression("exp(z1)", two_tokens()).degree());
   EXPECT_FALSE(Expression("1/z1", two_tokens()).degree());
+  EXPECT_FALSE(Expression("z1 + He0(exp(z2))", two_tokens()).degree());
+}
+
+TEST(Expression, ADegreeThatNoWholeNumberHoldsIsNone) {
+  std::string nested = "z1";
+  for (int k = 0; k < 8; ++k) nested = "He64(" + nested + ")";  // 64^8 is 2^48
+  EXPECT_FALSE(Expression(nested, two_tokens()).degree());
+  EXPECT_FALSE(Expression("He0(z1)^(1e308*10)", two_tokens()).degree());
+}
+
+std::string repeated(const std::string& first, const std::string& next, int times) {
+  std::string text = first;
+  for (int k = 0; k < times; ++k) text += next;
+  return text;
+}
+
+TEST(Expression, ALongTextIsReadWithoutDeepRecursion) {
+  constexpr int many = 40'000;
+  EXPECT_EQ(Expression(repeated("z1", "*z2", many), two_tokens()).degree(), many + 1);
+  const auto terms = Expression(repeated("z1", "*2/2", many / 2), two_tokens()).terms();
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_EQ(terms[0].factor, 1.0);
+  EXPECT_EQ(Expression(repeated("z1", "-sum(z)", many / 4), two_tokens()).terms().size(),
+            1u + 2u * (many / 4));
+}
+
+TEST(Expression, ATextOfTooManyPartsIsRefused) {
+  EXPECT_NE(complaint(repeated("z1", "*z2", 200'000)).find("too large"), std::string::npos);
+  EXPECT_NE(complaint(repeated("1", "+1", 200'000)).find("too large"), std::string::npos);
 }
 
 }  // namespace

@@ -111,6 +111,13 @@ TEST(Store, BringsEveryBitAndKindBack) {
 TEST(Store, RecordsTravelAsTextWithEveryBit) {
   expect_same(full_record(), from_wire(to_wire(full_record())));
   EXPECT_THROW((void)from_wire("{}"), IoError);
+  for (const char* count : {"1e300", "-1", "4294967297"}) {
+    std::string wire = to_wire(full_record());
+    const std::string key = "\"method\":";
+    const std::size_t begin = wire.find(key) + key.size();
+    wire.replace(begin, wire.find(',', begin) - begin, count);
+    EXPECT_THROW((void)from_wire(wire), IoError) << count;
+  }
 }
 
 TEST(Store, ALaterRecordTakesThePlaceOfAnEarlierOne) {

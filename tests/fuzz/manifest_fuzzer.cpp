@@ -1,0 +1,14 @@
+#include "fuzz/fuzzing.hpp"
+#include "onset/io/run_folder.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace onset;
+  static const fuzz::OneFile file("manifest.json");
+  file.write(fuzz::text_of(data, size));
+  fuzz::may_refuse([] {
+    const auto identity = io::read_run_identity(file.folder());
+    fuzz::require(identity.has_value());
+    for (const auto& [name, value] : identity->parameters) (void)to_text(value);
+  });
+  return 0;
+}
