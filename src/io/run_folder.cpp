@@ -151,7 +151,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
   const IoError no_manifest(path.string(),
-                            "is no manifest of a run; allowed: what `onset` writes, or none");
+                            "is not the manifest of a run; allowed: what `onset` writes, or none");
   try {
     const detail::Json object = detail::Json::parse(read_file(path));
     RunIdentity identity;

@@ -29,8 +29,8 @@ inline constexpr double half_of_fourth_digit = 5e-5;
 /// A unit of the last digit: it may have been cut.
 inline constexpr double fourth_digit = 1e-4;
 
-// Slopes by central differences, which err by the square of the step times a third derivative and by
-// rounding over the step.
+// Slopes by central differences, which err by the square of the step times a third derivative and
+// by rounding over the step.
 
 /// With a step of 1e-5 and a third derivative of order one.
 inline constexpr double difference_quotient = 1e-8;

@@ -133,7 +133,8 @@ TEST(GaussianExpectation, ATargetThatIsACombinationOfControlsIsExact) {
   };
   const auto result =
       gaussian_expectation_with_controls(options_for(1, 3, 64), 1, integrand, Context());
-  for (const double value : result.target[0]) EXPECT_NEAR(value, 3.0, tolerance::hundreds_of_roundings);
+  for (const double value : result.target[0])
+    EXPECT_NEAR(value, 3.0, tolerance::hundreds_of_roundings);
   EXPECT_NEAR(result.coefficient[0][0], 2.0, tolerance::thousands_of_roundings);
   EXPECT_NEAR(result.coefficient[0][1], -5.0, tolerance::thousands_of_roundings);
 }

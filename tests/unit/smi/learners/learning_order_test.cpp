@@ -81,13 +81,15 @@ TEST(LearningOrder, SaysNothingWithoutAFinishedRun) {
 
 TEST(LearningOrder, AccuracyHasTheErrorsOfItsQuestionsAndOfItsRuns) {
   std::vector<TextRun> runs{run_with({{0.0}, {1.0}}, 60)};
-  EXPECT_NEAR(mean_accuracy(runs, 100).error, numerics::binomial_fraction(60, 100).error, tolerance::few_roundings);
+  EXPECT_NEAR(mean_accuracy(runs, 100).error, numerics::binomial_fraction(60, 100).error,
+              tolerance::few_roundings);
   runs.push_back(run_with({{0.0}, {1.0}}, 70));
   EXPECT_NEAR(mean_accuracy(runs, 100).value, 0.65, tolerance::few_roundings);
   const double shares[] = {0.6, 0.7};
   const double of_runs = numerics::mean_over_runs(shares).error;
   EXPECT_NEAR(mean_accuracy(runs, 100).error,
-              std::hypot(of_runs, numerics::binomial_fraction(65, 100).error), tolerance::thousands_of_roundings);
+              std::hypot(of_runs, numerics::binomial_fraction(65, 100).error),
+              tolerance::thousands_of_roundings);
 }
 
 }  // namespace
