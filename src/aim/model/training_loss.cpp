@@ -81,8 +81,8 @@ double training_loss(const AttentionIndexed& labels, TrainingLoss loss,
       softmax(labels.beta, teacher, y);
     }
     const auto row = loss == TrainingLoss::squared ? squared_row : cross_entropy_row;
-    total += row(labels.beta, y, scores.subspan(a * tokens, tokens),
-                 slope.subspan(a * tokens, tokens));
+    total +=
+        row(labels.beta, y, scores.subspan(a * tokens, tokens), slope.subspan(a * tokens, tokens));
   }
   return total;
 }

@@ -10,6 +10,8 @@ namespace onset::aim {
 [[nodiscard]] Verb spectrum_verb();
 [[nodiscard]] Verb amp_verb();
 [[nodiscard]] Verb gd_verb();
+[[nodiscard]] Verb flow_verb();
+[[nodiscard]] Verb sgd_verb();
 [[nodiscard]] Verb generate_verb();
 
 }  // namespace onset::aim

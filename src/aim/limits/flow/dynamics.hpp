@@ -39,8 +39,9 @@ class Dynamics {
   /// Refused where there is no formula for it.
   [[nodiscard]] virtual std::complex<double> resolvent(const numerics::OdeState& state,
                                                        std::complex<double> z) const = 0;
-  /// A number that the largest eigenvalue does not exceed by much, for the range of a plot.
+  /// Numbers that the eigenvalues do not exceed by much, for the range of a plot.
   [[nodiscard]] virtual double top(const numerics::OdeState& state) const = 0;
+  [[nodiscard]] virtual double bottom(const numerics::OdeState& /*state*/) const { return 0.0; }
 };
 
 /// S itself, exactly, for every rate [aim 71].

@@ -55,11 +55,9 @@ struct FlowSolver::Checkpoint {
   StudentMoments student;
 };
 
-FlowSolver::FlowSolver(const FlowModel& model, Precision precision, double last,
-                       std::uint64_t seed, std::size_t min_nodes)
-    : model_(model),
-      ode_(ode_options(model, precision)),
-      risk_(make_risk(model, precision, seed)) {
+FlowSolver::FlowSolver(const FlowModel& model, Precision precision, double last, std::uint64_t seed,
+                       std::size_t min_nodes)
+    : model_(model), ode_(ode_options(model, precision)), risk_(make_risk(model, precision, seed)) {
   const std::size_t nodes = std::max(min_nodes, law_nodes(model, *risk_, precision, last));
   switch (model.student) {
     case Student::direct: dynamics_ = direct_dynamics(model, *risk_); break;

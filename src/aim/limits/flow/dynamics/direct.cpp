@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "aim/limits/flow/dynamics.hpp"
@@ -62,8 +63,7 @@ class DirectDynamics : public Dynamics {
     for (int i = 0; i < max_iterations; ++i) {
       std::complex<double> next = 0.0;
       for (std::size_t j = 0; j < law.weights.size(); ++j) {
-        next += law.weights[j] /
-                (shifted - (1.0 - state[0]) * law.eigenvalues[j] - state[2] * g);
+        next += law.weights[j] / (shifted - (1.0 - state[0]) * law.eigenvalues[j] - state[2] * g);
       }
       const bool done = std::abs(next - g) < tolerance * std::abs(next);
       g = 0.5 * (g + next);
@@ -73,8 +73,11 @@ class DirectDynamics : public Dynamics {
   }
 
   [[nodiscard]] double top(const numerics::OdeState& state) const override {
-    return (1.0 - state[0]) * max_teacher_eigenvalue(model_.labels.rho) +
-           state[1] * start_trace_ + 2.0 * std::sqrt(state[2]);
+    return (1.0 - state[0]) * max_teacher_eigenvalue(model_.labels.rho) + state[1] * start_trace_ +
+           2.0 * std::sqrt(state[2]);
+  }
+  [[nodiscard]] double bottom(const numerics::OdeState& state) const override {
+    return std::min(0.0, state[1] * start_trace_ - 2.0 * std::sqrt(state[2]));
   }
 
  private:

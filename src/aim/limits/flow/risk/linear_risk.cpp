@@ -11,8 +11,7 @@ class LinearRisk : public Risk {
     const double tokens = model.labels.tokens;
     symmetric_ = tokens * (tokens + 1.0);
     antisymmetric_ = tokens * (tokens - 1.0);
-    noise_ =
-        tokens * (model.labels.noise_on(true) + (tokens - 1.0) * model.labels.noise_on(false));
+    noise_ = tokens * (model.labels.noise_on(true) + (tokens - 1.0) * model.labels.noise_on(false));
   }
 
   [[nodiscard]] Drift drift(const ScoreMoments& m) const override {

@@ -23,8 +23,7 @@ RowAverages row_averages(double beta, int tokens, double p, Precision precision)
   RowAverages out;
   for (std::size_t i = 0; i < grid.x.size(); ++i) {
     const double rest = std::pow(one[0][i], tokens - 2);
-    out.slope -=
-        grid.step * rest * (2.0 * two[2][i] * one[0][i] + others * one[2][i] * two[0][i]);
+    out.slope -= grid.step * rest * (2.0 * two[2][i] * one[0][i] + others * one[2][i] * two[0][i]);
     out.log_sum += grid.step * (std::exp(-std::exp(grid.x[i])) - rest * one[0][i] * two[0][i]);
   }
   return out;
@@ -46,10 +45,10 @@ double hardmax_slope(int tokens) {
     const double wide_below = below(x / std::numbers::sqrt2);
     const double rest = std::pow(below(x), tokens - 2);
     const double first = others * density(x) * rest;
-    const double second = rest * wide + (tokens > 2 ? (tokens - 2.0) * density(x) *
-                                                          std::pow(below(x), tokens - 3) *
-                                                          wide_below
-                                                    : 0.0);
+    const double second =
+        rest * wide +
+        (tokens > 2 ? (tokens - 2.0) * density(x) * std::pow(below(x), tokens - 3) * wide_below
+                    : 0.0);
     sum += step * (2.0 * wide * first + others * density(x) * second);
   }
   return sum;

@@ -53,10 +53,10 @@ class ManySquaredRisk : public Risk {
     for (std::size_t i = 0; i < one.l00.size(); ++i) {
       product += cell * integrand(one, two, i);
       const double half = 0.5 * beta_ * beta_;
-      by_p += cell * half * slope(one, two, i, {one.l20[i], one.l31[i]},
-                                  {2.0 * two.l20[i], 2.0 * two.l31[i]});
-      by_q += cell * beta_ * beta_ * slope(one, two, i, {one.l11[i], one.l22[i]},
-                                           {2.0 * two.l11[i], 2.0 * two.l22[i]});
+      by_p += cell * half *
+              slope(one, two, i, {one.l20[i], one.l31[i]}, {2.0 * two.l20[i], 2.0 * two.l31[i]});
+      by_q += cell * beta_ * beta_ *
+              slope(one, two, i, {one.l11[i], one.l22[i]}, {2.0 * two.l11[i], 2.0 * two.l22[i]});
     }
     return {0.5 * tokens_ * (self.value - 2.0 * product + teacher_self_.value),
             tokens_ * (self.slope - 2.0 * by_p), 0.0, tokens_ * by_q};
@@ -87,15 +87,16 @@ class ManySquaredRisk : public Risk {
       const double rest = whole_power(g0, tokens_ - 2);
       const double less = (tokens_ - 2.0) * whole_power(g0, tokens_ - 3);
       out.value += grid.step * rest * (h_square * g0 + others * g_square * h0);
-      out.slope += grid.step * (h_square_slope * rest * g0 + h_square * others * rest * g_slope +
-                                others * (g_square_slope * rest * h0 +
-                                          g_square * less * g_slope * h0 +
-                                          g_square * rest * h_slope));
+      out.slope +=
+          grid.step * (h_square_slope * rest * g0 + h_square * others * rest * g_slope +
+                       others * (g_square_slope * rest * h0 + g_square * less * g_slope * h0 +
+                                 g_square * rest * h_slope));
     }
     return out;
   }
 
-  /// The teacher's score is z, the student's a multiple of it and a part of its own, averaged first.
+  /// The teacher's score is z, the student's a multiple of it and a part of its own, averaged
+  /// first.
   [[nodiscard]] LabelProducts products(const ExponentialGrid& grid, double weight,
                                        const ScoreMoments& m) const {
     const double missing = norm_ - m.q;

@@ -89,8 +89,7 @@ double PairQuadrature::own_variance(const ScoreMoments& m) const {
 
 void PairQuadrature::visit(const ScoreMoments& m,
                            const std::function<void(const PairRow&)>& row) const {
-  const numerics::Rule rule =
-      sigmoid_rule(std::max(student_slope(m), teacher_slope()), precision_);
+  const numerics::Rule rule = sigmoid_rule(std::max(student_slope(m), teacher_slope()), precision_);
   const double shared = beta_ * std::sqrt(3.0 / teacher_norm_) * m.q;
   const double own = beta_ * std::sqrt(3.0 * own_variance(m));
   const std::size_t count = rule.nodes.size();

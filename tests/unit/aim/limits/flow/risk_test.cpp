@@ -44,7 +44,8 @@ TEST(AimFlowRisk, AgreesWithAnotherProgramToItsLastDigit) {
     EXPECT_NEAR(fine.symmetric, row.symmetric, last_digit) << row.tokens;
     EXPECT_NEAR(fine.teacher, row.teacher, last_digit) << row.tokens;
     EXPECT_NEAR(fine.risk, row.risk, last_digit) << row.tokens;
-    const Drift coarse = make_risk(model, Precision::coarse, 1)->drift(score_moments(model, 0.7, 0.6));
+    const Drift coarse =
+        make_risk(model, Precision::coarse, 1)->drift(score_moments(model, 0.7, 0.6));
     EXPECT_NEAR(coarse.symmetric, row.symmetric, coarse_rule) << row.tokens;
     EXPECT_NEAR(coarse.teacher, row.teacher, coarse_rule) << row.tokens;
     EXPECT_NEAR(coarse.risk, row.risk, coarse_rule) << row.tokens;
