@@ -347,9 +347,11 @@ FlowNumbers examine(const FlowModel& model, const OnlineOptions& options, const 
   double trace = 0.0;
   for (const double x : teacher) trace += x / d;
   const double norm = product_sum(teacher, teacher) / d;
-  numbers[FlowNumber::alignment] =
-      (moments.scores.q - moments.trace * trace) /
-      std::sqrt((moments.scores.p - moments.trace * moments.trace) * (norm - trace * trace));
+  if (std::isfinite(numbers[FlowNumber::alignment])) {
+    const double spread = moments.scores.p - moments.trace * moments.trace;
+    numbers[FlowNumber::alignment] =
+        (moments.scores.q - moments.trace * trace) / std::sqrt(spread * (norm - trace * trace));
+  }
   if (model.labels.channel == &hardmax_channel()) {
     numbers[FlowNumber::disagreement] =
         static_cast<double>(disagreements) / (count * model.labels.tokens);

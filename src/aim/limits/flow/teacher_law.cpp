@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace onset::aim {
 namespace {
@@ -28,10 +29,8 @@ TeacherLaw teacher_law(double rho, std::size_t nodes) {
     law.eigenvalues.push_back(reduced_eigenvalue(rho, theta) / std::sqrt(rho));
     law.weights.push_back(step * angle_density(rho, theta));
   }
-  if (rho < 1.0) {
-    law.eigenvalues.push_back(0.0);
-    law.weights.push_back(1.0 - rho);
-  }
+  law.eigenvalues.push_back(0.0);
+  law.weights.push_back(1.0 - std::accumulate(law.weights.begin(), law.weights.end(), 0.0));
   return law;
 }
 

@@ -3,7 +3,6 @@
 
 #include "aim/limits/flow/dynamics.hpp"
 #include "aim/limits/flow/teacher_law.hpp"
-#include "onset/core/error.hpp"
 
 namespace onset::aim {
 namespace {
@@ -13,10 +12,12 @@ constexpr std::size_t theta_place = 0;
 constexpr std::size_t time_place = 1;
 constexpr std::size_t first_f = 2;
 
-/// F and w = exp(-4 Theta lambda + 2 gamma tau) of one state, all that the moments need.
+/// F and u = w/phi of one state [aim 73], all that the moments need. w and phi by themselves may
+/// lie far outside the floating-point numbers, so that only their logarithms are ever formed.
 struct TiedState {
   std::vector<double> f;
-  std::vector<double> w;
+  std::vector<double> u;
+  double filling = 0.0;  ///< phi/(s sqrt(kappa)): what the start still fills of its width
 };
 
 class TiedDynamics : public Dynamics {
@@ -42,25 +43,23 @@ class TiedDynamics : public Dynamics {
 
   [[nodiscard]] StudentMoments moments(const numerics::OdeState& state) const override {
     const TiedState tied = unpack(state);
-    const double phi = identity() ? model_.scale : solve_phi(tied);
     double weight_square = 0.0;  // <u m^2>
     double mixed = 0.0;          // <F u m^2>
     StudentMoments out;
     for (std::size_t j = 0; j < tied.f.size(); ++j) {
       const double lambda = law_.eigenvalues[j];
       const double weight = law_.weights[j];
-      const double u = tied.w[j] / phi;
-      const double m = 1.0 / (tied.f[j] + u);
+      const double m = 1.0 / (tied.f[j] + tied.u[j]);
       out.scores.q += weight * lambda * m;
       out.scores.p += weight * m * m;
       out.scores.error += weight * (m - lambda) * (m - lambda);
       out.trace += weight * m;
-      weight_square += weight * u * m * m;
-      mixed += weight * tied.f[j] * u * m * m;
+      weight_square += weight * (tied.u[j] * m) * m;
+      mixed += weight * (tied.f[j] * m) * (tied.u[j] * m);
     }
     if (!identity()) {
-      const double random = weight_square * weight_square /
-                            (std::sqrt(model_.width_ratio) * phi / model_.scale + mixed);
+      const double random =
+          weight_square * weight_square / (model_.width_ratio * tied.filling + mixed);
       out.scores.p += random;
       out.scores.error += random;
     }
@@ -81,18 +80,19 @@ class TiedDynamics : public Dynamics {
     return out;
   }
 
-  /// [aim 74]: the root is followed from far above the real axis, where it is that of the moments.
+  /// [aim 74]: the root is followed from far above the real axis, where it is that of the moments,
+  /// in units of which it is counted.
   [[nodiscard]] std::complex<double> resolvent(const numerics::OdeState& state,
                                                std::complex<double> z) const override {
     const TiedState tied = unpack(state);
     if (identity()) {
       std::complex<double> g = 0.0;
       for (std::size_t j = 0; j < tied.f.size(); ++j) {
-        g += law_.weights[j] / (z - 1.0 / (tied.f[j] + tied.w[j] / model_.scale));
+        g += law_.weights[j] / (z - 1.0 / (tied.f[j] + tied.u[j]));
       }
       return g;
     }
-    std::complex<double> phi = solve_phi(tied);
+    std::complex<double> phi = 1.0;
     constexpr double far = 50.0;
     constexpr double shrink = 0.7;
     const double scale = std::max(1.0, top(state));
@@ -103,63 +103,73 @@ class TiedDynamics : public Dynamics {
     phi = refine_phi(tied, inverse, phi);
     std::complex<double> mean = 0.0;
     for (std::size_t j = 0; j < tied.f.size(); ++j) {
-      mean += law_.weights[j] / (tied.f[j] - inverse + tied.w[j] / phi);
+      mean += law_.weights[j] / (tied.f[j] - inverse + tied.u[j] / phi);
     }
     return inverse + inverse * inverse * mean;
   }
 
+  /// Node 0 has the teacher's largest eigenvalue. There a start is as wide as its own law, and what
+  /// was learned is not.
   [[nodiscard]] double top(const numerics::OdeState& state) const override {
     const TiedState tied = unpack(state);
-    const double phi = identity() ? model_.scale : solve_phi(tied);
-    // Node 0 has the teacher's largest eigenvalue. There a start is as wide as its own law, and
-    // what was learned is not.
-    const double u = tied.w.front() / phi;
-    const double weight = 1.0 / (tied.f.front() + u);
+    const double weight = 1.0 / (tied.f.front() + tied.u.front());
     if (identity()) return std::max(weight, model_.scale);
     const double edge = 1.0 + 1.0 / std::sqrt(model_.width_ratio);
-    return weight * (1.0 + (edge * edge - 1.0) * u * weight);
+    return weight * (1.0 + (edge * edge - 1.0) * tied.u.front() * weight);
   }
 
  private:
   [[nodiscard]] bool identity() const { return model_.start == StudentStart::identity; }
 
   [[nodiscard]] TiedState unpack(const numerics::OdeState& state) const {
+    constexpr double max_f = 1e150;  // beyond it a direction is forgotten, and products stay finite
+    constexpr double max_exponent = 690.0;  // below overflow
     TiedState out;
-    out.f.assign(state.begin() + first_f, state.end());
-    for (const double lambda : law_.eigenvalues) {
-      constexpr double max_exponent = 690.0;  // below overflow
-      const double exponent =
-          -4.0 * state[theta_place] * lambda + 2.0 * model_.decay * state[time_place];
-      out.w.push_back(std::exp(std::clamp(exponent, -max_exponent, max_exponent)));
+    std::vector<double> log_w;
+    for (std::size_t j = 0; j < law_.weights.size(); ++j) {
+      out.f.push_back(std::min(state[first_f + j], max_f));
+      log_w.push_back(-4.0 * state[theta_place] * law_.eigenvalues[j] +
+                      2.0 * model_.decay * state[time_place]);
     }
+    const double log_full =
+        std::log(model_.scale) + (identity() ? 0.0 : 0.5 * std::log(model_.width_ratio));
+    const double log_phi = identity() ? log_full : solve_log_phi(out.f, log_w, log_full);
+    for (const double exponent : log_w) {
+      out.u.push_back(std::exp(std::clamp(exponent - log_phi, -max_exponent, max_exponent)));
+    }
+    out.filling = std::exp(log_phi - log_full);
     return out;
   }
 
   /// The one root phi > 0 of [aim 73], by Newton steps in log phi inside a bracket. The left side
-  /// grows with phi and is at least 1 at s sqrt(kappa).
-  [[nodiscard]] double solve_phi(const TiedState& tied) const {
-    const double largest = model_.scale * std::sqrt(model_.width_ratio);
-    double low = std::log(largest) - 700.0;
-    double high = std::log(largest);
+  /// grows with phi, is at least 1 at s sqrt(kappa), and small where phi F is small beside w.
+  [[nodiscard]] double solve_log_phi(const std::vector<double>& f, const std::vector<double>& log_w,
+                                     double log_full) const {
+    constexpr double small = 50.0;
+    double high = log_full;
+    double low = log_full - small;
+    for (std::size_t j = 0; j < f.size(); ++j) {
+      if (f[j] > 0.0) low = std::min(low, log_w[j] - std::log(f[j]) - small);
+    }
     double x = high;
     constexpr int max_steps = 200;
     constexpr double tolerance = 1e-15;
     for (int step = 0; step < max_steps; ++step) {
-      const double phi = std::exp(x);
-      double value = phi / largest - 1.0;
-      double slope = phi / largest;
-      for (std::size_t j = 0; j < tied.f.size(); ++j) {
-        const double ratio = phi * tied.f[j] / (phi * tied.f[j] + tied.w[j]);
+      double value = std::exp(x - log_full) - 1.0;
+      double slope = value + 1.0;
+      for (std::size_t j = 0; j < f.size(); ++j) {
+        const double u = std::exp(log_w[j] - x);
+        const double ratio = f[j] / (f[j] + u);
         value += law_.weights[j] / model_.width_ratio * ratio;
         slope += law_.weights[j] / model_.width_ratio * ratio * (1.0 - ratio);
       }
       (value > 0.0 ? high : low) = x;
       const double newton = x - value / slope;
       const double next = newton > low && newton < high ? newton : 0.5 * (low + high);
-      if (std::abs(next - x) <= tolerance * std::max(1.0, std::abs(x))) return std::exp(next);
+      if (std::abs(next - x) <= tolerance * std::max(1.0, std::abs(x))) return next;
       x = next;
     }
-    return std::exp(x);
+    return x;
   }
 
   /// Newton steps for the same equation with F - 1/z in the place of F.
@@ -167,15 +177,15 @@ class TiedDynamics : public Dynamics {
                                                 std::complex<double> phi) const {
     constexpr int max_steps = 40;
     constexpr double tolerance = 1e-14;
-    const double largest = model_.scale * std::sqrt(model_.width_ratio);
     for (int step = 0; step < max_steps; ++step) {
-      std::complex<double> value = phi / largest - 1.0;
-      std::complex<double> slope = 1.0 / largest;
+      std::complex<double> value = phi * tied.filling - 1.0;
+      std::complex<double> slope = tied.filling;
       for (std::size_t j = 0; j < tied.f.size(); ++j) {
         const std::complex<double> f = tied.f[j] - inverse;
-        const std::complex<double> below = 1.0 / (phi * f + tied.w[j]);
-        value += law_.weights[j] / model_.width_ratio * phi * f * below;
-        slope += law_.weights[j] / model_.width_ratio * f * tied.w[j] * below * below;
+        const std::complex<double> below = 1.0 / (phi * f + tied.u[j]);
+        const double weight = law_.weights[j] / model_.width_ratio;
+        value += weight * (phi * f * below);
+        slope += weight * (f * below) * (tied.u[j] * below);
       }
       const std::complex<double> change = value / slope;
       phi -= change;

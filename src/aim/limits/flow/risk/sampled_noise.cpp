@@ -29,7 +29,7 @@ double symmetric_square(const std::vector<double>& slope, std::size_t tokens) {
 
 }  // namespace
 
-GradientNoise SampledNoise::at(const ScoreMoments& m) const {
+Estimate SampledNoise::estimate(const ScoreMoments& m) const {
   const auto tokens = static_cast<std::size_t>(model_.labels.tokens);
   const double norm = model_.teacher_norm();
   const double missing = norm - m.q;
@@ -37,7 +37,7 @@ GradientNoise SampledNoise::at(const ScoreMoments& m) const {
   const double own = std::sqrt(std::max(0.0, m.error - missing * missing / norm));
   numerics::ExpectationOptions options;
   options.dimensions = static_cast<int>(tokens * (tokens + 1));
-  options.points = precision_ == Precision::fine ? 512 : 128;
+  options.points = precision_ == Precision::fine ? 2048 : 512;
   options.seed = precision_ == Precision::fine ? seed_ : seed_ + 1;
   const auto integrand = [&](const numerics::NormalBatch& batch, std::span<double> out) {
     std::vector<double> slope(tokens * tokens);
@@ -60,7 +60,7 @@ GradientNoise SampledNoise::at(const ScoreMoments& m) const {
     }
   };
   const auto replicates = numerics::gaussian_expectation(options, integrand, {});
-  return {numerics::mean(replicates.front()), 0.0};
+  return numerics::reduce(replicates.front());
 }
 
 Risk::NoiseGrowth SampledNoise::growth() const {

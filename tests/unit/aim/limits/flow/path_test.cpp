@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
+#include "aim/limits/flow/numbers.hpp"
 #include "unit/aim/limits/flow/flow_models.hpp"
+#include "unit/aim/limits/flow/random_models.hpp"
 
 namespace onset::aim {
 namespace {
@@ -148,6 +152,234 @@ TEST(AimFlowPath, DirectAgreesWithAnotherProgramAtEveryRate) {
   model.decay = 0.2;
   expect(0.0, .311360449, .9707545817);
   expect(0.5, .321635041, .9776977187);
+}
+
+TEST(AimFlowPath, MarksAgreeWithAnotherProgram) {
+  constexpr double last_digit = 5.1e-4;  // of a table with three decimals
+  const std::vector<std::vector<double>> table{
+      {.1, .333, .874}, {.01, .334, 1.311}, {.001, .335, 1.819}};
+  for (const auto& row : table) {
+    const FlowPath path = path_of(tied(squared(), 0.5, row[0]), {3.0});
+    EXPECT_NEAR(path.escape.value(), row[1], last_digit) << row[0];
+    // The other program read these off a grid of times.
+    EXPECT_NEAR(path.half.value(), row[2], 2.0 * last_digit) << row[0];
+  }
+  // Starts of the same trace: wide students find the direction sooner.
+  const std::vector<std::vector<double>> widths{
+      {.1, .7405}, {.25, .4799}, {.5, .3481}, {1, .2556}, {2, .1893}};
+  for (const auto& row : widths) {
+    const FlowPath path = path_of(tied(squared(), row[0], 0.2 / std::sqrt(row[0])), {3.0});
+    EXPECT_NEAR(path.escape.value(), row[1], 5.1e-5) << row[0];
+  }
+}
+
+TEST(AimFlowPath, HardmaxDisagreementAgreesWithAnotherProgram) {
+  const FlowModel model =
+      tied(flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2), 0.5, 0.3);
+  const FlowPath path = path_of(model, {0.4, 3.0});
+  const auto disagreement = [&](std::size_t i) {
+    return flow_numbers(model, path.students[i], path.risks[i])[FlowNumber::disagreement];
+  };
+  EXPECT_NEAR(disagreement(0), .1239678894, last_digits);
+  EXPECT_NEAR(disagreement(1), .0175423992, last_digits);
+}
+
+/// A student narrower than the teacher keeps the top of its spectrum only, and gets there like
+/// 1/tau^2: extrapolated from two times, the end is known to a few 1/tau^4.
+TEST(AimFlowPath, NarrowStudentsKeepTheTopOfTheSpectrum) {
+  const auto end = [](const FlowModel& model) {
+    const FlowPath path = path_of(model, {20.0, 40.0});
+    const double near = path.students[1].mse();
+    return near + (near - path.students[0].mse()) / 3.0;
+  };
+  EXPECT_NEAR(end(tied(linear(2, 2.0), 0.5, 0.1)), .2206405512, 2e-8);
+  EXPECT_NEAR(end(tied(linear(2, 0.5), 0.3, 0.1)), .0565538284, 2e-8);
+}
+
+TEST(AimFlowPath, VeryLongTimesKeepTheirDigits) {
+  // exp(-4 Theta lambda) is far below the smallest number here.
+  const FlowPath path = path_of(tied(linear(2, 2.0), 0.5, 0.1), {100.0, 200.0});
+  EXPECT_NEAR(path.students[0].mse(), .2206405512, 1e-6);
+  EXPECT_NEAR(path.students[1].mse(), .2206405512, 1e-6);
+}
+
+TEST(AimFlowPath, DecayEndsAtTheSoftThreshold) {
+  // m = (B lambda - gamma/2)_+/A: with linear labels (gamma/2c)^2 rho is left of the error.
+  const FlowPath path = path_of(tied(linear(2, 0.5), 0.9, 0.3, 0.5), {40.0});
+  EXPECT_NEAR(path.students[0].mse(), std::pow(0.5 / 12.0, 2) * 0.5, 1e-12);
+}
+
+TEST(AimFlowPath, SurplusWidthIsForgottenAsAPowerOfTime) {
+  // mse -> min(kappa - rho, 1 - rho)/(4 A tau)^2, from below.
+  constexpr double time = 640.0;
+  const auto prefactor = [](double kappa) {
+    const FlowPath path = path_of(tied(linear(1, 0.5), kappa, 0.4), {time});
+    return path.students[0].mse() * std::pow(4.0 * 2.0 * time, 2);
+  };
+  constexpr double next_order = 0.01;  // relative, of order 1/(4 A s tau)
+  EXPECT_NEAR(prefactor(0.75), 0.25, 0.25 * next_order);
+  EXPECT_NEAR(prefactor(2.0), 0.5, 0.5 * next_order);
+}
+
+TEST(AimFlowPath, WideStartsApproachTheIdentity) {
+  // At the same trace the difference is .184/kappa.
+  FlowModel identity = squared();
+  identity.start = StudentStart::identity;
+  identity.scale = 0.5;
+  const double limit = path_of(identity, {0.4}).students[0].mse();
+  for (const double kappa : {200.0, 800.0}) {
+    const double mse =
+        path_of(tied(squared(), kappa, 0.5 / std::sqrt(kappa)), {0.4}).students[0].mse();
+    EXPECT_NEAR(kappa * (mse - limit), .184, 1e-3 + 1.0 / kappa);
+  }
+}
+
+TEST(AimFlowPath, DirectLinearIsAnExponential) {
+  // [aim 71]: mse = m_inf + (mse_0 - m_inf) exp(-c (2 - ep) tau), with noise on the labels.
+  FlowModel model = linear(3, 0.7);
+  model.student = Student::direct;
+  model.start = StudentStart::identity;
+  model.scale = 0.2;
+  model.labels.noise_variance = 0.3;
+  model.rate = 0.8;
+  const double c = 12.0;
+  const double rest = model.rate * 0.3 / (2.0 - model.rate);
+  const FlowPath path = path_of(model, {0.0, 0.05, 0.2});
+  const double first = path.students[0].mse();
+  for (std::size_t i = 1; i < 3; ++i) {
+    const double time = i == 1 ? 0.05 : 0.2;
+    const double expected = rest + (first - rest) * std::exp(-c * (2.0 - model.rate) * time);
+    EXPECT_NEAR(path.students[i].mse(), expected, 1e-9);
+  }
+}
+
+TEST(AimFlowPath, DirectHardmaxGrowsLikeTheCubeRootOfTime) {
+  // S -> zeta S*, zeta^3 = B pi^2 tau/(6 beta^2 Q_0).
+  FlowModel model = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2);
+  model.student = Student::direct;
+  model.start = StudentStart::zero;
+  constexpr double time = 1000.0;
+  const FlowPath path = path_of(model, {time});
+  const double zeta = path.students[0].scores.q / model.teacher_norm();
+  EXPECT_NEAR(zeta, 10.67, 0.005);  // two decimals of the other program
+  const double teacher = FlowSolver(model, Precision::fine, 1.0, 1).risk().drift({}).teacher;
+  EXPECT_NEAR(std::cbrt(teacher * std::numbers::pi * std::numbers::pi * time / (6.0 * 1.5)), 10.74,
+              0.005);
+}
+
+TEST(AimFlowPath, StartsHaveTheMomentsOfAScaledTeacher) {
+  for (const FlowModel& model : random_models(24, 1)) {
+    const StudentMoments at = path_of(model, {0.0}).students[0];
+    const double s = model.scale;
+    const double kappa = model.width_ratio;
+    EXPECT_NEAR(at.scores.p, s * s * (1.0 + kappa), 1e-12 * s * s * (1.0 + kappa));
+    EXPECT_NEAR(at.scores.q, s * std::sqrt(kappa * model.labels.rho), 1e-12 * s);
+    EXPECT_NEAR(at.trace, s * std::sqrt(kappa), 1e-12 * s * (1.0 + kappa));
+  }
+}
+
+/// t' = -4 A p + 4 B q - 2 gamma t tests the p of the deterministic equivalent: it enters the
+/// equations nowhere else.
+TEST(AimFlowPath, TheTraceMovesAsItsEquationSays) {
+  constexpr double step = 2e-3;
+  constexpr double stencil_error = 1e-7;  // relative; a step^4 term and the solver's 1e-11/step
+  for (const FlowModel& model : random_models(16, 2)) {
+    const double time = 0.3 / (model.labels.tokens * (model.labels.tokens + 1.0));
+    const FlowSolver solver(model, Precision::fine, time, 1);
+    const FlowPath path =
+        solver.path({time - 2.0 * step, time - step, time, time + step, time + 2.0 * step}, {});
+    const auto t = [&](int i) { return path.students[static_cast<std::size_t>(i)].trace; };
+    const double found = (8.0 * (t(3) - t(1)) - (t(4) - t(0))) / (12.0 * step);
+    const StudentMoments& at = path.students[2];
+    const Drift drift = solver.risk().drift(at.scores);
+    const double pull = 4.0 * drift.teacher * at.scores.q;
+    const double push = 4.0 * drift.symmetric * at.scores.p;
+    const double expected = pull - push - 2.0 * model.decay * at.trace;
+    const double curvature =
+        std::pow(4.0 * drift.teacher * (2.0 + model.labels.rho + 1.0 / model.labels.rho) * step, 4);
+    EXPECT_NEAR(found, expected, (stencil_error + curvature) * (pull + push))
+        << model.labels.rho << " " << model.width_ratio;
+  }
+}
+
+/// R + (gamma/2) |weights|^2 over d never grows.
+TEST(AimFlowPath, ThePotentialNeverGrows) {
+  for (FlowModel model : random_models(16, 3)) {
+    for (const Student student : {Student::direct, Student::tied, Student::untied}) {
+      model.student = student;
+      model.start = student == Student::tied ? StudentStart::gaussian : StudentStart::identity;
+      std::vector<double> times;
+      for (int i = 0; i <= 20; ++i) times.push_back(0.1 * i);
+      const FlowPath path = path_of(model, times);
+      double last = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < path.students.size(); ++i) {
+        const StudentMoments& at = path.students[i];
+        // Of an untied student Tr U U^T + Tr V V^T = 2 s e^{-2 gamma tau} <cosh y> is not a moment.
+        if (student == Student::untied && model.decay > 0.0) break;
+        const double norm = student == Student::direct ? at.scores.p : at.trace;
+        const double potential = path.risks[i] + 0.5 * model.decay * norm;
+        constexpr double rounding = 1e-12;
+        EXPECT_LE(potential, last + rounding * (1.0 + std::abs(last))) << i;
+        last = potential;
+      }
+    }
+  }
+}
+
+/// First slopes at a gaussian start, where the third moments of two free matrices are known.
+TEST(AimFlowPath, FirstSlopesFollowFromTheThirdMoments) {
+  for (const FlowModel& model : random_models(16, 4)) {
+    const double rho = model.labels.rho;
+    const double s = model.scale;
+    const double kappa = model.width_ratio;
+    const FlowSolver solver(model, Precision::fine, 1.0, 1);
+    const StudentMoments start = solver.dynamics().moments(solver.dynamics().start());
+    const Drift drift = solver.risk().drift(start.scores);
+    const double third =
+        s * s * s * (1.0 / std::sqrt(kappa) + 3.0 * std::sqrt(kappa) + kappa * std::sqrt(kappa));
+    const double mixed = std::sqrt(rho) * start.scores.p;
+    const double far = model.teacher_norm() * start.trace;
+    const double p_slope = -8.0 * drift.symmetric * third + 8.0 * drift.teacher * mixed -
+                           4.0 * model.decay * start.scores.p;
+    const double q_slope = -4.0 * drift.symmetric * mixed + 4.0 * drift.teacher * far -
+                           2.0 * model.decay * start.scores.q;
+    // One-sided differences of second order along the slope of the state, which is exact.
+    const numerics::OdeState state = solver.dynamics().start();
+    const numerics::OdeState slope = solver.dynamics().slope(state);
+    const auto at = [&](double h) {
+      numerics::OdeState there = state;
+      for (std::size_t i = 0; i < state.size(); ++i) there[i] += h * slope[i];
+      return solver.dynamics().moments(there).scores;
+    };
+    constexpr double h = 1e-5;
+    const auto derivative = [&](double ScoreMoments::*member) {
+      return (4.0 * (at(h).*member) - 3.0 * (at(0.0).*member) - at(2.0 * h).*member) / (2.0 * h);
+    };
+    const double size = 8.0 * (drift.symmetric * third + drift.teacher * (mixed + far));
+    const double speed = 4.0 * (drift.teacher + drift.symmetric) *
+                         (2.0 + rho + 1.0 / rho + s * (2.0 + kappa + 1.0 / kappa));
+    const double tolerance = size * (speed * speed * h * h + 1e-9);
+    EXPECT_NEAR(derivative(&ScoreMoments::p), p_slope, tolerance);
+    EXPECT_NEAR(derivative(&ScoreMoments::q), q_slope, tolerance);
+  }
+}
+
+/// Linear labels have a formula; the equations that it solves give the same.
+TEST(AimFlowPath, TheFormulaOfLinearLabelsSolvesTheEquations) {
+  for (const FlowModel& model : random_models(16, 5)) {
+    if (model.labels.channel != &linear_channel()) continue;
+    const FlowSolver solver(model, Precision::fine, 0.2, 1);
+    const Dynamics& dynamics = solver.dynamics();
+    numerics::OdeOptions options;
+    options.relative_tolerance = 1e-11;
+    const auto solution =
+        numerics::solve_ode([&](const numerics::OdeState& state) { return dynamics.slope(state); },
+                            dynamics.start(), {0.2}, options, {});
+    const StudentMoments integrated = dynamics.moments(solution.states.at(0));
+    const StudentMoments closed = dynamics.moments(dynamics.closed(0.2).value());
+    EXPECT_NEAR(integrated.mse(), closed.mse(), 1e-9 * model.teacher_norm());
+    EXPECT_NEAR(integrated.scores.p, closed.scores.p, 1e-9 * model.teacher_norm());
+  }
 }
 
 }  // namespace
