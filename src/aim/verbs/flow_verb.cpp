@@ -65,7 +65,6 @@ void settle_times(Flow& request) {
 
 /// Two tokens and linear labels are exact to rounding; more tokens cost more.
 double usual_tolerance(const FlowModel& model) {
-  if (!has_closed_path(model)) return 0.0;
   return model.labels.tokens == 2 || model.labels.channel == &linear_channel() ? 1e-8 : 1e-5;
 }
 
@@ -86,7 +85,9 @@ Settled settle_flow(Flow& request) {
   }
   settled.max_rate = max_stable_rate(settled.model, *risk);
   settled.times = increasing(request.spectrum.empty() ? request.time : request.spectrum);
-  if (!request.tol) request.tol = usual_tolerance(settled.model);
+  if (!request.tol && has_closed_path(settled.model)) {
+    request.tol = usual_tolerance(settled.model);
+  }
   return settled;
 }
 
@@ -139,7 +140,7 @@ void run_path(const Flow& request, const Settled& settled, const Context& contex
     result.unconverged("the integration ended early: " +
                        std::string(to_string(solution.status.reason)));
   }
-  judge_tolerance(*request.tol, "mse",
+  judge_tolerance(request.tol.value_or(0.0), "mse",
                   has_closed_path(model) ? "shorter times would help"
                                          : "more --draws and a larger --size would help",
                   result);

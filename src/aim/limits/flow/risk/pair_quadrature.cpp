@@ -136,7 +136,9 @@ GradientNoise PairQuadrature::noise(const ScoreMoments& m,
   // Rows of a label have correlation 1/3 in u*, and less in the part of u that is its own where
   // the scores of (a, b) and (b, a) differ.
   const double own = own_variance(m);
-  const double second = 1.0 / 3.0 - (m.anti > 0.0 ? 4.0 * m.anti / (9.0 * own) : 0.0);
+  // It is at least -1; rounding in `own` would say otherwise where there is next to nothing of it.
+  const double second =
+      own > 0.0 ? std::max(-1.0, 1.0 / 3.0 - 4.0 * m.anti / (9.0 * own)) : 1.0 / 3.0;
   double product = 0.0;
   for (std::size_t j = 0; j < terms; ++j) {
     for (std::size_t l = (j + 1) % 2; l < terms; l += 2) {

@@ -179,6 +179,20 @@ TEST(AimFlowRisk, SampledNoiseOfTwoTokensIsTheExactOne) {
   }
 }
 
+TEST(AimFlowRisk, NoiseIsFiniteForAStudentThatHasLearnedNothing) {
+  for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+    const FlowModel model = flow_model(softmax_channel(), loss, 2);
+    const auto risk = make_risk(model, Precision::fine, 1);
+    const double nothing = risk->noise(score_moments(model, 0.0, 0.0)).symmetric;
+    EXPECT_GT(nothing, 0.0);
+    for (const double anti : {1e-300, 1e-20, 1e-15}) {
+      const GradientNoise noise = risk->noise(score_moments(model, 0.0, 0.0, anti));
+      EXPECT_NEAR(noise.symmetric, nothing, 1e-12);
+      EXPECT_TRUE(std::isfinite(noise.antisymmetric));
+    }
+  }
+}
+
 /// v = growth mse next to the teacher, for symmetric and antisymmetric errors.
 TEST(AimFlowRisk, NoiseGrowsWithTheErrorNextToTheTeacher) {
   constexpr double small = 1e-7;
