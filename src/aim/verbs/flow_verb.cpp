@@ -109,6 +109,13 @@ void run_spectra(const Flow& request, const Settled& settled, const Context& con
   }
 }
 
+/// A time of the summary; a note where it does not come.
+void add_mark(const char* name, const char* what, const std::optional<Estimate>& time,
+              Result& result) {
+  result.summary.emplace_back(name, time.value_or(no_estimate));
+  if (!time) result.notes.push_back(std::string(what) + " is not reached within --time.");
+}
+
 void run_path(const Flow& request, const Settled& settled, const Context& context, Result& result) {
   const FlowModel& model = settled.model;
   const auto columns = flow_columns(model);
@@ -131,8 +138,8 @@ void run_path(const Flow& request, const Settled& settled, const Context& contex
     }
     result.table.add_row(columns.cells(row));
   }
-  result.summary.emplace_back("escape", solution.escape.value_or(no_estimate));
-  result.summary.emplace_back("half", solution.half.value_or(no_estimate));
+  add_mark("escape", "An alignment of 1/2", solution.escape, result);
+  add_mark("half", "Half of the first squared error", solution.half, result);
   if (std::isfinite(settled.max_rate)) {
     result.summary.emplace_back("max_rate", settled.max_rate);
   }

@@ -35,7 +35,7 @@ bool slow(const FlowModel& model) {
 
 numerics::OdeOptions ode_options(const FlowModel& model, Precision precision) {
   numerics::OdeOptions options;
-  const double fine = slow(model) ? 1e-8 : 1e-11;
+  const double fine = slow(model) ? 1e-7 : 1e-11;
   options.relative_tolerance = precision == Precision::fine ? fine : 30.0 * fine;
   options.absolute_tolerance = 1e-2 * options.relative_tolerance;
   return options;
