@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "aim/limits/flow/stability.hpp"
 #include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
@@ -45,6 +48,26 @@ void check_tokens_of(const FlowModel& model) {
       model.labels.tokens));
 }
 
+/// Scores so steep in a softmax that rules of integration, which resolve them, would take for ever.
+void check_steepness(const FlowModel& model) {
+  if (linear(model.labels)) return;
+  const bool slow = model.loss == TrainingLoss::squared && model.labels.tokens > 2;
+  const double limit = slow ? 4.0 : 30.0;
+  const double beta = model.labels.beta;
+  const double start =
+      model.scale *
+      std::sqrt(model.start == StudentStart::gaussian ? 1.0 + model.width_ratio : 1.0);
+  const double teacher = std::sqrt(model.teacher_norm());
+  if (beta * std::max(start, teacher) <= limit) return;
+  throw Refused(
+      fmt::format("scores times beta have a standard deviation of {:.3g}{}, so that labels are "
+                  "those of hardmax "
+                  "nearly everywhere and the integrals of the flow are out of reach; possible are "
+                  "up to {:g} with "
+                  "this loss and number of tokens: a smaller --beta, --rho or --scale",
+                  beta * std::max(start, teacher), start > teacher ? " at the start" : "", limit));
+}
+
 }  // namespace
 
 FlowModel settle_student(const AttentionIndexed& labels, Student student,
@@ -80,6 +103,7 @@ FlowModel settle_student(const AttentionIndexed& labels, Student student,
   model.width_ratio = width_ratio.value_or(1.0);
   model.decay = decay;
   check_tokens_of(model);
+  check_steepness(model);
   return model;
 }
 

@@ -41,9 +41,16 @@ numerics::OdeOptions ode_options(const FlowModel& model, Precision precision) {
   return options;
 }
 
-/// How far a student is from a mark: negative before it, 0 at it.
-double past_half(const StudentMoments& at, double first_error) {
-  return 0.5 * first_error - at.mse();
+/// The asked times and some between them, so that a mark is searched for in a short interval.
+std::vector<double> with_checkpoints(const std::vector<double>& times) {
+  constexpr int extra = 24;
+  constexpr double ratio = 0.75;
+  std::vector<double> all(times);
+  double between = times.empty() ? 0.0 : times.back();
+  for (int i = 0; i < extra; ++i) all.push_back(between *= ratio);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 }  // namespace
@@ -69,79 +76,79 @@ FlowSolver::FlowSolver(const FlowModel& model, Precision precision, double last,
 numerics::OdeSolution FlowSolver::solve(const numerics::OdeState& start,
                                         const std::vector<double>& times,
                                         const Context& context) const {
-  return numerics::solve_ode(
-      [this](const numerics::OdeState& state) { return dynamics_->slope(state); }, start, times,
-      ode_, context);
+  const auto slope = [&](const numerics::OdeState& state) {
+    context.check();  // a slope of many tokens takes milliseconds
+    return dynamics_->slope(state);
+  };
+  return numerics::solve_ode(slope, start, times, ode_, context);
+}
+
+numerics::OdeSolution FlowSolver::from_start(const std::vector<double>& times,
+                                             const Context& context) const {
+  if (!dynamics_->closed(0.0)) return solve(dynamics_->start(), times, context);
+  numerics::OdeSolution out;
+  for (const double time : times) out.states.push_back(*dynamics_->closed(time));
+  out.status.reason = StopReason::converged;
+  return out;
 }
 
 std::vector<numerics::OdeState> FlowSolver::states(const std::vector<double>& times,
                                                    const Context& context) const {
-  if (!dynamics_->closed(0.0)) return solve(dynamics_->start(), times, context).states;
-  std::vector<numerics::OdeState> out;
-  for (const double time : times) out.push_back(*dynamics_->closed(time));
-  return out;
+  return from_start(times, context).states;
+}
+
+std::optional<double> FlowSolver::passage(const std::vector<Checkpoint>& checkpoints,
+                                          const Mark& mark, const Context& context) const {
+  if (mark(checkpoints.front().student) >= 0.0) return 0.0;
+  const auto after = std::find_if(checkpoints.begin() + 1, checkpoints.end(),
+                                  [&](const Checkpoint& at) { return mark(at.student) >= 0.0; });
+  if (after == checkpoints.end()) return std::nullopt;
+  const Checkpoint& before = *(after - 1);
+  const auto distance = [&](double time) {
+    if (time <= before.time) return mark(before.student);
+    if (const auto state = dynamics_->closed(time)) return mark(dynamics_->moments(*state));
+    const auto there = solve(before.state, {time - before.time}, context);
+    return mark(there.states.empty() ? before.student : dynamics_->moments(there.states.front()));
+  };
+  numerics::RootOptions options;
+  options.tolerance = 0.1 * ode_.relative_tolerance;
+  return numerics::bracketed_root(distance, before.time, after->time, options).x;
+}
+
+void FlowSolver::add_marks(const std::vector<Checkpoint>& checkpoints, const Context& context,
+                           FlowPath& path) const {
+  const StudentMoments& first = checkpoints.front().student;
+  const auto cosine = [this](const StudentMoments& at) {
+    return alignment(model_, at).value_or(0.0);
+  };
+  // A start at a multiple of the identity has no direction, and the first step gives it one.
+  const bool at_once = !alignment(model_, first) && checkpoints.size() > 1 &&
+                       cosine(checkpoints[1].student) >= escape_level;
+  path.escape =
+      at_once ? std::optional(0.0)
+              : passage(
+                    checkpoints,
+                    [&](const StudentMoments& at) { return cosine(at) - escape_level; }, context);
+  path.half = passage(
+      checkpoints, [&](const StudentMoments& at) { return 0.5 * first.mse() - at.mse(); }, context);
 }
 
 FlowPath FlowSolver::path(const std::vector<double>& times, const Context& context) const {
+  const std::vector<double> all = with_checkpoints(times);
+  const numerics::OdeSolution solution = from_start(all, context);
   FlowPath out;
-  out.status.reason = StopReason::converged;
-  const bool closed = dynamics_->closed(0.0).has_value();
-  // Between the asked times, so that a mark is searched for in a short interval.
-  std::vector<double> all(times);
-  constexpr int extra = 24;
-  constexpr double ratio = 0.75;
-  double between = times.empty() ? 0.0 : times.back();
-  for (int i = 0; i < extra; ++i) all.push_back(between *= ratio);
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-
-  std::vector<numerics::OdeState> found;
-  if (closed) {
-    found = states(all, context);
-  } else {
-    numerics::OdeSolution solution = solve(dynamics_->start(), all, context);
-    found = std::move(solution.states);
-    out.status = solution.status;
-  }
+  out.status = solution.status;
   std::vector<Checkpoint> checkpoints{
       {0.0, dynamics_->start(), dynamics_->moments(dynamics_->start())}};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const StudentMoments student = dynamics_->moments(found[i]);
+  for (std::size_t i = 0; i < solution.states.size(); ++i) {
+    const StudentMoments student = dynamics_->moments(solution.states[i]);
     if (std::binary_search(times.begin(), times.end(), all[i])) {
       out.students.push_back(student);
       out.risks.push_back(risk_->drift(student.scores).risk);
     }
-    if (all[i] > 0.0) checkpoints.push_back({all[i], found[i], student});
+    if (all[i] > 0.0) checkpoints.push_back({all[i], solution.states[i], student});
   }
-
-  const auto passage =
-      [&](const std::function<double(const StudentMoments&)>& mark) -> std::optional<double> {
-    if (mark(checkpoints.front().student) >= 0.0) return 0.0;
-    for (std::size_t i = 1; i < checkpoints.size(); ++i) {
-      if (mark(checkpoints[i].student) < 0.0) continue;
-      const Checkpoint& before = checkpoints[i - 1];
-      const auto distance = [&](double time) {
-        if (time <= before.time) return mark(before.student);
-        if (closed) return mark(dynamics_->moments(*dynamics_->closed(time)));
-        const auto there = solve(before.state, {time - before.time}, context);
-        return there.states.empty() ? mark(before.student)
-                                    : mark(dynamics_->moments(there.states.front()));
-      };
-      numerics::RootOptions options;
-      options.tolerance = 0.1 * ode_.relative_tolerance;
-      return numerics::bracketed_root(distance, before.time, checkpoints[i].time, options).x;
-    }
-    return std::nullopt;
-  };
-  // A start at a multiple of the identity has no direction, and the first step gives it one.
-  const auto undirected = [&](const StudentMoments& at) { return !alignment(model_, at); };
-  const bool at_once = undirected(checkpoints.front().student) && checkpoints.size() > 1 &&
-                       alignment(model_, checkpoints[1].student).value_or(0.0) >= escape_level;
-  out.escape = at_once ? std::optional(0.0) : passage([&](const StudentMoments& at) {
-    return alignment(model_, at).value_or(0.0) - escape_level;
-  });
-  const double first_error = checkpoints.front().student.mse();
-  out.half = passage([&](const StudentMoments& at) { return past_half(at, first_error); });
+  add_marks(checkpoints, context, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,9 +40,18 @@ class FlowSolver {
 
  private:
   struct Checkpoint;
+  /// How far a student is past a mark: negative before it.
+  using Mark = std::function<double(const StudentMoments&)>;
   [[nodiscard]] numerics::OdeSolution solve(const numerics::OdeState& start,
                                             const std::vector<double>& times,
                                             const Context& context) const;
+  /// By the formula where there is one.
+  [[nodiscard]] numerics::OdeSolution from_start(const std::vector<double>& times,
+                                                 const Context& context) const;
+  [[nodiscard]] std::optional<double> passage(const std::vector<Checkpoint>& checkpoints,
+                                              const Mark& mark, const Context& context) const;
+  void add_marks(const std::vector<Checkpoint>& checkpoints, const Context& context,
+                 FlowPath& path) const;
 
   FlowModel model_;
   numerics::OdeOptions ode_;

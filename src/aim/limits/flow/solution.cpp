@@ -82,15 +82,22 @@ struct Twin {
 /// Target minus twin, for all numbers at all times, then the two marks.
 using Differences = std::vector<double>;
 
+/// Which matrices: their size and the key of their random numbers.
+struct Draw {
+  std::size_t size = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t index = 0;
+};
+
 Differences differences(const FlowModel& target, const Twin& twin, const Risk& risk,
-                        const std::vector<double>& times, std::size_t size, std::uint64_t seed,
-                        std::uint64_t draw, const Context& context) {
+                        const std::vector<double>& times, const Draw& draw,
+                        const Context& context) {
   const double step = matrix_step(target, risk);
-  const MatrixWeights start = matrix_start(target, size, seed, draw);
+  const MatrixWeights start = matrix_start(target, draw.size, draw.seed, draw.index);
   FlowModel quiet = target;
   quiet.rate = 0.0;
   const MatrixPath a =
-      matrix_path(target, risk, start, times, step, {target.rate, seed, draw}, context);
+      matrix_path(target, risk, start, times, step, {target.rate, draw.seed, draw.index}, context);
   const MatrixPath b = matrix_path(quiet, risk, twin.start_of(start), times, step, {}, context);
   Differences out;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -133,10 +140,8 @@ FlowSolution paired_solution(const FlowModel& model, const std::vector<double>& 
   const auto risk = make_risk(model, Precision::coarse, options.seed);
   std::vector<Differences> found(2 * options.draws);
   numerics::parallel_for(context, found.size(), [&](std::size_t task) {
-    const std::size_t draw = task / 2;
-    const std::size_t size = task % 2 == 0 ? options.size : options.size / 2;
-    found[task] =
-        differences(model, twin, *risk, times, size, options.seed, 2 * draw + task % 2, context);
+    const Draw draw{task % 2 == 0 ? options.size : options.size / 2, options.seed, task};
+    found[task] = differences(model, twin, *risk, times, draw, context);
   });
   std::vector<Differences> full;
   std::vector<Differences> halved;
