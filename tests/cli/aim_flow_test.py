@@ -93,6 +93,20 @@ class Refusals(unittest.TestCase):
         self.assertLess(rows[0]["mse_err"], 1e-6)
 
 
+class Extremes(unittest.TestCase):
+    def test_many_tokens_have_a_flow_without_noise(self):
+        found = result("flow", "--tokens", "1000", "--loss", "cross-entropy", "--time", "0.001")
+        self.assertNotIn("max_rate", found["summary"])
+
+    def test_very_small_and_large_starts_and_times(self):
+        for arguments in [["--scale", "1e-12", "--time", "3"], ["--width-ratio", "1e3", "--time", "0.1"],
+                          ["--rho", "1e-6", "--time", "0.01"], ["--channel", "linear", "--time", "1e6"],
+                          ["--channel", "hardmax", "--student", "direct", "--time", "1e4"]]:
+            for row in result("flow", *arguments)["rows"]:
+                self.assertGreaterEqual(row["mse"], 0)
+                self.assertLessEqual(abs(row["alignment"]), 1 + 10 * row["alignment_err"])
+
+
 class BadInput(unittest.TestCase):
     def test_the_option_and_what_is_allowed_are_named(self):
         for arguments, option in [([], "--time"),

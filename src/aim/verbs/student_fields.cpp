@@ -13,6 +13,7 @@ namespace onset::aim {
 namespace {
 
 constexpr double usual_scale = 0.3;
+constexpr int max_sampled_tokens = 13;  ///< T (T + 1) dimensions of low-discrepancy points
 
 bool linear(const AttentionIndexed& labels) {
   return labels.channel == &linear_channel();
@@ -107,10 +108,13 @@ FlowModel settle_student(const AttentionIndexed& labels, Student student,
   return model;
 }
 
+bool has_noise(const AttentionIndexed& labels) {
+  return linear(labels) || labels.tokens <= max_sampled_tokens;
+}
+
 void check_rate(const FlowModel& model, const Risk& risk) {
   check_tokens_of(model);
-  constexpr int max_sampled_tokens = 13;
-  if (!linear(model.labels) && model.labels.tokens > max_sampled_tokens) {
+  if (!has_noise(model.labels)) {
     throw Refused(fmt::format(
         "the noise of SGD with {} tokens: it is an integral over T (T + 1) normals, and only up to "
         "{} tokens have low-discrepancy points for it; possible is leaving out the rate",

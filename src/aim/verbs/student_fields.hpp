@@ -36,7 +36,7 @@ void add_student_fields(Fields<Request>& fields) {
            "width, or s I; 0.3 unless given.")
       .add("width-ratio", &Request::width_ratio, {.min = 1e-3, .max = 1e3},
            "Width ratio kappa = k/d of a student from a gaussian start; --rho unless given.")
-      .add("decay", &Request::decay, {.min = 0.0, .max = 1e6},
+      .add("decay", &Request::decay, {.min = 0.0, .max = 100.0},
            "Weight decay gamma: the loss has (gamma/2d) |weights|^2 besides.");
 }
 
@@ -47,6 +47,10 @@ void add_student_fields(Fields<Request>& fields) {
                                        std::optional<StudentStart>& start,
                                        std::optional<double>& scale,
                                        std::optional<double>& width_ratio, double decay);
+
+/// Whether the noise of SGD can be computed: with many tokens it is an integral over too many
+/// normals.
+[[nodiscard]] bool has_noise(const AttentionIndexed& labels);
 
 /// Throws Refused for a rate at which the teacher is unstable in large dimension, or with which the
 /// model has no limit.

@@ -41,9 +41,10 @@ FlowSolution closed_solution(const FlowModel& model, const std::vector<double>& 
     for (std::size_t k = 0; k < flow_number_count; ++k) {
       estimates.values[k] = from_rules(a.values[k], b.values[k]);
     }
-    // The alignment is a difference of numbers of order one.
+    // The alignment is a difference of numbers as large as these.
     constexpr double rounding = 2e-15;
-    estimates.values[static_cast<std::size_t>(FlowNumber::alignment)].error += rounding;
+    estimates.values[static_cast<std::size_t>(FlowNumber::alignment)].error +=
+        rounding * (1.0 + std::abs(a[FlowNumber::q]) + a[FlowNumber::p]);
     out.students.push_back(estimates);
   }
   out.escape = from_rules(fine.escape, coarse.escape);

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stop_token>
 #include <vector>
 
+#include "onset/core/error.hpp"
 #include "support/contexts.hpp"
 #include "unit/aim/limits/flow/flow_models.hpp"
 
@@ -128,6 +130,18 @@ TEST(AimFlowSolution, SmallUntiedStartsFollowATiedStudentAtHalfItsSpeed) {
   model.scale = 5e-4;
   const FlowSolution tied = solve_flow(model, {1.5}, options, {});
   EXPECT_NEAR(mse_of(untied, 0) / mse_of(tied, 0), 1.0, 0.01);
+}
+
+TEST(AimFlowSolution, InterruptsTakeEffect) {
+  std::stop_source source;
+  source.request_stop();
+  Context context;
+  context.stop = source.get_token();
+  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 3);
+  EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
+  model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  model.student = Student::untied;
+  EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
 }
 
 TEST(AimFlowSolution, DoesNotDependOnTheThreads) {
