@@ -53,6 +53,12 @@ class Columns(unittest.TestCase):
         self.assertAlmostEqual(row["alpha"], row["time"], places=12)
         self.assertEqual(found["parameters"]["batch"], 1)
 
+    def test_rates_that_a_finite_dimension_does_not_stand_are_said(self):
+        model = ["sgd", "--student", "direct", "--channel", "linear", "--tokens", "1", "--dim", "12",
+                 "--runs", "2", "--time", "0.1"]
+        self.assertNotIn("notes", result(*model, "--rate", "1"))
+        self.assertIn("stable up to a rate of 2 in large dimension", result(*model, "--rate", "1.8")["notes"][0])
+
     def test_one_of_rate_and_batch_gives_the_other(self):
         found = result("sgd", "--student", "direct", "--dim", "16", "--runs", "2", "--batch", "8",
                        "--time", "0.1")
