@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onset/aim/model/choices.hpp"
+#include "onset/aim/model/students.hpp"
 #include "onset/core/verb.hpp"
 
 /// Attention-indexed models, attention of full width: what the command calls `onset aim ..`.
@@ -128,6 +129,66 @@ struct Gd {
   double tol = 0.05;  ///< target standard error of mse_averaged; it does not end a run
 
   [[nodiscard]] static VerbOf<Gd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// The limit of online SGD: what a student knows at time tau = eta steps/d. With a rate, alpha =
+/// n/d^2 is tau/rate.
+struct Flow {
+  std::string channel = "softmax";
+  int tokens = 2;
+  double rho = 0.5;
+  double beta = 1.0;
+  std::optional<double> noise_variance = {};
+  NoiseKind noise_kind = NoiseKind::scaled;
+  std::optional<double> noise = {};
+  Student student = Student::tied;
+  std::optional<TrainingLoss> loss = {};   ///< squared, or cross_entropy for hardmax labels
+  std::optional<StudentStart> start = {};  ///< gaussian, or zero for a direct student
+  std::optional<double> scale = {};        ///< 0.3
+  std::optional<double> width_ratio = {};  ///< of a gaussian start; rho
+  double decay = 0.0;
+  std::optional<double> rate = {};  ///< learning rate times dimension over batch; no noise without
+  std::vector<double> time = {};
+  std::vector<double> spectrum = {};     ///< times of densities, instead of `time`
+  std::optional<double> smoothing = {};  ///< of densities; 0.02
+  int points = 201;                      ///< of a density
+  int size = 64;                         ///< of matrices where there is no closed form
+  int draws = 16;                        ///< pairs of such matrices
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< of mse
+
+  [[nodiscard]] static VerbOf<Flow> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// Online SGD at finite dimension, with the limit's values beside it.
+struct Sgd {
+  std::string channel = "softmax";
+  int tokens = 2;
+  double rho = 0.5;
+  double beta = 1.0;
+  std::optional<double> noise_variance = {};
+  NoiseKind noise_kind = NoiseKind::scaled;
+  std::optional<double> noise = {};
+  Student student = Student::tied;
+  std::optional<TrainingLoss> loss = {};   ///< squared, or cross_entropy for hardmax labels
+  std::optional<StudentStart> start = {};  ///< gaussian, or zero for a direct student
+  std::optional<double> scale = {};        ///< 0.3
+  std::optional<double> width_ratio = {};  ///< of a gaussian start; rho
+  double decay = 0.0;
+  int dim = 100;
+  int runs = 4;
+  std::optional<double> rate = {};  ///< learning rate times dimension over batch
+  std::optional<int> batch = {};    ///< one of the two may be left out
+  std::vector<double> time = {};    ///< required
+  TeacherSpectrum teacher = TeacherSpectrum::quantiles;
+  std::uint64_t seed = 1;
+  double tol = 0.05;  ///< of mse; not used to stop
+
+  [[nodiscard]] static VerbOf<Sgd> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };

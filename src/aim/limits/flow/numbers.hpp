@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "aim/limits/flow/dynamics.hpp"
+
+namespace onset::aim {
+
+/// The numbers that are reported of a student, and their places.
+enum class FlowNumber : std::size_t { risk, mse, q, p, anti, trace, alignment, disagreement };
+inline constexpr std::size_t flow_number_count = 8;
+
+/// One value for each; NaN where a student has none.
+class FlowNumbers {
+ public:
+  [[nodiscard]] double& operator[](FlowNumber which) {
+    return values[static_cast<std::size_t>(which)];
+  }
+  [[nodiscard]] double operator[](FlowNumber which) const {
+    return values[static_cast<std::size_t>(which)];
+  }
+  std::array<double, flow_number_count> values{};
+};
+
+/// `risk` is that of the student. The disagreement of hardmax labels, arccos(q/sqrt(p Q_0))/pi for
+/// a row, is known for two tokens.
+[[nodiscard]] FlowNumbers flow_numbers(const FlowModel& model, const StudentMoments& student,
+                                       double risk);
+
+}  // namespace onset::aim

@@ -1,0 +1,48 @@
+#include "aim/limits/flow/stability.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "unit/aim/limits/flow/flow_models.hpp"
+
+namespace onset::aim {
+namespace {
+
+double limit(FlowModel model, Student student) {
+  model.student = student;
+  return max_stable_rate(model, *make_risk(model, Precision::fine, 1));
+}
+
+TEST(AimFlowStability, AgreesWithAnotherProgram) {
+  const FlowModel squared = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  const FlowModel entropy = flow_model(softmax_channel(), TrainingLoss::cross_entropy, 2);
+  EXPECT_NEAR(limit(squared, Student::direct), 13.642, 5e-4);
+  EXPECT_NEAR(limit(entropy, Student::direct), 6.4593, 5e-5);
+  EXPECT_NEAR(limit(squared, Student::tied), 4.8233, 5e-5);
+  EXPECT_NEAR(limit(entropy, Student::tied), 2.2837, 5e-5);
+  const auto growth = [](const FlowModel& model) {
+    return make_risk(model, Precision::fine, 1)->noise_growth().symmetric;
+  };
+  EXPECT_NEAR(growth(squared), .04877631, 5e-9);
+  EXPECT_NEAR(growth(entropy), .27134618, 5e-9);
+}
+
+TEST(AimFlowStability, OfLinearLabelsDoesNotDependOnTheTokens) {
+  for (const int tokens : {1, 2, 5}) {
+    for (const double rho : {0.3, 1.0, 4.0}) {
+      const FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, tokens, rho);
+      EXPECT_NEAR(limit(model, Student::direct), 2.0, 1e-14);
+      EXPECT_NEAR(limit(model, Student::tied), 0.5 / std::sqrt(rho), 1e-14);
+      EXPECT_NEAR(limit(model, Student::untied), 1.0 / std::sqrt(rho), 1e-14);
+    }
+  }
+}
+
+TEST(AimFlowStability, HardmaxHasNoLimit) {
+  const FlowModel model = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2);
+  EXPECT_TRUE(std::isinf(limit(model, Student::tied)));
+}
+
+}  // namespace
+}  // namespace onset::aim
