@@ -5,7 +5,8 @@
 namespace onset::aim {
 
 std::vector<Verb> verbs() {
-  return {thresholds_verb(), curve_verb(), spectrum_verb(), amp_verb(), gd_verb(), generate_verb()};
+  return {thresholds_verb(), curve_verb(), spectrum_verb(), erm_verb(),
+          amp_verb(),        gd_verb(),    generate_verb()};
 }
 
 }  // namespace onset::aim

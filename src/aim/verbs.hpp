@@ -6,7 +6,7 @@
 
 namespace onset::aim {
 
-/// The verbs of the family: curve, thresholds, spectrum, amp, gd, generate.
+/// The verbs of the family: curve, thresholds, spectrum, erm, amp, gd, generate.
 [[nodiscard]] std::vector<Verb> verbs();
 
 }  // namespace onset::aim

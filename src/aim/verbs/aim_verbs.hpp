@@ -8,6 +8,7 @@ namespace onset::aim {
 [[nodiscard]] Verb curve_verb();
 [[nodiscard]] Verb thresholds_verb();
 [[nodiscard]] Verb spectrum_verb();
+[[nodiscard]] Verb erm_verb();
 [[nodiscard]] Verb amp_verb();
 [[nodiscard]] Verb gd_verb();
 [[nodiscard]] Verb generate_verb();
