@@ -137,7 +137,7 @@ Estimate squared_difference(Penalty penalty, double rho, double delta, double th
   const double fine = double_integral<80>(spectrum, cuts);
   const double coarse = double_integral<56>(spectrum, cuts);
   constexpr double rounding = 1e-14;
-  return {fine, std::max(std::abs(fine - coarse), rounding)};
+  return {fine, std::max(2.0 * std::abs(fine - coarse), rounding)};
 }
 
 double right_edge(double rho, double delta) {

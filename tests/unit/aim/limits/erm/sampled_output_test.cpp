@@ -44,7 +44,7 @@ TEST(SampledOutput, HasTheClosedFormOfLinearLabels) {
 }
 
 /// Two tokens by points and by grids.
-TEST(SampledOutput, AgreesWithTheGridsOfTwoTokens) {
+TEST(LongSampledOutput, AgreesWithTheGridsOfTwoTokens) {
   const Overlaps o{0.8, 0.9, 3.0};
   for (const auto& [channel, loss] : {std::pair{&softmax_channel(), TrainingLoss::square},
                                       {&softmax_channel(), TrainingLoss::cross_entropy},

@@ -217,7 +217,7 @@ TEST(Training, TheBestPossibleErrorIsNeverBeaten) {
   }
 }
 
-TEST(Training, TheBestDecayOfSquaredErrorsIsAMinimumOfItsGoal) {
+TEST(LongTraining, TheBestDecayOfSquaredErrorsIsAMinimumOfItsGoal) {
   const Training training(model_of(softmax_channel(), 2, 0.5, 0.25), TrainingLoss::square,
                           Penalty::trace, 1);
   for (const DecayGoal goal : {DecayGoal::mse, DecayGoal::test}) {
