@@ -43,16 +43,22 @@ Columns<DescentRow> descent_columns() {
       .add("mse_extrapolated", &DescentRow::mse_extrapolated, "of the mean of infinitely many")
       .add("mse_theory", &DescentRow::mse_theory, "least possible error, from state evolution")
       .add("loss", &DescentRow::loss,
-           "training loss of a student at its end, over the one at its start, decay included")
+           "training loss of a student at its end, over the one at its start, decay included");
+}
+
+/// With decay: what it minimised, and the limit of that beside it.
+Columns<DescentRow> decayed_columns() {
+  return descent_columns()
+      .add(
+          "mse_erm", &DescentRow::mse_erm,
+          "mse_single of the minimum of training in the limit of large d, for students of at least "
+          "its rank (aim erm)")
       .add("train", &DescentRow::train, "squared error of a training label, all T^2 entries")
+      .add("train_erm", &DescentRow::train_erm, "the same of the minimum")
       .add("objective", &DescentRow::objective, "what is minimised, per d^2, as in aim erm")
+      .add("objective_erm", &DescentRow::objective_erm, "the same of the minimum")
       .add("trace", &DescentRow::trace, "Tr S/d of a student")
-      .add("mse_erm", &DescentRow::mse_erm,
-           "with --decay: mse_single of the minimum of training in the limit of large d, for "
-           "students of at least its rank (aim erm)")
-      .add("train_erm", &DescentRow::train_erm, "train of it")
-      .add("objective_erm", &DescentRow::objective_erm, "objective of it")
-      .add("trace_erm", &DescentRow::trace_erm, "trace of it");
+      .add("trace_erm", &DescentRow::trace_erm, "the same of the minimum");
 }
 
 /// One number for each data set: students on the same data share most of their error, so that their
@@ -160,7 +166,7 @@ void add_erm(const Gd& request, const AttentionIndexed& model, double alpha, con
 
 void run_gd(const Gd& request, const AttentionIndexed& model, const Context& context,
             Result& result) {
-  const auto columns = descent_columns();
+  const auto columns = request.decay > 0.0 ? decayed_columns() : descent_columns();
   result.table = columns.table();
   const auto dim = static_cast<std::size_t>(request.dim);
   const auto runs = static_cast<std::uint64_t>(request.runs);
@@ -245,9 +251,9 @@ Definition<Gd, AttentionIndexed> definition() {
            "Weight decay lambda of aim erm: lambda |W|^2/sqrt(r_s d) is added to the loss.")
       .add("width", &Gd::width, {.min = 1, .max = 20000},
            "Width r_s of the students, columns of W; the teacher's unless given.");
-  d.rows = {{"", descent_columns().list()}};
+  d.rows = {{"", descent_columns().list()}, {"with --decay", decayed_columns().list()}};
   d.primary = "mse_averaged";
-  d.method = 5;
+  d.method = 4;
   d.examples = {
       "aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
       "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4",

@@ -287,8 +287,11 @@ TrainedPoint Training::without_decay(double alpha, Conjugates& start,
 
 TrainedPoint Training::at(double alpha, double decay, Conjugates& start,
                           const Context& context) const {
-  if (quadratic())
-    return quadratic_point(alpha, quadratic_minimum(quadratic_problem(alpha), decay));
+  if (quadratic()) {
+    TrainedPoint p = quadratic_point(alpha, quadratic_minimum(quadratic_problem(alpha), decay));
+    p.decay = {decay, 0.0};
+    return p;
+  }
   if (decay == 0.0) return without_decay(alpha, start, context);
   return solved_point(alpha, decay, start, context);
 }

@@ -160,7 +160,7 @@ TEST(LongAimDescent, EndsWhereTheLimitSays) {
     const Estimate mean = numerics::mean_over_runs(found);
     EXPECT_GT(mean.value, limit * (1.0 - 5.0 / dim) - 5.0 * mean.error);
     EXPECT_LT(mean.value, limit * (1.0 + 11.0 / dim) + 5.0 * mean.error);
-    EXPECT_LT(mean.error, 0.05 * limit);
+    EXPECT_LT(mean.error, 0.1 * limit);  // three data sets know no more
   };
   expect(mse, theory.mse->value);
   expect(objective, theory.objective.value);
