@@ -19,6 +19,9 @@ inline constexpr double max_training_decay = 1e9;
 /// Loss and penalty, for requests with those members.
 template <class Request>
 void add_training_fields(Fields<Request>& fields) {
+  fields.edit("beta").text =
+      "Inverse temperature of softmax labels and of the student's softmax; squared errors and "
+      "cross-entropy depend on it.";
   fields
       .add_word(
           "loss", &Request::loss,
