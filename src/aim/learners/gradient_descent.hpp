@@ -15,7 +15,7 @@ struct DescentOptions {
   int steps = 1000;
   double rate = 0.1;
   RateSchedule schedule = RateSchedule::constant;
-  double decay = 0.0;     ///< lambda: adds lambda |W|_F^2 / sqrt(r_s d) to the loss [aim 60]
+  double decay = 0.0;     ///< lambda: adds lambda |W|_F^2 / sqrt(r_s d) to the loss [aim 80]
   std::size_t width = 0;  ///< r_s of the student; 0: the teacher's
   int starts = 8;         ///< students from independent standard normal weights, on the same data
   std::uint64_t seed = 1;

@@ -94,7 +94,7 @@ Settled settle_spectrum(Spectrum& request) {
                             checked_training(model, *request.loss, Penalty::trace, request.seed))};
 }
 
-/// The law of S [aim 83]: what is above the threshold, moved and scaled, and an atom at 0.
+/// The law of S [aim 103]: what is above the threshold, moved and scaled, and an atom at 0.
 void run_learned(const Spectrum& request, const Training& training, const Context& context,
                  Result& result) {
   const auto columns = learned_columns();

@@ -62,7 +62,7 @@ Settled settle_thresholds(Thresholds& request) {
   return {model, std::move(plan)};
 }
 
-/// Thresholds of training with weight decay [aim 76, 77]. With noise of one size on all scores
+/// Thresholds of training with weight decay [aim 96, 97]. With noise of one size on all scores
 /// behind a softmax the directions are unequal, and nothing is known.
 void add_training_thresholds(const AttentionIndexed& model,
                              const std::function<void(ThresholdRow)>& add) {

@@ -36,14 +36,14 @@ enum class ScoreVariances {
   plain,  ///< all the same
 };
 
-/// What training with weight decay adds to the loss of the labels [aim 60].
+/// What training with weight decay adds to the loss of the labels [aim 80].
 enum class Penalty {
   trace,    ///< Tr S of S >= 0: decay of the weights W of S = W W^T
   nuclear,  ///< the sum of |eigenvalues| of a symmetric S
   ridge,    ///< Tr S^2 of a symmetric S
 };
 
-/// The loss of a label in training [aim 60].
+/// The loss of a label in training [aim 80].
 enum class TrainingLoss {
   square,         ///< squared error of all entries
   fields,         ///< squared error of the scores that softmax labels show

@@ -94,7 +94,7 @@ CutMoments nothing(const Scaled& s) {
   return {.below = 1.0 + s.rho + s.t / s.rho};
 }
 
-/// The closed forms [aim 67] and [aim 68] at a root with Im u <= 0.
+/// The closed forms [aim 87] and [aim 88] at a root with Im u <= 0.
 CutMoments closed_forms(const Scaled& s, const Place& p) {
   const double rho = s.rho;
   const double t = s.t;

@@ -3,8 +3,8 @@
 namespace onset::aim {
 
 /// Integrals over the part above a cut of the spectrum of R = S0 + sqrt(delta) GOE, S0 of width
-/// ratio rho (NoisySpectrum), with f(x) = (x - cut)_+ [aim 64]. All are closed forms in one root of
-/// the cubic [aim 8] and its logarithms [aim 67], good to some 1e-13; a microsecond or less.
+/// ratio rho (NoisySpectrum), with f(x) = (x - cut)_+ [aim 84]. All are closed forms in one root of
+/// the cubic [aim 8] and its logarithms [aim 87], good to some 1e-13; a microsecond or less.
 struct CutMoments {
   double mass = 0.0;      ///< A0: share of eigenvalues above the cut
   double excess = 0.0;    ///< A1: mean of f
@@ -13,7 +13,7 @@ struct CutMoments {
   double slope = 0.0;     ///< H = -d response / d cut
   /// d response / d delta.
   double response_slope = 0.0;
-  /// B: mean of x^2 below the cut, by a form without cancellation [aim 68].
+  /// B: mean of x^2 below the cut, by a form without cancellation [aim 88].
   double below = 0.0;
 };
 

@@ -17,7 +17,7 @@ struct RuleSolution {
   OutputMoments moments;
 };
 
-/// A fixed point of [aim 62] and [aim 63], solved by the rules of the output side.
+/// A fixed point of [aim 82] and [aim 83], solved by the rules of the output side.
 struct FixedPoint {
   std::vector<RuleSolution> solutions;  ///< two grids, or every replicate
   Status status;                        ///< residual: of the logarithms of the conjugates
@@ -40,7 +40,7 @@ struct FixedPoint {
                                                              double alpha, Conjugates& start,
                                                              const Context& context);
 
-/// Conjugates of a student that is 0: where every path of decays begins [aim 74].
+/// Conjugates of a student that is 0: where every path of decays begins [aim 94].
 [[nodiscard]] Conjugates nothing_learned(const TrainingOutput& output, double alpha,
                                          std::size_t rule);
 /// The smallest decay that leaves nothing, by one rule; infinite for ridge.

@@ -16,7 +16,7 @@ constexpr double sum_variance = 4.0;
 constexpr double difference_variance = 2.0;
 
 /// Cross-entropy of hardmax labels: what is not known of the labels' scores is integrated in closed
-/// form, and two dimensions are left [aim 73].
+/// form, and two dimensions are left [aim 93].
 class PairHardmax : public TrainingOutput {
  public:
   explicit PairHardmax(const AttentionIndexed& model)

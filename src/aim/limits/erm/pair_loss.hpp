@@ -7,7 +7,7 @@
 
 #include "onset/aim/model/choices.hpp"
 
-/// One sample of two tokens: only t_a = beta (h_aa - h_12) enters the softmax [aim 72].
+/// One sample of two tokens: only t_a = beta (h_aa - h_12) enters the softmax [aim 92].
 namespace onset::aim {
 
 using Pair = std::array<double, 2>;

@@ -10,13 +10,13 @@
 namespace onset::aim {
 namespace {
 
-/// Steps of the grids, coarse to fine, and their radius [aim 72].
+/// Steps of the grids, coarse to fine, and their radius [aim 92].
 constexpr double steps[] = {1.0, 0.6, 0.5};
 constexpr double radius = 6.2;
 /// Variances of t_1 + t_2 and t_1 - t_2, over 2: the eigenvalues of K.
 constexpr double sum_variance = 4.0;
 constexpr double difference_variance = 2.0;
-/// A sample has one minimum for sure while chi beta^2 is below this [aim 82].
+/// A sample has one minimum for sure while chi beta^2 is below this [aim 102].
 constexpr double single_minimum = 1.0399;
 /// Minima further apart than this are different.
 constexpr double apart = 1e-4;
@@ -144,7 +144,7 @@ class PairSoftmax : public TrainingOutput {
   static constexpr double test_reach = 8.5;
 
   /// Cross-entropy is convex. Squared errors may have several minima: from the student's field,
-  /// from the label's and from the two mixtures [aim 82].
+  /// from the label's and from the two mixtures [aim 102].
   [[nodiscard]] PairMinimum lowest(const PairProblem& problem, Pair w, Pair tau, double chi,
                                    bool& several) const {
     PairMinimum best = problem.from(w);

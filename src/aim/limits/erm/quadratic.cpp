@@ -33,7 +33,7 @@ struct OnRay {
 };
 
 /// Rays have a fixed c = threshold / sqrt(delta), or, with more equations than unknowns, a fixed
-/// threshold c: there a small delta no longer changes A at fixed c of the first kind [aim 84].
+/// threshold c: there a small delta no longer changes A at fixed c of the first kind [aim 104].
 class Rays {
  public:
   explicit Rays(const QuadraticProblem& problem) : p_(problem) {}
@@ -126,7 +126,7 @@ double free_equations(const Rays& rays, double c) {
 }
 
 /// The limit of small decays: the interpolator of smallest penalty, or plain least squares where
-/// labels cannot be fitted [aim 75].
+/// labels cannot be fitted [aim 95].
 QuadraticMinimum without_decay(const QuadraticProblem& p, const Rays& rays) {
   const bool positive = p.penalty == Penalty::trace;
   if (p.noise == 0.0 && p.equations >= (positive ? trace_recovery(p.rho) : 1.0)) {
@@ -142,7 +142,7 @@ QuadraticMinimum without_decay(const QuadraticProblem& p, const Rays& rays) {
   return {.delta = found.ray->delta, .threshold = found.ray->threshold, .chi = infinite};
 }
 
-/// `ridge` [aim 71]: S = shrinkage R with R of noise delta = (E + s)/A.
+/// `ridge` [aim 91]: S = shrinkage R with R of noise delta = (E + s)/A.
 QuadraticMinimum ridge_from(const QuadraticProblem& p, double shrinkage) {
   const double kept = shrinkage * shrinkage / p.equations;
   const double q0 = p.second_moment();
@@ -167,7 +167,7 @@ QuadraticMinimum ridge_minimum(const QuadraticProblem& p, double decay) {
   return ridge_from(p, smaller_root(1.0 + p.equations + decay, p.equations));
 }
 
-/// The threshold with the smallest error at this noise [aim 80].
+/// The threshold with the smallest error at this noise [aim 100].
 OnRay best_at(const QuadraticProblem& p, double log_delta) {
   const double delta = std::exp(log_delta);
   const double edge = right_edge(p.rho, delta);

@@ -3,7 +3,7 @@
 #include "onset/aim/model/choices.hpp"
 
 /// Training on a squared error of the scores themselves: linear labels, and softmax labels with the
-/// loss on fields. Two equations for two numbers [aim 70], exact, some fifty microseconds.
+/// loss on fields. Two equations for two numbers [aim 90], exact, some fifty microseconds.
 namespace onset::aim {
 
 struct QuadraticProblem {
@@ -15,7 +15,7 @@ struct QuadraticProblem {
   [[nodiscard]] double second_moment() const { return 1.0 + rho; }
 };
 
-/// The student at the minimum [aim 63].
+/// The student at the minimum [aim 83].
 struct QuadraticMinimum {
   double decay = 0.0;      ///< lambda
   double delta = 0.0;      ///< noise of the matrix that is shrunk; 0 at exact recovery
@@ -27,17 +27,17 @@ struct QuadraticMinimum {
   bool exact = false;      ///< S = S0
 };
 
-/// The minimum at a weight decay >= 0; 0 means the limit of small ones [aim 75].
+/// The minimum at a weight decay >= 0; 0 means the limit of small ones [aim 95].
 [[nodiscard]] QuadraticMinimum quadratic_minimum(const QuadraticProblem& problem, double decay);
 
-/// The minimum at the decay with the smallest error, 0 where no decay is best [aim 80].
+/// The minimum at the decay with the smallest error, 0 where no decay is best [aim 100].
 [[nodiscard]] QuadraticMinimum best_quadratic_minimum(const QuadraticProblem& problem);
 
-/// The smallest decay that leaves S = 0 [aim 74]; infinite for ridge.
+/// The smallest decay that leaves S = 0 [aim 94]; infinite for ridge.
 [[nodiscard]] double quadratic_max_decay(const QuadraticProblem& problem);
 
 /// The values of A between which the best decay is exactly 0, for the trace penalty; low == high
-/// where there are none [aim 80].
+/// where there are none [aim 100].
 struct DecayFreeWindow {
   double low = 0.0;
   double high = 0.0;

@@ -31,7 +31,7 @@ ShrunkSpectrum cut_from_below(double rho, double delta, double threshold) {
                    c, delta, threshold);
 }
 
-/// The lower part is what the moments at -threshold leave of the whole spectrum [aim 65].
+/// The lower part is what the moments at -threshold leave of the whole spectrum [aim 85].
 ShrunkSpectrum cut_from_both_sides(double rho, double delta, double threshold) {
   const CutMoments up = cut_moments(rho, delta, threshold);
   const CutMoments low = cut_moments(rho, delta, -threshold);

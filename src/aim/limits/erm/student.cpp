@@ -12,7 +12,7 @@ double over_stiffness(double response, double stiffness) {
   return stiffness > 0.0 ? response / stiffness : std::numeric_limits<double>::infinity();
 }
 
-/// Nothing is shrunk to 0: S = scale R [aim 65].
+/// Nothing is shrunk to 0: S = scale R [aim 85].
 Student ridge_student(double rho, double delta, double scale, double stiffness) {
   const double q0 = 1.0 + rho;
   Student s;

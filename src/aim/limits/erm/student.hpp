@@ -4,14 +4,14 @@
 
 namespace onset::aim {
 
-/// What the output side of the equations knows of the trained matrix S [aim 61].
+/// What the output side of the equations knows of the trained matrix S [aim 81].
 struct Overlaps {
   double norm = 0.0;     ///< q = Tr S^2 / d
   double overlap = 0.0;  ///< m = Tr(S S0) / d
   double chi = 0.0;      ///< response of S to a field
 };
 
-/// What the prior side knows of the labels: their conjugates q_hat, m_hat, chi_hat [aim 62].
+/// What the prior side knows of the labels: their conjugates q_hat, m_hat, chi_hat [aim 82].
 struct Conjugates {
   double norm = 0.0;
   double overlap = 0.0;
@@ -25,7 +25,7 @@ struct PenaltyTerm {
   double rho = 0.5;
 };
 
-/// The trained matrix in the limit [aim 63]-[aim 65]: `scale` times what the penalty leaves of the
+/// The trained matrix in the limit [aim 83]-[aim 85]: `scale` times what the penalty leaves of the
 /// teacher in noise of variance `delta`.
 struct Student {
   Overlaps overlaps;

@@ -19,7 +19,7 @@ namespace {
 /// as many digits as it has.
 constexpr double closed_precision = 1e-12;
 constexpr double wide_noise_precision = 1e-14;
-/// Criteria of [aim 82].
+/// Criteria of [aim 102].
 constexpr double few_bistable = 1e-3;
 constexpr double many_bistable = 1e-2;
 /// Largest number of tokens whose samples are minimised one by one.
@@ -121,7 +121,7 @@ QuadraticProblem Training::quadratic_problem(double alpha) const {
           model_.noise_variance * (equal ? tokens / (tokens + 1.0) : 1.0)};
 }
 
-/// [aim 70] with its losses; for softmax with a squared loss, the limit of small decays.
+/// [aim 90] with its losses; for softmax with a squared loss, the limit of small decays.
 TrainedPoint Training::quadratic_point(double alpha, const QuadraticMinimum& minimum) const {
   const QuadraticProblem problem = quadratic_problem(alpha);
   const PenaltyTerm penalty{penalty_, minimum.decay, model_.rho};
@@ -253,7 +253,7 @@ TrainedPoint Training::solved_point(double alpha, double decay, Conjugates& star
 }
 
 /// Where two rules disagree about the replicon by a tenth, jumps make its average meaningless, and
-/// it counts as violated [aim 82].
+/// it counts as violated [aim 102].
 void Training::judge(TrainedPoint& p) const {
   constexpr double agreement = 0.1;
   const bool steady = p.replicon->value + p.replicon->error < 1.0 &&

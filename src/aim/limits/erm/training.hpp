@@ -16,7 +16,7 @@
 
 namespace onset::aim {
 
-/// What is known of the replica-symmetric equations at a point [aim 81, 82].
+/// What is known of the replica-symmetric equations at a point [aim 101, 102].
 enum class Validity {
   exact,        ///< the problem is convex
   stable,       ///< not convex, but single samples have one minimum each and the solution is stable
@@ -51,7 +51,7 @@ struct TrainedPoint {
   Status status;
 };
 
-/// Training of a student on the labels of a model: the minimum of loss and penalty [aim 60].
+/// Training of a student on the labels of a model: the minimum of loss and penalty [aim 80].
 class Training {
  public:
   /// Throws InvalidArgument naming `loss` where it does not go with the channel, and Refused where
@@ -64,14 +64,14 @@ class Training {
                                 const Context& context) const;
   /// The minimum at the best decay.
   [[nodiscard]] TrainedPoint best(double alpha, DecayGoal goal, const Context& context) const;
-  /// The smallest decay that leaves S = 0 [aim 74]; infinite for ridge.
+  /// The smallest decay that leaves S = 0 [aim 94]; infinite for ridge.
   [[nodiscard]] Estimate max_decay(double alpha) const;
 
   /// Closed forms, or two scalars at most: microseconds and no error but rounding.
   [[nodiscard]] bool quadratic() const { return output_ == nullptr; }
   [[nodiscard]] bool sampled() const { return output_ && output_->replicated(); }
   [[nodiscard]] bool convex() const;
-  /// 2 alpha D / alpha: scores that a label shows, twice [aim 60].
+  /// 2 alpha D / alpha: scores that a label shows, twice [aim 80].
   [[nodiscard]] double equations_per_alpha() const;
   [[nodiscard]] QuadraticProblem quadratic_problem(double alpha) const;
 

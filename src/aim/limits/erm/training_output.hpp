@@ -10,14 +10,14 @@
 
 namespace onset::aim {
 
-/// Averages over labels and scores of one sample [aim 61, 62], without the factor 2 alpha of the
+/// Averages over labels and scores of one sample [aim 81, 82], without the factor 2 alpha of the
 /// conjugates.
 struct OutputMoments {
   Conjugates hats;           ///< over 2 alpha
   double train = 0.0;        ///< E l(y, h), the loss of a training sample
-  double least = 0.0;        ///< E of the minimum of [aim 61]
-  double bistable = 0.0;     ///< share of samples with more than one minimum [aim 82]
-  double sensitivity = 0.0;  ///< E |dg/dw|_F^2 in scaled scores [aim 81]
+  double least = 0.0;        ///< E of the minimum of [aim 81]
+  double bistable = 0.0;     ///< share of samples with more than one minimum [aim 102]
+  double sensitivity = 0.0;  ///< E |dg/dw|_F^2 in scaled scores [aim 101]
 };
 
 /// The output side of training: what a loss makes of scores whose law is known. It is computed by
@@ -35,7 +35,7 @@ class TrainingOutput {
                                     std::size_t rule) const = 0;
 };
 
-/// Two tokens: grids in the plane or in four dimensions [aim 72, 73].
+/// Two tokens: grids in the plane or in four dimensions [aim 92, 93].
 [[nodiscard]] std::unique_ptr<TrainingOutput> pair_softmax_output(const AttentionIndexed& model,
                                                                   TrainingLoss loss);
 [[nodiscard]] std::unique_ptr<TrainingOutput> pair_hardmax_output(const AttentionIndexed& model);

@@ -74,7 +74,7 @@ TEST(QuadraticTraining, HasTheValuesOfAnIndependentProgram) {
   }
 }
 
-/// Equations [aim 70] over random parameters. Wide noise cancels against itself.
+/// Equations [aim 90] over random parameters. Wide noise cancels against itself.
 TEST(QuadraticTraining, SolvesItsEquationsOverRandomParameters) {
   numerics::Stream stream(1, "quadratic training test");
   const auto log_uniform = [&](double low, double high) {

@@ -23,7 +23,7 @@ TEST(TraceRecovery, HasTheValuesOfAnIndependentProgram) {
     EXPECT_NEAR(trace_recovery(rho), equations, printed) << rho;
     EXPECT_GT(trace_recovery(rho), std::min(1.0, 2.0 * rho - rho * rho) - 1e-15);  // counting
   }
-  // Six samples an unknown at small widths, where the best estimate needs two [aim 79]; corrections
+  // Six samples an unknown at small widths, where the best estimate needs two [aim 99]; corrections
   // are of order rho^(2/5).
   EXPECT_NEAR(trace_recovery(1e-6) / 6e-6, 1.0, std::pow(1e-6, 0.4) * 2.0);
 }

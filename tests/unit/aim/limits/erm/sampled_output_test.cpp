@@ -28,7 +28,7 @@ Estimate mean_of(const TrainingOutput& output, const Overlaps& o,
 /// With 15 degrees of freedom seven errors fail one time in a million.
 constexpr double errors = 7.0;
 
-/// A quadratic loss through the general code: q_hat, m_hat = chi_hat in closed form [aim 70].
+/// A quadratic loss through the general code: q_hat, m_hat = chi_hat in closed form [aim 90].
 TEST(SampledOutput, HasTheClosedFormOfLinearLabels) {
   const auto output = sampled_output(model_of(linear_channel(), 2), TrainingLoss::square, 1);
   const Overlaps o{1.1, 1.2, 0.7};

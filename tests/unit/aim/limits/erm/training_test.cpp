@@ -114,7 +114,7 @@ TEST(Training, CrossEntropyHasTheValuesOfAnIndependentProgram) {
   expect_near(many.test, 0.0756463, 5e-8);
 }
 
-/// [aim 66]: the decay times the penalty follows from the conjugates, and the objective is the
+/// [aim 86]: the decay times the penalty follows from the conjugates, and the objective is the
 /// energy. Both are checked on the output side's own numbers.
 TEST(Training, TheObjectiveIsTheEnergyOfTheEquations) {
   const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.1);
@@ -190,7 +190,7 @@ TEST(Training, SmallDecaysOfSquaredErrorsEndAtTheInterpolator) {
 }
 
 TEST(Training, NoisyLabelsInsideTheSoftmaxLeaveABias) {
-  // S -> a S0 with a = 0.876168 and 0.884020, mse -> Q0 (1 - a)^2, however many samples [aim 78].
+  // S -> a S0 with a = 0.876168 and 0.884020, mse -> Q0 (1 - a)^2, however many samples [aim 98].
   const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.25);
   for (const auto& [loss, scale] :
        {std::pair{TrainingLoss::square, 0.876168}, {TrainingLoss::cross_entropy, 0.884020}}) {
