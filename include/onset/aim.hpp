@@ -21,9 +21,10 @@
 ///   channel          what a label shows of the scores, by name (docs/aim-channels.md)
 ///   tokens, rho      tokens T of a sample; width ratio r/d of the matrix W
 ///   beta             inverse temperature of softmax labels
-///   noise            standard deviation of noise on linear labels, 0 unless given
-///   noise_variance   the same as a variance s; settling fills whichever of the two is missing
-///   noise_kind       whether the variance is s (1 + delta_ab) or s on every entry
+///   noise            standard deviation of noise on the scores behind linear and softmax labels,
+///                    0 unless given
+///   noise_variance   the same as a variance s; one of the two is given, settling fills the other
+///   noise_kind       whether it is s (1 + delta_ab) or s on every entry
 /// `alpha` is the sample ratio n/d^2: samples over dimension squared.
 namespace onset::aim {
 
@@ -64,6 +65,8 @@ struct Thresholds {
   LayerLabels labels = LayerLabels::deep;
   HardmaxOutput output = HardmaxOutput::exact;
   double label_scale = 1.0;
+  std::vector<double> alpha = {};         ///< where the largest useful decay is wanted
+  std::optional<TrainingLoss> loss = {};  ///< of that decay, as in Erm
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of alpha, relative to alpha above 1
 
@@ -72,11 +75,22 @@ struct Thresholds {
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
-/// Eigenvalues of the matrix as the labels show it, and their best denoiser.
+/// Eigenvalues of the matrix as the labels show it, and their best denoiser; or those of a trained
+/// matrix.
 struct Spectrum {
+  std::string channel = "softmax";
+  int tokens = 2;
   double rho = 0.5;
-  std::optional<double> delta = {};  ///< the variance of the noise; required
-  int points = 101;                  ///< the number of points in each band
+  double beta = 1.0;
+  std::optional<double> noise_variance = {};
+  NoiseKind noise_kind = NoiseKind::scaled;
+  std::optional<double> noise = {};
+  std::optional<double> delta = {};       ///< variance of the noise; required unless `learned`
+  bool learned = false;                   ///< of the matrix that training with decay ends at
+  std::optional<TrainingLoss> loss = {};  ///< with `learned`, as in Erm
+  std::optional<double> alpha = {};       ///< required with `learned`
+  std::optional<double> decay = {};       ///< required with `learned`
+  int points = 101;                       ///< in each band
   std::uint64_t seed = 1;
   double tol = 1e-9;  ///< target standard error of the density; not used
 
@@ -121,10 +135,13 @@ struct Gd {
   std::optional<double> noise = {};
   int dim = 100;
   std::vector<double> alpha = {};
-  int starts = 8;  ///< the number of students on each data set
-  int runs = 4;    ///< the number of data sets
-  int steps = 1000;
-  double rate = 0.1;
+  int starts = 8;                             ///< students on each data set
+  int runs = 4;                               ///< data sets
+  std::optional<int> steps = {};              ///< 1000 unless given; 4000 with decay
+  std::optional<double> rate = {};            ///< 0.1 unless given; 0.05 with decay
+  std::optional<RateSchedule> schedule = {};  ///< constant unless given; cosine with decay
+  double decay = 0.0;                         ///< weight decay lambda of Erm
+  std::optional<int> width = {};              ///< of the students; the teacher's unless given
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse_averaged; it does not end a run
 
@@ -144,7 +161,7 @@ struct Flow {
   NoiseKind noise_kind = NoiseKind::scaled;
   std::optional<double> noise = {};
   Student student = Student::tied;
-  std::optional<TrainingLoss> loss = {};   ///< squared, or cross_entropy for hardmax labels
+  std::optional<SgdLoss> loss = {};        ///< squared, or cross_entropy for hardmax labels
   std::optional<StudentStart> start = {};  ///< gaussian, or zero for a direct student
   std::optional<double> scale = {};        ///< 0.3
   std::optional<double> width_ratio = {};  ///< of a gaussian start; rho
@@ -174,7 +191,7 @@ struct Sgd {
   NoiseKind noise_kind = NoiseKind::scaled;
   std::optional<double> noise = {};
   Student student = Student::tied;
-  std::optional<TrainingLoss> loss = {};   ///< squared, or cross_entropy for hardmax labels
+  std::optional<SgdLoss> loss = {};        ///< squared, or cross_entropy for hardmax labels
   std::optional<StudentStart> start = {};  ///< gaussian, or zero for a direct student
   std::optional<double> scale = {};        ///< 0.3
   std::optional<double> width_ratio = {};  ///< of a gaussian start; rho
@@ -189,6 +206,29 @@ struct Sgd {
   double tol = 0.05;  ///< of mse; not used to stop
 
   [[nodiscard]] static VerbOf<Sgd> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// Where training with weight decay ends: the minimum of loss and penalty in the limit of large d.
+struct Erm {
+  std::string channel = "softmax";
+  int tokens = 2;
+  double rho = 0.5;
+  double beta = 1.0;
+  std::optional<double> noise_variance = {};
+  NoiseKind noise_kind = NoiseKind::scaled;
+  std::optional<double> noise = {};
+  std::optional<TrainingLoss> loss = {};  ///< square unless given; cross-entropy for hardmax
+  Penalty penalty = Penalty::trace;
+  std::vector<double> alpha = {};
+  std::string decay = "optimal";  ///< a grid of decays lambda, or `optimal`; 0: the limit of none
+  std::optional<DecayGoal> optimise = {};  ///< mse unless given; test for hardmax
+  std::optional<double> width_ratio = {};  ///< of the student; any that is wide enough unless given
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< of test
+
+  [[nodiscard]] static VerbOf<Erm> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };

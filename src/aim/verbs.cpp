@@ -5,7 +5,7 @@
 namespace onset::aim {
 
 std::vector<Verb> verbs() {
-  return {Thresholds::verb(), Curve::verb(), Spectrum::verb(), Amp::verb(),
+  return {Thresholds::verb(), Curve::verb(), Spectrum::verb(), Erm::verb(),     Amp::verb(),
           Gd::verb(),         Flow::verb(),  Sgd::verb(),      Generate::verb()};
 }
 

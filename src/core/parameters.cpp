@@ -57,8 +57,8 @@ std::string canonical_word(const Parameter& parameter, std::string word) {
   return alias == parameter.aliases.end() ? word : alias->second;
 }
 
-/// Study files and bindings give whole numbers where reals are meant, single numbers where lists
-/// are, and grids as strings. Converting them loses nothing.
+/// Study files and bindings give whole numbers where reals are meant, one number where a list is,
+/// grids as strings, and numbers where a text may be one; nothing is lost by reading them so.
 Value coerce(const Parameter& parameter, const Value& value) {
   const bool list = parameter.kind == ParameterKind::reals || parameter.kind == ParameterKind::grid;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
@@ -71,6 +71,10 @@ Value coerce(const Parameter& parameter, const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value); text && list) {
     return parse_value(parameter, *text);
   }
+  const bool number = std::holds_alternative<std::int64_t>(value) ||
+                      std::holds_alternative<double>(value) ||
+                      std::holds_alternative<std::vector<double>>(value);
+  if (number && parameter.kind == ParameterKind::text) return to_text(value);
   if (const auto* word = std::get_if<std::string>(&value);
       word && parameter.kind == ParameterKind::word) {
     return canonical_word(parameter, *word);

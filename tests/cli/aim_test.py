@@ -45,7 +45,8 @@ class Limits(unittest.TestCase):
 
     def test_thresholds(self):
         kinds = {row["kind"]: row["alpha"] for row in rows("thresholds", "--rho", "0.5")}
-        self.assertEqual(sorted(kinds), ["perfect", "two-bands"])
+        self.assertEqual(sorted(kinds), ["perfect", "recovery", "two-bands"])
+        self.assertAlmostEqual(kinds["recovery"], 0.8443500 / 4, places=7)
         self.assertEqual(kinds["perfect"], 0.1875)
         weak = rows("thresholds", "--rho", "0", "--channel", "hardmax")
         self.assertEqual([row["kind"] for row in weak], ["weak"])
@@ -82,12 +83,96 @@ class Limits(unittest.TestCase):
         self.assertEqual(one[0], one[2])
 
 
+class Training(unittest.TestCase):
+    COLUMNS = ["alpha", "decay", "mse", "mmse", "train", "test", "test_clean", "objective", "overlap", "norm",
+               "cosine", "trace", "penalty", "rank", "delta", "threshold", "scale", "chi", "replicon", "bistable",
+               "status"]
+
+    def test_rows_have_the_columns_of_the_contract(self):
+        for arguments in (["--channel", "linear"], ["--loss", "fields"], ["--loss", "cross-entropy"],
+                          ["--channel", "hardmax"]):
+            row = rows("erm", *arguments, "--alpha", "0.3", "--decay", "0.05")[0]
+            self.assertEqual([name for name in row if not name.endswith("_err")], self.COLUMNS)
+            self.assertEqual(row["status"], "exact")
+            self.assertEqual(row["mse"] is None, "hardmax" in arguments)
+            self.assertLess(row["replicon"], 1)
+
+    def test_rows_come_in_the_order_of_their_grids(self):
+        found = rows("erm", "--channel", "linear", "--alpha", "0.1,0.2", "--decay", "0,0.5,0.1")
+        self.assertEqual([(row["alpha"], row["decay"]) for row in found],
+                         [(a, l) for a in (0.1, 0.2) for l in (0, 0.5, 0.1)])
+        self.assertIsNone(found[0]["chi"])  # an interpolator
+
+    def test_too_much_decay_leaves_nothing_and_says_so(self):
+        largest = rows("thresholds", "--alpha", "0.2", "--loss", "fields")[-1]
+        self.assertEqual(largest["kind"], "decay_max")
+        row = rows("erm", "--loss", "fields", "--alpha", "0.2", "--decay", str(1.01 * largest["decay"]))[0]
+        self.assertEqual((row["status"], row["mse"], row["norm"]), ("zero", 1.5, 0))
+
+    def test_the_window_without_decay_is_in_the_summary(self):
+        done = onset("aim", "erm", "--loss", "fields", "--alpha", "0.1", "--format", "json")
+        result = one_object(done.stdout)
+        self.assertEqual(result["rows"][0]["decay"], 0)
+        self.assertAlmostEqual(result["summary"]["no_decay_from"], 0.2512 / 4, places=4)
+
+    def test_narrow_students_are_refused_by_theory_and_shown_by_descent(self):
+        model = ["--channel", "linear", "--noise-variance", "0.1", "--alpha", "0.1"]
+        done = onset("aim", "erm", *model, "--decay", "0.05", "--width-ratio", "0.3", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("rank 0.515", one_object(done.stdout)["reason"])
+        done = onset("aim", "gd", *model, "--decay", "0.05", "--width", "3", "--dim", "10", "--starts", "2",
+                     "--runs", "2", "--format", "json")
+        result = one_object(done.stdout)
+        self.assertTrue(any("cannot reach it" in note for note in result["notes"]), result["notes"])
+        self.assertAlmostEqual(result["rows"][0]["mse_erm"], 0.3890233561, places=6)
+
+    def test_the_law_of_the_trained_matrix_has_mass_one(self):
+        done = onset("aim", "spectrum", "--learned", "--loss", "fields", "--alpha", "0.3", "--decay", "0.1",
+                     "--points", "2001", "--format", "json")
+        result = one_object(done.stdout)
+        x = [row["x"] for row in result["rows"]]
+        density = [row["density"] for row in result["rows"]]
+        mass = sum(0.5 * (density[i] + density[i + 1]) * (x[i + 1] - x[i]) for i in range(len(x) - 1))
+        self.assertAlmostEqual(mass + result["summary"]["atom"], 1, places=5)
+        self.assertAlmostEqual(x[-1], result["summary"]["edge"], places=9)
+
+    def test_what_cannot_be_meant_is_named(self):
+        alpha = ["--alpha", "0.1"]
+        for arguments, words in [
+                (["erm", *alpha, "--decay", "-1"], ["--decay", "optimal"]),
+                (["erm", *alpha, "--decay", "best"], ["--decay", "'best'", "optimal"]),
+                (["erm", *alpha, "--loss", "squared"], ["--loss", "did you mean 'square'"]),
+                (["erm", *alpha, "--channel", "linear", "--loss", "fields"], ["--loss", "allowed: square"]),
+                (["erm", *alpha, "--channel", "hardmax", "--loss", "square"], ["--loss", "cross-entropy"]),
+                (["erm", *alpha, "--channel", "hardmax", "--optimise", "mse"], ["--optimise", "test"]),
+                (["erm", *alpha, "--penalty", "ridge", "--width-ratio", "1"], ["--width-ratio", "trace"]),
+                (["erm", "--alpha", "0"], ["--alpha"]),
+                (["spectrum"], ["--delta", "--learned"]),
+                (["spectrum", "--learned", "--decay", "1"], ["--alpha", "allowed"]),
+                (["spectrum", "--learned", "--delta", "1", "--decay", "1", *alpha], ["--delta", "allowed"]),
+                (["spectrum", "--delta", "1", *alpha], ["--alpha", "--learned"]),
+                (["thresholds", "--rho", "0", *alpha], ["--alpha", "allowed"]),
+                (["gd", *alpha, "--decay", "-1"], ["--decay"]), (["gd", *alpha, "--width", "0"], ["--width"])]:
+            done = onset("aim", *arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+            for word in words:
+                self.assertIn(word, done.stderr)
+
+    def test_what_the_equations_do_not_cover_is_refused(self):
+        for arguments in (["--channel", "hardmax", "--decay", "0"], ["--tokens", "9", "--decay", "0.1"],
+                          ["--tokens", "3"], ["--noise-variance", "1", "--noise-kind", "equal", "--decay", "1"]):
+            done = onset("aim", "erm", "--alpha", "0.1", *arguments, "--format", "json")
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assertEqual(one_object(done.stdout)["status"], "refused")
+            self.assertIn("possible", one_object(done.stdout)["reason"])
+
+
 class BadInput(unittest.TestCase):
     def test_the_option_and_what_is_allowed_are_named(self):
         for arguments, option in [(["curve", "--tokens", "1", "--alpha", "0.1"], "--tokens"),
                                   (["curve", "--rho", "-1", "--alpha", "0.1"], "--rho"),
                                   (["curve", "--alpha", "0.1,nan"], "--alpha"),
-                                  (["curve", "--noise", "1", "--alpha", "0.1"], "--noise"),
+                                  (["curve", "--channel", "hardmax", "--noise", "1", "--alpha", "0.1"], "--noise"),
                                   (["curve", "--channel", "linear", "--noise", "1", "--noise-variance", "2",
                                     "--alpha", "0.1"], "--noise-variance 2"),
                                   (["curve", "--output", "density", "--alpha", "1"], "--output"),

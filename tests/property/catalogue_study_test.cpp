@@ -34,6 +34,7 @@ std::optional<Given> small_request(const Verb& verb) {
       {"aim curve", {{"alpha", std::string("0.1")}}},
       {"aim thresholds", {}},
       {"aim spectrum", {{"delta", 0.1}, {"points", std::int64_t{5}}}},
+      {"aim erm", {{"alpha", std::string("0.3")}, {"loss", std::string("fields")}}},
       {"aim amp",
        {{"dim", std::int64_t{10}}, {"alpha", std::string("0.3")}, {"runs", std::int64_t{2}}}},
       {"aim gd",

@@ -23,6 +23,11 @@ TEST(AimRequests, WhatIsSettledSettlesToItself) {
   check("spectrum", Spectrum{.delta = 0.1}.settle());
   check("amp", Amp{.channel = "linear", .noise_variance = 0.2, .alpha = {0.1}}.settle());
   check("gd", Gd{.noise = 0.0, .alpha = {0.1}}.settle());
+  check("gd", Gd{.alpha = {0.1}, .decay = 0.1, .width = 7}.settle());
+  check("erm", Erm{.loss = TrainingLoss::fields, .alpha = {0.1}}.settle());
+  check("erm", Erm{.channel = "hardmax", .alpha = {0.1}, .decay = "log:0.1:1:3"}.settle());
+  check("spectrum", Spectrum{.learned = true, .alpha = 0.1, .decay = 0.1}.settle());
+  check("thresholds", Thresholds{.alpha = {0.1}}.settle());
   check("generate", Generate{.tokens = 3}.settle());
 }
 

@@ -205,7 +205,7 @@ std::string verb_help(const Verb& verb) {
   out += "\nOptions of every verb\n" + common;
 
   for (const RowKind& kind : verb.rows) {
-    out += "\n" + columns_title(kind) + "\n";
+    out += fmt::format("\n{}\n", columns_title(kind));
     std::size_t longest = 0;
     for (const Column& column : kind.columns) longest = std::max(longest, column.name.size());
     const std::size_t indent = std::min(longest + 4, option_indent);

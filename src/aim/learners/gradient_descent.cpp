@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 
 #include "aim/model/channel.hpp"
@@ -17,8 +18,8 @@ namespace {
 /// Adam with its usual constants.
 class Adam {
  public:
-  Adam(std::size_t size, double rate) : rate_(rate), mean_(size), square_(size) {}
-  void step(const std::vector<double>& gradient, std::vector<double>& x) {
+  explicit Adam(std::size_t size) : mean_(size), square_(size) {}
+  void step(double rate, const std::vector<double>& gradient, std::vector<double>& x) {
     constexpr double decay1 = 0.9;
     constexpr double decay2 = 0.999;
     constexpr double floor = 1e-8;
@@ -28,17 +29,21 @@ class Adam {
       mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
       square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
       x[i] -=
-          rate_ * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
+          rate * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
     }
   }
 
  private:
-  double rate_;
   std::vector<double> mean_;
   std::vector<double> square_;
   double power1_ = 1.0;
   double power2_ = 1.0;
 };
+
+double rate_at(const DescentOptions& options, int step) {
+  if (options.schedule == RateSchedule::constant) return options.rate;
+  return 0.5 * options.rate * (1.0 + std::cos(std::numbers::pi * step / options.steps));
+}
 
 /// Judges a descent by its losses, from the first to the one after the last step.
 Status end_of(const std::vector<double>& losses) {
@@ -67,6 +72,7 @@ Status end_of(const std::vector<double>& losses) {
 void DescentOptions::validate() const {
   if (steps < 1) throw InvalidArgument("steps", "allowed: 1 or more");
   if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a number above 0");
+  if (!(decay >= 0.0)) throw InvalidArgument("decay", "allowed: 0 or more");
   if (starts < 2) throw InvalidArgument("starts", "allowed: 2 or more");
 }
 
@@ -120,35 +126,85 @@ double label_loss(const AttentionIndexed& model, const Dataset& data,
   return loss / dim;
 }
 
+namespace {
+
+/// The weights of a student and what it minimises: the loss of the labels and the decay.
+class Descent {
+ public:
+  Descent(const AttentionIndexed& model, const Dataset& data, std::size_t width, double decay)
+      : model_(model),
+        data_(data),
+        width_(width),
+        decay_(decay / std::sqrt(static_cast<double>(width * data.dim))) {}
+
+  struct Loss {
+    double labels = 0.0;
+    double decay = 0.0;
+    [[nodiscard]] double total() const { return labels + decay; }
+  };
+  [[nodiscard]] Loss loss(const std::vector<double>& weights, std::vector<double>& gradient,
+                          const Context& context) const {
+    Loss out{label_loss(model_, data_, weights, width_, gradient, context), 0.0};
+    for (std::size_t i = 0; decay_ > 0.0 && i < weights.size(); ++i) {
+      out.decay += decay_ * weights[i] * weights[i];
+      gradient[i] += 2.0 * decay_ * weights[i];
+    }
+    return out;
+  }
+
+ private:
+  const AttentionIndexed& model_;
+  const Dataset& data_;
+  std::size_t width_;
+  double decay_;  ///< of |W|_F^2
+};
+
+}  // namespace
+
 DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
                                const Teacher& teacher, const DescentOptions& options,
                                const Context& context) {
   options.validate();
-  const std::size_t size = teacher.dim * teacher.width;
+  const std::size_t width = options.width > 0 ? options.width : teacher.width;
+  const std::size_t size = teacher.dim * width;
   const auto starts = static_cast<std::size_t>(options.starts);
+  const auto dim = static_cast<double>(teacher.dim);
+  const Descent descent(model, data, width, options.decay);
   std::vector<std::vector<double>> deviations(starts);  // S_student - S
   std::vector<Status> ends(starts);
+  std::vector<double> train(starts);
+  std::vector<double> trace(starts);
+  std::vector<double> objective(starts);
   Context alone = context;
   alone.threads = 1;
   numerics::parallel_for(context, starts, [&](std::size_t k) {
     std::vector<double> weights(size);
     numerics::Stream(options.seed, "aim students", options.index * starts + k).normal(weights);
-    Adam adam(size, options.rate);
+    Adam adam(size);
     std::vector<double> gradient;
     std::vector<double> losses;
     for (int step = 0; step < options.steps; ++step) {
       alone.check();
-      losses.push_back(label_loss(model, data, weights, teacher.width, gradient, alone));
-      adam.step(gradient, weights);
+      losses.push_back(descent.loss(weights, gradient, alone).total());
+      adam.step(rate_at(options, step), gradient, weights);
     }
-    losses.push_back(label_loss(model, data, weights, teacher.width, gradient, alone));
+    const Descent::Loss last = descent.loss(weights, gradient, alone);
+    losses.push_back(last.total());
     ends[k] = end_of(losses);
-    deviations[k] = score_matrix(weights, teacher.dim, teacher.width, alone);
+    train[k] = last.labels * dim / static_cast<double>(data.samples);
+    objective[k] = last.total() / dim;
+    deviations[k] = score_matrix(weights, teacher.dim, width, alone);
+    for (std::size_t i = 0; i < teacher.dim; ++i) {
+      trace[k] += deviations[k][i * teacher.dim + i] / dim;
+    }
     for (std::size_t i = 0; i < deviations[k].size(); ++i) deviations[k][i] -= teacher.matrix[i];
   });
   DescentErrors errors;
   for (const Status& end : ends) errors.loss.push_back(end.residual);
   errors.ends = std::move(ends);
+  errors.train = std::move(train);
+  errors.trace = std::move(trace);
+  errors.objective = std::move(objective);
   const std::vector<double> zero(teacher.matrix.size(), 0.0);
   std::vector<double> average(zero);
   double mean = 0.0;

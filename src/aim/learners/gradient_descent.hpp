@@ -10,12 +10,14 @@
 
 namespace onset::aim {
 
-/// Options of gradient_descent(): full-batch Adam on the weights W of a student of the teacher's
-/// width.
+/// Options of gradient_descent(): full-batch Adam on the weights W of a student.
 struct DescentOptions {
   int steps = 1000;
   double rate = 0.1;
-  int starts = 8;  ///< students from independent standard normal weights, on the same data
+  RateSchedule schedule = RateSchedule::constant;
+  double decay = 0.0;     ///< lambda: adds lambda |W|_F^2 / sqrt(r_s d) to the loss [aim 80]
+  std::size_t width = 0;  ///< r_s of the student; 0: the teacher's
+  int starts = 8;         ///< students from independent standard normal weights, on the same data
   std::uint64_t seed = 1;
   std::uint64_t index = 0;  ///< the number of the data set, so that starts differ between data sets
   void validate() const;
@@ -34,7 +36,10 @@ struct DescentErrors {
   /// The error of the mean of infinitely many, from products of errors of different starts [aim
   /// 32].
   double extrapolated = 0.0;
-  std::vector<double> loss;  ///< the last loss of each start over its first one
+  std::vector<double> loss;       ///< where each start ended, over where it began
+  std::vector<double> train;      ///< squared error of a training label, of each start
+  std::vector<double> trace;      ///< Tr S / d
+  std::vector<double> objective;  ///< what it minimised, per d^2, as `aim erm` has it
   /// How each start ended: converged with a loss below 1e-3 of the first one or at a plateau (its
   /// mean over the last tenth of the steps within 1 % of the tenth before); diverged at a loss
   /// above the first one.

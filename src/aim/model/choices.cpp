@@ -27,4 +27,30 @@ std::string_view to_string(ScoreVariances variances) {
   return variances == ScoreVariances::norms ? "norms" : "plain";
 }
 
+std::string_view to_string(RateSchedule schedule) {
+  return schedule == RateSchedule::constant ? "constant" : "cosine";
+}
+
+std::string_view to_string(Penalty penalty) {
+  switch (penalty) {
+    case Penalty::trace: return "trace";
+    case Penalty::nuclear: return "nuclear";
+    case Penalty::ridge: break;
+  }
+  return "ridge";
+}
+
+std::string_view to_string(TrainingLoss loss) {
+  switch (loss) {
+    case TrainingLoss::square: return "square";
+    case TrainingLoss::fields: return "fields";
+    case TrainingLoss::cross_entropy: break;
+  }
+  return "cross-entropy";
+}
+
+std::string_view to_string(DecayGoal goal) {
+  return goal == DecayGoal::mse ? "mse" : "test";
+}
+
 }  // namespace onset::aim

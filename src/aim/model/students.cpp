@@ -11,8 +11,8 @@ std::string_view to_string(Student student) {
   return "untied";
 }
 
-std::string_view to_string(TrainingLoss loss) {
-  return loss == TrainingLoss::squared ? "squared" : "cross-entropy";
+std::string_view to_string(SgdLoss loss) {
+  return loss == SgdLoss::squared ? "squared" : "cross-entropy";
 }
 
 std::string_view to_string(StudentStart start) {

@@ -64,7 +64,7 @@ double squared_row(double beta, std::span<const double> y, std::span<const doubl
 
 }  // namespace
 
-double training_loss(const AttentionIndexed& labels, TrainingLoss loss,
+double training_loss(const AttentionIndexed& labels, SgdLoss loss,
                      std::span<const double> teacher_scores, std::span<const double> scores,
                      std::span<double> slope) {
   if (labels.channel == &linear_channel()) return linear_loss(teacher_scores, scores, slope);
@@ -80,7 +80,7 @@ double training_loss(const AttentionIndexed& labels, TrainingLoss loss,
     } else {
       softmax(labels.beta, teacher, y);
     }
-    const auto row = loss == TrainingLoss::squared ? squared_row : cross_entropy_row;
+    const auto row = loss == SgdLoss::squared ? squared_row : cross_entropy_row;
     total +=
         row(labels.beta, y, scores.subspan(a * tokens, tokens), slope.subspan(a * tokens, tokens));
   }

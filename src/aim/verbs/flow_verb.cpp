@@ -16,6 +16,7 @@
 #include "aim/verbs/student_fields.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/aim.hpp"
 
@@ -167,7 +168,7 @@ void run_flow(const Flow& request, const Settled& settled, const Context& contex
 
 Cost flow_cost(const Flow& request, const Settled& settled) {
   const FlowModel& model = settled.model;
-  const bool squared = model.loss == TrainingLoss::squared && model.labels.tokens > 2 &&
+  const bool squared = model.loss == SgdLoss::squared && model.labels.tokens > 2 &&
                        model.labels.channel != &linear_channel();
   Cost cost;
   cost.method =
@@ -198,16 +199,16 @@ VerbOf<Flow> Flow::verb() {
   d.family = "aim";
   d.name = "flow";
   d.summary = "how online SGD learns the attention matrix in large dimension";
-  d.details =
-      "The limit of online SGD (every batch is fresh) on a student's matrix: what a direct, tied "
-      "or "
-      "untied student knows at time tau = eta steps/d. Without `rate` that of small steps; with a "
-      "rate eta d/batch, the noise of SGD is part of it and time is a number of samples, alpha = "
-      "n/d^2 = tau/rate (samples over dimension squared), beside which mmse is the least possible "
-      "error. The summary has the time at which the alignment with the teacher is 1/2 (escape) and "
-      "that at which mse is half of the first (half). Direct students, tied ones without a rate "
-      "and untied ones from the identity are exact; the rest has errors over `draws`. `spectrum` "
-      "gives the density of the student's eigenvalues instead.";
+  d.details = prose(R"(
+      The limit of online SGD (every batch is fresh) on a student's matrix: what a direct,
+      tied or untied student knows at time tau = eta steps/d. Without `rate` that of small
+      steps; with a rate eta d/batch, the noise of SGD is part of it and time is a number
+      of samples, alpha = n/d^2 = tau/rate (samples over dimension squared), beside which
+      mmse is the least possible error. The summary has the time at which the alignment
+      with the teacher is 1/2 (escape) and that at which mse is half of the first (half).
+      Direct students, tied ones without a rate and untied ones from the identity are
+      exact; the rest has errors over `draws`. `spectrum` gives the density of the
+      student's eigenvalues instead.)");
   d.fields = model_fields<Flow>();
   add_student_fields(d.fields);
   d.fields

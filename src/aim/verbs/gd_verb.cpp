@@ -3,9 +3,11 @@
 
 #include "aim/learners/gradient_descent.hpp"
 #include "aim/limits/curve.hpp"
+#include "aim/limits/erm/training.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
+#include "aim/verbs/training_fields.hpp"
 #include "core/definition.hpp"
 #include "core/prose.hpp"
 #include "core/rows.hpp"
@@ -24,6 +26,13 @@ struct DescentRow {
   Estimate mse_extrapolated;
   Estimate mse_theory;
   Estimate loss;
+  Estimate train;
+  Estimate objective;
+  Estimate trace;
+  std::optional<Estimate> mse_erm = {};
+  std::optional<Estimate> train_erm = {};
+  std::optional<Estimate> objective_erm = {};
+  std::optional<Estimate> trace_erm = {};
 };
 
 Columns<DescentRow> descent_columns() {
@@ -31,12 +40,26 @@ Columns<DescentRow> descent_columns() {
       .add("alpha", &DescentRow::alpha, data_alpha_meaning)
       .add("mse_single", &DescentRow::mse_single, "||S_student - S||_F^2/d of one student")
       .add("mse_averaged", &DescentRow::mse_averaged,
-           "the same for the mean of the matrices of all students on the same data")
-      .add("mse_extrapolated", &DescentRow::mse_extrapolated,
-           "the same for the mean of infinitely many students")
+           "of the mean of the students' matrices, all on the same data")
+      .add("mse_extrapolated", &DescentRow::mse_extrapolated, "of the mean of infinitely many")
       .add("mse_theory", &DescentRow::mse_theory, "least possible error, from state evolution")
       .add("loss", &DescentRow::loss,
-           "training loss of a student at its end, over the one at its start");
+           "training loss of a student at its end, over the one at its start, decay included");
+}
+
+/// With decay: what it minimised, and the limit of that beside it.
+Columns<DescentRow> decayed_columns() {
+  return descent_columns()
+      .add(
+          "mse_erm", &DescentRow::mse_erm,
+          "mse_single of the minimum of training in the limit of large d, for students of at least "
+          "its rank (aim erm)")
+      .add("train", &DescentRow::train, "squared error of a training label, all T^2 entries")
+      .add("train_erm", &DescentRow::train_erm, "the same of the minimum")
+      .add("objective", &DescentRow::objective, "what is minimised, per d^2, as in aim erm")
+      .add("objective_erm", &DescentRow::objective_erm, "the same of the minimum")
+      .add("trace", &DescentRow::trace, "Tr S/d of a student")
+      .add("trace_erm", &DescentRow::trace_erm, "the same of the minimum");
 }
 
 /// One number for each data set: students on the same data share most of their error, so that their
@@ -46,6 +69,9 @@ struct Samples {
   std::vector<double> averaged;
   std::vector<double> extrapolated;
   std::vector<double> loss;
+  std::vector<double> train;
+  std::vector<double> objective;
+  std::vector<double> trace;
   std::int64_t students = 0;
   std::int64_t diverged = 0;
   std::int64_t unfinished = 0;
@@ -55,6 +81,9 @@ struct Samples {
     averaged.push_back(errors.averaged);
     extrapolated.push_back(errors.extrapolated);
     loss.push_back(numerics::mean(errors.loss));
+    train.push_back(numerics::mean(errors.train));
+    objective.push_back(numerics::mean(errors.objective));
+    trace.push_back(numerics::mean(errors.trace));
     for (const Status& end : errors.ends) {
       ++students;
       diverged += end.reason == StopReason::diverged ? 1 : 0;
@@ -68,7 +97,10 @@ struct Samples {
             .mse_averaged = numerics::mean_over_runs(averaged),
             .mse_extrapolated = numerics::mean_over_runs(extrapolated),
             .mse_theory = theory,
-            .loss = numerics::mean_over_runs(loss)};
+            .loss = numerics::mean_over_runs(loss),
+            .train = numerics::mean_over_runs(train),
+            .objective = numerics::mean_over_runs(objective),
+            .trace = numerics::mean_over_runs(trace)};
   }
 
   /// A few students that are slower than the rest change no mean and are only said.
@@ -90,24 +122,63 @@ struct Samples {
   }
 };
 
-/// The model at its size.
+/// The model at its size. With decay the minimum itself is wanted, and the rate falls to 0.
 AttentionIndexed settle_gd(Gd& request) {
+  const bool decayed = request.decay > 0.0;
+  if (!request.steps) request.steps = decayed ? 4000 : 1000;
+  if (!request.rate) request.rate = decayed ? 0.05 : 0.1;
+  if (!request.schedule) {
+    request.schedule = decayed ? RateSchedule::cosine : RateSchedule::constant;
+  }
   const AttentionIndexed model = settle_model(request);
   if (const std::string why = model.channel->no_gradient(); !why.empty()) throw Refused(why);
   return at_size(model, static_cast<std::size_t>(request.dim));
 }
 
+std::size_t student_width(const Gd& request, const AttentionIndexed& model) {
+  if (request.width) return static_cast<std::size_t>(*request.width);
+  return width_of(model.rho, static_cast<std::size_t>(request.dim));
+}
+
+/// What `aim erm` says of the same training, at the sizes that were used.
+void add_erm(const Gd& request, const AttentionIndexed& model, double alpha, const Context& context,
+             DescentRow& row, Result& result) {
+  Conjugates start{};
+  TrainedPoint p;
+  try {
+    const Training training(model, TrainingLoss::square, Penalty::trace, request.seed);
+    p = training.at(alpha, request.decay, start, context);
+  } catch (const Refused& why) {
+    result.notes.push_back("No aim erm beside it: " + std::string(why.what()) + ".");
+    return;
+  }
+  row.mse_erm = p.mse;
+  row.train_erm = p.train;
+  row.objective_erm = p.objective;
+  row.trace_erm = p.trace;
+  const auto width = static_cast<double>(student_width(request, model));
+  if (p.rank->value * request.dim > width) {
+    result.notes.push_back("At alpha = " + to_text(Value(row.alpha)) + " the minimum has rank " +
+                           to_text(Value(p.rank->value)) + " d, and students of width " +
+                           to_text(Value(width)) +
+                           " cannot reach it: aim erm does not describe them.");
+  }
+}
+
 void run_gd(const Gd& request, const AttentionIndexed& model, const Context& context,
             Result& result) {
-  const auto columns = descent_columns();
+  const auto columns = request.decay > 0.0 ? decayed_columns() : descent_columns();
   result.table = columns.table();
   const auto dim = static_cast<std::size_t>(request.dim);
   const auto runs = static_cast<std::uint64_t>(request.runs);
   const StateEvolution evolution(model, request.seed, context);
   add_sizes(request.rho, model, dim, request.alpha, result);
   DescentOptions options;
-  options.steps = request.steps;
-  options.rate = request.rate;
+  options.steps = *request.steps;
+  options.rate = *request.rate;
+  options.schedule = *request.schedule;
+  options.decay = request.decay;
+  options.width = student_width(request, model);
   options.starts = request.starts;
   options.seed = request.seed;
   double done = 0.0;
@@ -122,26 +193,28 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
       context.report(++done / static_cast<double>(request.alpha.size() * runs), "gradient descent");
     }
     const Estimate theory = evolution.at(ratio_of(count, dim)).mmse;
-    result.table.add_row(columns.cells(samples.row(alpha, theory)));
-    samples.judge(alpha, result);
+    DescentRow row = samples.row(alpha, theory);
+    if (request.decay > 0.0) add_erm(request, model, ratio_of(count, dim), context, row, result);
+    result.table.add_row(columns.cells(row));
     if (!(theory.value > 0.0)) say_spread(alpha, samples.single, result);
+    samples.judge(alpha, result);
   }
 }
 
 Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
   const double d = request.dim;
-  const double width = model.rho * d;
+  const auto width = static_cast<double>(student_width(request, model));
   const double tokens = request.tokens;
   const double starts = request.starts;
   double samples = 0.0;
   for (const double alpha : request.alpha) samples += std::max(1.0, alpha * d * d);
   const double most = max_samples(request.alpha, d);
   return {
-      prose(R"(
-      Full-batch Adam on the weights W of a student as wide as the teacher, several starts on
-      the same data; the error of infinitely many averaged students from products of errors of
-      different ones.)"),
-      4.0 * samples * tokens * d * width * starts * request.steps * request.runs / flops_per_second,
+      "Full-batch Adam on the weights W of a student, several starts on the same data; the error "
+      "of infinitely many averaged students from products of errors of "
+      "different ones.",
+      4.0 * samples * tokens * d * width * starts * *request.steps * request.runs /
+          flops_per_second,
       data_bytes(most, tokens, d, width) +
           8.0 * starts * (2.0 * most * tokens * width + d * (d + 4.0 * width))};
 }
@@ -154,13 +227,15 @@ VerbOf<Gd> Gd::verb() {
   d.name = "gd";
   d.summary = "gradient descent on the attention weights, single and averaged, against theory";
   d.details = prose(R"(
-      Students with standard normal weights are trained by full-batch Adam on the squared error
-      of the labels. The mean of the matrices of many students, trained on the same n = alpha
-      d^2 samples (alpha = n/d^2, samples over dimension squared), is compared with the
-      Bayes-optimal error. Errors are the scatter of the `runs` data sets, with Student's factor
-      for few of them; with one they are not known. The result is unconverged where a student
-      diverged, or where more than a tenth of the students have a training loss that neither
-      fell below 1e-3 of the first one nor settled. The tolerance is not used to stop.)");
+      Full-batch Adam on the squared error of the labels, from standard normal weights;
+      the mean of many students' matrices, trained on the same n = alpha d^2 samples
+      (alpha = n/d^2, samples over dimension squared), is compared with the Bayes-optimal
+      error. Errors are the scatter of the data sets of `runs`, with Student's factor for
+      few of them; with one they are not known. With `decay` the students minimise what
+      aim erm describes, and its numbers stand beside theirs; at finite d they differ by
+      some 1/d. Where more than a tenth of the students have a training loss that neither
+      fell below 1e-3 of the first one nor settled, or one diverged, the result is
+      unconverged. The tolerance is not used to stop.)");
   d.fields = model_fields<Gd>();
   d.fields.add("dim", &Gd::dim, dim_rule, dim_text)
       .add("alpha", &Gd::alpha,
@@ -168,14 +243,25 @@ VerbOf<Gd> Gd::verb() {
            "Sample ratios n/d^2 (samples over dimension squared).")
       .add("starts", &Gd::starts, {.min = 2, .max = 10000}, "Students on each data set.")
       .add("runs", &Gd::runs, {.min = 1, .max = 10000}, "Teachers and data sets for each alpha.")
-      .add("steps", &Gd::steps, {.min = 1, .max = 1000000}, "Steps of Adam.")
+      .add("steps", &Gd::steps, {.min = 1, .max = 1000000},
+           "Steps of Adam; 1000 unless given, 4000 with `decay`.")
       .add("rate", &Gd::rate, {.min = 0.0, .max = 100.0, .open_min = true},
-           "Learning rate of Adam.");
-  d.rows = {{"", descent_columns().list()}};
+           "Its learning rate; 0.1 unless given, 0.05 with `decay`.")
+      .add_word(
+          "schedule", &Gd::schedule, std::vector{RateSchedule::constant, RateSchedule::cosine},
+          "The rate over the steps: constant, or falling to 0 like (1 + cos)/2; constant unless "
+          "given, cosine with `decay`.")
+      .add("decay", &Gd::decay, {.min = 0.0, .max = max_training_decay},
+           "Weight decay lambda of aim erm: lambda |W|^2/sqrt(r_s d) is added to the loss.")
+      .add("width", &Gd::width, {.min = 1, .max = 20000},
+           "Width r_s of the students, columns of W; the teacher's unless given.");
+  d.rows = {{"", descent_columns().list()}, {"with `decay`", decayed_columns().list()}};
   d.primary = "mse_averaged";
   d.method = 4;
-  d.examples = {"aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
-                "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4"};
+  d.examples = {
+      "aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
+      "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4",
+      "aim gd --dim 60 --noise-variance 0.25 --alpha 0.3 --decay 0.01 --width 60 --starts 2"};
   d.settle = settle_gd;
   d.cost = gd_cost;
   d.run = run_gd;

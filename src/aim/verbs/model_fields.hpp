@@ -38,7 +38,8 @@ template <class Request>
       .add("beta", &Request::beta, {.min = 0.0, .max = max_beta, .open_min = true},
            "Inverse temperature of softmax labels; no limit depends on it.")
       .add("noise-variance", &Request::noise_variance, {.min = 0.0, .max = max_noise * max_noise},
-           "Variance s of Gaussian noise on linear labels; 0 without it and `noise`.")
+           "Variance s of Gaussian noise on the scores behind linear and softmax labels; 0 without "
+           "it and `noise`.")
       .add_word("noise-kind", &Request::noise_kind,
                 std::vector{NoiseKind::scaled, NoiseKind::equal}, prose(R"(
           scaled: variance s (1 + delta_ab), in proportion to the score's own; equal: s on every

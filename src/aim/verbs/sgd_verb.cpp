@@ -15,6 +15,7 @@
 #include "aim/verbs/student_fields.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
+#include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "numerics/parallel.hpp"
 #include "onset/aim.hpp"
@@ -268,15 +269,15 @@ VerbOf<Sgd> Sgd::verb() {
   d.family = "aim";
   d.name = "sgd";
   d.summary = "online SGD on the attention matrix at finite dimension, against its limit";
-  d.details =
-      "Students of dimension d that see a fresh batch at every step: means over `runs` beside what "
-      "aim flow says of large dimension at the same rate (columns _theory). The rate is eta "
-      "d/batch; a step takes rate batch/d^2 of time and n = batch steps, so that alpha = n/d^2 = "
-      "tau/rate (samples over dimension squared). Of `rate` and `batch` one may be left out: steps "
-      "are then short enough to follow the flow. Errors are the scatter of runs, with Student's "
-      "factor for few of them. Finite dimensions differ from the limit by some 1/d, with three "
-      "tokens and more by 1/sqrt(d), and at rates of order one by some 9 rate/d in the noise. The "
-      "tolerance is not used to stop.";
+  d.details = prose(R"(
+      Students of dimension d that see a fresh batch at every step: means over `runs`
+      beside what aim flow says of large dimension at the same rate (columns _theory). The
+      rate is eta d/batch; a step takes rate batch/d^2 of time and n = batch steps, so
+      that alpha = n/d^2 = tau/rate (samples over dimension squared). Of `rate` and
+      `batch` one may be left out: steps are then short enough to follow the flow. Errors
+      are the scatter of runs, with Student's factor for few of them. Finite dimensions
+      differ from the limit by some 1/d, with three tokens and more by 1/sqrt(d), and at
+      rates of order one by some 9 rate/d in the noise. The tolerance is not used to stop.)");
   d.fields = model_fields<Sgd>();
   add_student_fields(d.fields);
   d.fields.add("dim", &Sgd::dim, {.min = 4, .max = 20000}, "Dimension d of a token.")

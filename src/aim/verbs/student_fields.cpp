@@ -19,18 +19,18 @@ bool linear(const AttentionIndexed& labels) {
   return labels.channel == &linear_channel();
 }
 
-void check_loss(const AttentionIndexed& labels, TrainingLoss loss) {
+void check_loss(const AttentionIndexed& labels, SgdLoss loss) {
   const bool hardmax = labels.channel == &hardmax_channel();
   if (!linear(labels) && !hardmax && labels.channel != &softmax_channel()) {
     throw Refused("online learning is known for linear, softmax and hardmax labels only, not for " +
                   std::string(labels.channel->name()));
   }
-  if (hardmax && loss == TrainingLoss::squared) {
+  if (hardmax && loss == SgdLoss::squared) {
     throw Refused(
         "hardmax labels with a squared loss: the drift has no closed form and no advantage over "
         "cross-entropy; possible is `loss = cross-entropy`");
   }
-  if (linear(labels) && loss == TrainingLoss::cross_entropy) {
+  if (linear(labels) && loss == SgdLoss::cross_entropy) {
     throw Refused(
         "linear labels are scores, not probabilities, so that they have no cross-entropy; possible "
         "is `loss = squared`");
@@ -52,7 +52,7 @@ void check_tokens_of(const FlowModel& model) {
 /// Scores so steep in a softmax that rules of integration, which resolve them, would take for ever.
 void check_steepness(const FlowModel& model) {
   if (linear(model.labels)) return;
-  const bool slow = model.loss == TrainingLoss::squared && model.labels.tokens > 2;
+  const bool slow = model.loss == SgdLoss::squared && model.labels.tokens > 2;
   const double limit = slow ? 4.0 : 30.0;
   const double beta = model.labels.beta;
   const double start =
@@ -72,11 +72,11 @@ void check_steepness(const FlowModel& model) {
 }  // namespace
 
 FlowModel settle_student(const AttentionIndexed& labels, Student student,
-                         std::optional<TrainingLoss>& loss, std::optional<StudentStart>& start,
+                         std::optional<SgdLoss>& loss, std::optional<StudentStart>& start,
                          std::optional<double>& scale, std::optional<double>& width_ratio,
                          double decay) {
   const bool hardmax = labels.channel == &hardmax_channel();
-  if (!loss) loss = hardmax ? TrainingLoss::cross_entropy : TrainingLoss::squared;
+  if (!loss) loss = hardmax ? SgdLoss::cross_entropy : SgdLoss::squared;
   if (!start) start = student == Student::direct ? StudentStart::zero : StudentStart::gaussian;
   check_loss(labels, *loss);
   if (*start == StudentStart::zero && student != Student::direct) {
@@ -87,7 +87,7 @@ FlowModel settle_student(const AttentionIndexed& labels, Student student,
   if (*start == StudentStart::zero && scale) {
     throw InvalidArgument("scale",
                           "has no meaning with `start = zero`; allowed: leaving it out, or another "
-                          "--start");
+                          "`start`");
   }
   if (*start != StudentStart::gaussian && width_ratio) {
     throw InvalidArgument("width_ratio",

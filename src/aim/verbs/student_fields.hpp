@@ -23,8 +23,7 @@ void add_student_fields(Fields<Request>& fields) {
       .add_word("student", &Request::student, {Student::direct, Student::tied, Student::untied},
                 "What is trained: the symmetric matrix itself, W with S = W W^T, or U and V with "
                 "M = U V^T.")
-      .add_word("loss", &Request::loss,
-                std::vector{TrainingLoss::squared, TrainingLoss::cross_entropy},
+      .add_word("loss", &Request::loss, std::vector{SgdLoss::squared, SgdLoss::cross_entropy},
                 "Of a sample, over all entries: half of the squared distance of the labels, or "
                 "-sum y log y_student; squared unless given, and cross-entropy for hardmax labels.")
       .add_word("start", &Request::start,
@@ -43,7 +42,7 @@ void add_student_fields(Fields<Request>& fields) {
 /// Fills what was not given, and builds the model without a rate. Throws InvalidArgument for an
 /// option that has no meaning here, and Refused for students that have no limit.
 [[nodiscard]] FlowModel settle_student(const AttentionIndexed& labels, Student student,
-                                       std::optional<TrainingLoss>& loss,
+                                       std::optional<SgdLoss>& loss,
                                        std::optional<StudentStart>& start,
                                        std::optional<double>& scale,
                                        std::optional<double>& width_ratio, double decay);

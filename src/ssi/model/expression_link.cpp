@@ -1,5 +1,7 @@
 #include "onset/ssi/model/link.hpp"
 
+#include <fmt/format.h>
+
 namespace onset::ssi {
 namespace {
 
@@ -35,7 +37,7 @@ class ExpressionLink final : public Link {
 LinkPointer expression_link(const std::string& text, std::size_t tokens) {
   numerics::ExpressionNames names;
   names.each = "z";
-  for (std::size_t i = 1; i <= tokens; ++i) names.variables.push_back("z" + std::to_string(i));
+  for (std::size_t i = 1; i <= tokens; ++i) names.variables.push_back(fmt::format("z{}", i));
   return std::make_shared<ExpressionLink>(Expression(text, names), tokens);
 }
 

@@ -36,6 +36,33 @@ enum class ScoreVariances {
   plain,  ///< all the same
 };
 
+/// What training with weight decay adds to the loss of the labels [aim 80].
+enum class Penalty {
+  trace,    ///< Tr S of S >= 0: decay of the weights W of S = W W^T
+  nuclear,  ///< the sum of |eigenvalues| of a symmetric S
+  ridge,    ///< Tr S^2 of a symmetric S
+};
+
+/// The loss of a label in training [aim 80].
+enum class TrainingLoss {
+  square,         ///< squared error of all entries
+  fields,         ///< squared error of the scores that softmax labels show
+  cross_entropy,  ///< of the softmax of the student's scores
+};
+
+/// What the best weight decay makes smallest.
+enum class DecayGoal { mse, test };
+
+/// The rate of gradient descent over its steps.
+enum class RateSchedule {
+  constant,
+  cosine,  ///< falls to 0 like (1 + cos)/2
+};
+
+[[nodiscard]] std::string_view to_string(RateSchedule schedule);
+[[nodiscard]] std::string_view to_string(Penalty penalty);
+[[nodiscard]] std::string_view to_string(TrainingLoss loss);
+[[nodiscard]] std::string_view to_string(DecayGoal goal);
 [[nodiscard]] std::string_view to_string(NoiseKind kind);
 [[nodiscard]] std::string_view to_string(PriorKind kind);
 [[nodiscard]] std::string_view to_string(LayerLabels labels);

@@ -13,7 +13,7 @@ enum class Student {
 };
 
 /// The loss of one sample, over all T^2 entries of a label [aim 61].
-enum class TrainingLoss {
+enum class SgdLoss {
   squared,        ///< half of the squared distance of the labels
   cross_entropy,  ///< -sum y log y_student
 };
@@ -32,7 +32,7 @@ enum class TeacherSpectrum {
 };
 
 [[nodiscard]] std::string_view to_string(Student student);
-[[nodiscard]] std::string_view to_string(TrainingLoss loss);
+[[nodiscard]] std::string_view to_string(SgdLoss loss);
 [[nodiscard]] std::string_view to_string(StudentStart start);
 [[nodiscard]] std::string_view to_string(TeacherSpectrum spectrum);
 

@@ -9,7 +9,7 @@ namespace onset::aim {
 struct FlowModel {
   AttentionIndexed labels;  ///< beta is that of the student too
   Student student = Student::tied;
-  TrainingLoss loss = TrainingLoss::squared;
+  SgdLoss loss = SgdLoss::squared;
   StudentStart start = StudentStart::gaussian;
   double scale = 1.0;        ///< of the start
   double width_ratio = 0.5;  ///< kappa = k/d, of a gaussian start

@@ -9,7 +9,7 @@ std::unique_ptr<const Risk> make_risk(const FlowModel& model, Precision precisio
   const AttentionIndexed& labels = model.labels;
   if (labels.channel == &linear_channel()) return linear_risk(model);
   const bool pair = labels.tokens == 2;
-  if (model.loss == TrainingLoss::squared) {
+  if (model.loss == SgdLoss::squared) {
     return pair ? pair_squared_risk(model, precision) : many_squared_risk(model, precision, seed);
   }
   if (!pair) return many_cross_entropy_risk(model, precision, seed);

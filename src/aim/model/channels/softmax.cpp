@@ -46,10 +46,35 @@ void scores_from(const double* log_y, std::size_t tokens, double beta, std::size
   }
 }
 
+/// What labels tell of noisy scores that are known up to a shift: the precisions of all but the one
+/// of the shift [aim 18].
+class NoisyInformation : public Information {
+ public:
+  explicit NoisyInformation(const AttentionIndexed& model) : model_(model) {}
+  [[nodiscard]] Estimate operator()(double /*q*/, double v) const override {
+    const double tokens = model_.tokens;
+    const double diagonal = 2.0 * v + model_.noise_on(true);
+    const double off = v + model_.noise_on(false);
+    const double pairs = 0.5 * tokens * (tokens - 1.0);
+    const double all = tokens * 2.0 * v / diagonal + pairs * v / off;
+    const double precision = tokens / diagonal + pairs / off;
+    const double shift = tokens * 2.0 * v / (diagonal * diagonal) + pairs * v / (off * off);
+    return {all - shift / precision, 0.0};
+  }
+
+ private:
+  AttentionIndexed model_;
+};
+
 class SoftmaxOutput : public OutputFunction {
  public:
   SoftmaxOutput(const AttentionIndexed& model, const Dataset& data)
-      : scores_(data.tokens * (data.tokens + 1) / 2), shown_(data.samples * scores_) {
+      : scores_(data.tokens * (data.tokens + 1) / 2),
+        shown_(data.samples * scores_),
+        noise_(scores_, model.noise_on(false)) {
+    for (std::size_t a = 0; a < data.tokens; ++a) {
+      noise_[score_index(a, a, data.tokens)] = model.noise_on(true);
+    }
     for (std::size_t s = 0; s < data.samples; ++s) {
       scores_from(data.labels.data() + s * data.tokens * data.tokens, data.tokens, model.beta, s,
                   shown_.data() + s * scores_);
@@ -63,16 +88,19 @@ class SoftmaxOutput : public OutputFunction {
     double weights = 0.0;
     double shift = 0.0;
     for (std::size_t i = 0; i < g.size(); ++i) {
-      weights += 1.0 / variance[i];
-      shift += (omega[i] - shown[i]) / variance[i];
+      weights += 1.0 / (variance[i] + noise_[i]);
+      shift += (omega[i] - shown[i]) / (variance[i] + noise_[i]);
     }
     shift /= weights;
-    for (std::size_t i = 0; i < g.size(); ++i) g[i] = (shown[i] + shift - omega[i]) / variance[i];
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      g[i] = (shown[i] + shift - omega[i]) / (variance[i] + noise_[i]);
+    }
   }
 
  private:
   std::size_t scores_;
   std::vector<double> shown_;  ///< scores up to a shift of each sample
+  std::vector<double> noise_;  ///< variance of the noise on each score
 };
 
 /// Labels are kept as logarithms, since probabilities themselves underflow at large beta.
@@ -84,6 +112,7 @@ class Softmax : public Channel {
     return "n x T x T probabilities, with their logarithms in logY.npy";
   }
   [[nodiscard]] LabelNumbers numbers() const override { return LabelNumbers::logarithms; }
+  [[nodiscard]] bool takes_noise() const override { return true; }
 
   void label(const AttentionIndexed& model, std::span<const double> scores,
              std::span<double> out) const override {
@@ -107,7 +136,8 @@ class Softmax : public Channel {
   [[nodiscard]] std::unique_ptr<const Information> information(
       const AttentionIndexed& model, std::uint64_t /*seed*/,
       const Context& /*context*/) const override {
-    return std::make_unique<ExactInformation>(shown(model));
+    if (model.noise_variance == 0.0) return std::make_unique<ExactInformation>(shown(model));
+    return std::make_unique<NoisyInformation>(model);
   }
   [[nodiscard]] std::unique_ptr<const OutputFunction> output(const AttentionIndexed& model,
                                                              const Dataset& data) const override {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/prose.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
@@ -161,10 +162,10 @@ Spectrum directional_spectrum(const Link& target, std::size_t degree,
       d.presence = Presence::absent;
     }
   }
-  spectrum.remarks.push_back(
-      "The target couples too many tokens for quadrature: degrees were tested by Monte Carlo in "
-      "random directions. Weights are those of a traceless form, and absent means below a "
-      "hundredth of E g^2.");
+  spectrum.remarks.push_back(prose(R"(
+      The target couples too many tokens for quadrature: degrees were tested by Monte Carlo in
+      random directions. Weights are those of a traceless form, and absent means below a
+      hundredth of E g^2.)"));
   return spectrum;
 }
 

@@ -56,7 +56,7 @@ TEST(AimOnlineSgd, MeanErrorOfLinearLabelsIsExactAtEveryDimension) {
     std::size_t steps;
   };
   for (const Case& at : {Case{12, 1.0, 144}, Case{12, 0.5, 216}, Case{8, 0.25, 100}}) {
-    FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 1);
+    FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 1);
     model.student = Student::direct;
     model.start = StudentStart::identity;
     model.rate = at.rate;
@@ -90,18 +90,18 @@ TEST(LongAimOnlineSgd, FollowsTheFlow) {
   constexpr double far_out = 14.0;
   constexpr std::size_t dim = 64;
   constexpr double finite = 0.02 * 100.0 / dim;
-  FlowModel tied = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel tied = flow_model(softmax_channel(), SgdLoss::squared, 2);
   tied.width_ratio = 0.75;
   tied.scale = 0.4;
   tied.rate = 0.1;
-  FlowModel hardmax = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2);
+  FlowModel hardmax = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2);
   hardmax.scale = 0.3;
   hardmax.rate = 0.05;
-  FlowModel direct = flow_model(softmax_channel(), TrainingLoss::squared, 2, 1.0);
+  FlowModel direct = flow_model(softmax_channel(), SgdLoss::squared, 2, 1.0);
   direct.student = Student::direct;
   direct.start = StudentStart::zero;
   direct.rate = 3.0;
-  FlowModel untied = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel untied = flow_model(softmax_channel(), SgdLoss::squared, 2);
   untied.student = Student::untied;
   untied.start = StudentStart::identity;
   untied.scale = 0.3;
@@ -137,7 +137,7 @@ TEST(LongAimOnlineSgd, FollowsTheFlow) {
 /// (10): noise makes the error of a direct student grow above a rate of 2 (1.15 at d = 12 by the
 /// exact map), and shrink below it.
 TEST(AimOnlineSgd, GrowsBeyondTheStableRate) {
-  FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 1);
+  FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 1);
   model.student = Student::direct;
   model.start = StudentStart::zero;
   OnlineOptions options;
@@ -155,7 +155,7 @@ TEST(AimOnlineSgd, GrowsBeyondTheStableRate) {
 }
 
 TEST(AimOnlineSgd, DivergedRunsAreSaid) {
-  FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 2);
   model.scale = 1.0;
   model.rate = 50.0;
   OnlineOptions options;

@@ -17,9 +17,9 @@ TEST(AimTrainingLoss, SlopesAreThoseOfDifferences) {
   numerics::Stream stream(3, "test losses");
   for (const int tokens : {1, 2, 3, 20}) {
     for (const Channel* channel : {&linear_channel(), &softmax_channel(), &hardmax_channel()}) {
-      for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+      for (const SgdLoss loss : {SgdLoss::squared, SgdLoss::cross_entropy}) {
         const bool linear = channel == &linear_channel();
-        if (linear != (loss == TrainingLoss::squared) && channel != &softmax_channel()) continue;
+        if (linear != (loss == SgdLoss::squared) && channel != &softmax_channel()) continue;
         AttentionIndexed labels;
         labels.channel = channel;
         labels.tokens = tokens;

@@ -7,7 +7,7 @@
 /// Models that tests of the flow share.
 namespace onset::aim {
 
-inline FlowModel flow_model(const Channel& channel, TrainingLoss loss, int tokens, double rho = 0.5,
+inline FlowModel flow_model(const Channel& channel, SgdLoss loss, int tokens, double rho = 0.5,
                             double beta = 1.0) {
   FlowModel model;
   model.labels.channel = &channel;

@@ -31,15 +31,15 @@ FlowModel tied(FlowModel model, double kappa, double s, double decay = 0.0) {
 }
 
 FlowModel squared(double rho = 0.5, double beta = 1.0) {
-  return flow_model(softmax_channel(), TrainingLoss::squared, 2, rho, beta);
+  return flow_model(softmax_channel(), SgdLoss::squared, 2, rho, beta);
 }
 
 FlowModel cross_entropy(int tokens, double rho) {
-  return flow_model(softmax_channel(), TrainingLoss::cross_entropy, tokens, rho);
+  return flow_model(softmax_channel(), SgdLoss::cross_entropy, tokens, rho);
 }
 
 FlowModel linear(int tokens, double rho) {
-  return flow_model(linear_channel(), TrainingLoss::squared, tokens, rho);
+  return flow_model(linear_channel(), SgdLoss::squared, tokens, rho);
 }
 
 FlowPath path_of(const FlowModel& model, const std::vector<double>& times,
@@ -94,7 +94,7 @@ TEST(AimFlowPath, TiedCrossEntropyAgreesWithAnotherProgram) {
   expect_reference(tied(cross_entropy(3, 0.5), 1.0, 0.1),
                    {{.4, .9597516609, 1.1772810806, .5240952136, .10518949970, 2.31449265596}},
                    "three tokens", 1e-8);
-  expect_reference(tied(flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2), 0.5, 0.3),
+  expect_reference(tied(flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2), 0.5, 0.3),
                    {{.4, 1.0852710055, 1.1803496989, .5158918549, .22457160764, .68751178391},
                     {3, 21.616230596, 5.6855927879, 2.6032649203, 11.745045020, .16997199038}},
                    "hardmax");
@@ -174,8 +174,7 @@ TEST(AimFlowPath, MarksAgreeWithAnotherProgram) {
 }
 
 TEST(AimFlowPath, HardmaxDisagreementAgreesWithAnotherProgram) {
-  const FlowModel model =
-      tied(flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2), 0.5, 0.3);
+  const FlowModel model = tied(flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2), 0.5, 0.3);
   const FlowPath path = path_of(model, {0.4, 3.0});
   const auto disagreement = [&](std::size_t i) {
     return flow_numbers(model, path.students[i], path.risks[i])[FlowNumber::disagreement];
@@ -255,7 +254,7 @@ TEST(AimFlowPath, DirectLinearIsAnExponential) {
 
 TEST(AimFlowPath, DirectHardmaxGrowsLikeTheCubeRootOfTime) {
   // S -> zeta S*, zeta^3 = B pi^2 tau/(6 beta^2 Q_0).
-  FlowModel model = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2);
+  FlowModel model = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2);
   model.student = Student::direct;
   model.start = StudentStart::zero;
   constexpr double time = 1000.0;

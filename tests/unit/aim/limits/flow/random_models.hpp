@@ -21,10 +21,10 @@ inline std::vector<FlowModel> random_models(int count, std::uint64_t seed) {
   for (int i = 0; i < count; ++i) {
     FlowModel model;
     switch (i % 4) {
-      case 0: model = flow_model(softmax_channel(), TrainingLoss::squared, 2); break;
-      case 1: model = flow_model(softmax_channel(), TrainingLoss::cross_entropy, 2); break;
-      case 2: model = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2); break;
-      default: model = flow_model(linear_channel(), TrainingLoss::squared, 1 + (i / 4) % 4); break;
+      case 0: model = flow_model(softmax_channel(), SgdLoss::squared, 2); break;
+      case 1: model = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2); break;
+      case 2: model = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2); break;
+      default: model = flow_model(linear_channel(), SgdLoss::squared, 1 + (i / 4) % 4); break;
     }
     model.labels.rho = random_between(stream, 0.1, 4.0);
     model.labels.beta = random_between(stream, 0.5, 2.0);

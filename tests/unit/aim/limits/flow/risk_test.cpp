@@ -17,27 +17,22 @@ namespace {
 
 struct Tabulated {
   const Channel* channel;
-  TrainingLoss loss;
+  SgdLoss loss;
   int tokens;
   double symmetric, teacher, risk;
 };
 
 /// Computed by another program (NumPy, other rules), rho = 1/2, beta = 1, p = 0.7, q = 0.6.
 const std::vector<Tabulated> table{
-    {&softmax_channel(), TrainingLoss::squared, 2, 0.365603824876, 0.331640243950, 0.156592330064},
-    {&softmax_channel(), TrainingLoss::squared, 3, 0.583631693179, 0.520444222992, 0.254063019639},
-    {&softmax_channel(), TrainingLoss::squared, 4, 0.740687483799, 0.654448834315, 0.327905731194},
-    {&softmax_channel(), TrainingLoss::cross_entropy, 2, 1.077528913193, 0.876351577973,
-     1.297570726043},
-    {&softmax_channel(), TrainingLoss::cross_entropy, 3, 2.092046214836, 1.753172556291,
-     3.063695997506},
-    {&softmax_channel(), TrainingLoss::cross_entropy, 4, 3.101225442423, 2.653525132719,
-     5.142264517696},
-    {&hardmax_channel(), TrainingLoss::cross_entropy, 2, 1.077528913193, 1.128379167096,
-     1.146354172570},
-    {&hardmax_channel(), TrainingLoss::cross_entropy, 3, 2.092046214836, 2.383557049586,
-     2.685465301529},
-    {&hardmax_channel(), TrainingLoss::cross_entropy, 4, 3.101225442423, 3.747728730875,
+    {&softmax_channel(), SgdLoss::squared, 2, 0.365603824876, 0.331640243950, 0.156592330064},
+    {&softmax_channel(), SgdLoss::squared, 3, 0.583631693179, 0.520444222992, 0.254063019639},
+    {&softmax_channel(), SgdLoss::squared, 4, 0.740687483799, 0.654448834315, 0.327905731194},
+    {&softmax_channel(), SgdLoss::cross_entropy, 2, 1.077528913193, 0.876351577973, 1.297570726043},
+    {&softmax_channel(), SgdLoss::cross_entropy, 3, 2.092046214836, 1.753172556291, 3.063695997506},
+    {&softmax_channel(), SgdLoss::cross_entropy, 4, 3.101225442423, 2.653525132719, 5.142264517696},
+    {&hardmax_channel(), SgdLoss::cross_entropy, 2, 1.077528913193, 1.128379167096, 1.146354172570},
+    {&hardmax_channel(), SgdLoss::cross_entropy, 3, 2.092046214836, 2.383557049586, 2.685465301529},
+    {&hardmax_channel(), SgdLoss::cross_entropy, 4, 3.101225442423, 3.747728730875,
      4.485742358802}};
 
 TEST(AimFlowRisk, AgreesWithAnotherProgramToItsLastDigit) {
@@ -58,13 +53,13 @@ TEST(AimFlowRisk, AgreesWithAnotherProgramToItsLastDigit) {
 }
 
 TEST(AimFlowRisk, NoiseOfTwoTokensAgreesWithAnotherProgram) {
-  const auto v = [](const Channel& channel, TrainingLoss loss) {
+  const auto v = [](const Channel& channel, SgdLoss loss) {
     const FlowModel model = flow_model(channel, loss, 2);
     return make_risk(model, Precision::fine, 1)->noise(score_moments(model, 0.7, 0.6)).symmetric;
   };
-  EXPECT_NEAR(v(softmax_channel(), TrainingLoss::squared), 0.039943117357, 1e-12);
-  EXPECT_NEAR(v(softmax_channel(), TrainingLoss::cross_entropy), 0.258255987798, 1e-12);
-  EXPECT_NEAR(v(hardmax_channel(), TrainingLoss::cross_entropy), 0.622219517, 1e-9);
+  EXPECT_NEAR(v(softmax_channel(), SgdLoss::squared), 0.039943117357, 1e-12);
+  EXPECT_NEAR(v(softmax_channel(), SgdLoss::cross_entropy), 0.258255987798, 1e-12);
+  EXPECT_NEAR(v(hardmax_channel(), SgdLoss::cross_entropy), 0.622219517, 1e-9);
 }
 
 TEST(AimFlowRisk, TeacherIsAFixedPointWithTheTabulatedDrift) {
@@ -72,11 +67,11 @@ TEST(AimFlowRisk, TeacherIsAFixedPointWithTheTabulatedDrift) {
   const std::vector<double> squared{0.3625057766, 0.3327100533, 0.2961521872, 0.2490079362};
   const std::vector<double> entropy{0.9371867517, 0.8763515780, 0.7975676842, 0.6890274286};
   for (std::size_t i = 0; i < ratios.size(); ++i) {
-    for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+    for (const SgdLoss loss : {SgdLoss::squared, SgdLoss::cross_entropy}) {
       const FlowModel model = flow_model(softmax_channel(), loss, 2, ratios[i]);
       const double norm = model.teacher_norm();
       const Drift drift = make_risk(model, Precision::fine, 1)->drift({norm, 0.0, norm, 0.0});
-      const double expected = loss == TrainingLoss::squared ? squared[i] : entropy[i];
+      const double expected = loss == SgdLoss::squared ? squared[i] : entropy[i];
       EXPECT_NEAR(drift.symmetric, expected, 1e-10);
       EXPECT_NEAR(drift.teacher, expected, 1e-10);
     }
@@ -164,7 +159,7 @@ TEST(AimFlowRisk, RiskAndNoiseAreThoseOfDrawnScores) {
 
 /// The noise of three tokens and more is sampled; for two the sampled rule meets the exact one.
 TEST(AimFlowRisk, SampledNoiseOfTwoTokensIsTheExactOne) {
-  for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+  for (const SgdLoss loss : {SgdLoss::squared, SgdLoss::cross_entropy}) {
     const FlowModel model = flow_model(softmax_channel(), loss, 2);
     const ScoreMoments moments = score_moments(model, 0.7, 0.6);
     const double exact = make_risk(model, Precision::fine, 1)->noise(moments).symmetric;
@@ -180,7 +175,7 @@ TEST(AimFlowRisk, SampledNoiseOfTwoTokensIsTheExactOne) {
 }
 
 TEST(AimFlowRisk, NoiseIsFiniteForAStudentThatHasLearnedNothing) {
-  for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+  for (const SgdLoss loss : {SgdLoss::squared, SgdLoss::cross_entropy}) {
     const FlowModel model = flow_model(softmax_channel(), loss, 2);
     const auto risk = make_risk(model, Precision::fine, 1);
     const double nothing = risk->noise(score_moments(model, 0.0, 0.0)).symmetric;
@@ -197,7 +192,7 @@ TEST(AimFlowRisk, NoiseIsFiniteForAStudentThatHasLearnedNothing) {
 TEST(AimFlowRisk, NoiseGrowsWithTheErrorNextToTheTeacher) {
   constexpr double small = 1e-7;
   constexpr double next_order = 1e-5;
-  for (const TrainingLoss loss : {TrainingLoss::squared, TrainingLoss::cross_entropy}) {
+  for (const SgdLoss loss : {SgdLoss::squared, SgdLoss::cross_entropy}) {
     const FlowModel model = flow_model(softmax_channel(), loss, 2, 0.7, 1.2);
     const auto risk = make_risk(model, Precision::fine, 1);
     const Risk::NoiseGrowth growth = risk->noise_growth();

@@ -21,7 +21,7 @@ double mse_of(const FlowSolution& solution, std::size_t i) {
 }
 
 TEST(AimFlowSolution, ErrorsOfTwoTokensAreBelowOneInABillion) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.width_ratio = 0.75;
   model.scale = 0.4;
   const FlowSolution solution = solve_flow(model, {0.4, 3.0}, {}, {});
@@ -35,7 +35,7 @@ TEST(AimFlowSolution, ErrorsOfTwoTokensAreBelowOneInABillion) {
 }
 
 TEST(AimFlowSolution, ThreeTokensWithASquaredLossAreGoodToOneInAMillion) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 3);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 3);
   model.scale = 0.3;
   const FlowSolution solution = solve_flow(model, {0.2}, {}, testing::with_threads(2));
   EXPECT_LT(solution.students[0][FlowNumber::mse].error, 1e-6);
@@ -45,7 +45,7 @@ TEST(AimFlowSolution, ThreeTokensWithASquaredLossAreGoodToOneInAMillion) {
 /// The noise of SGD at a finite rate, over the flow without it, in per cent, as a program with
 /// matrices of size 400 found it: 13.5(4) and 21.0(3).
 TEST(AimFlowSolution, NoiseOfSgdRaisesTheErrorAsAnotherProgramFound) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::cross_entropy, 2, 1.0);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2, 1.0);
   model.width_ratio = 0.5;
   model.scale = 0.5;
   model.decay = 0.1;
@@ -69,7 +69,7 @@ TEST(AimFlowSolution, NoiseOfSgdRaisesTheErrorAsAnotherProgramFound) {
 /// The first slopes of the noise follow from Ito's formula: 8 ep v (2 t^2 + p), 4 ep v t sqrt(rho)
 /// and 4 ep v t.
 TEST(AimFlowSolution, FirstSlopesOfTheNoiseAreThoseOfItosFormula) {
-  FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 1, 0.5);
+  FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 1, 0.5);
   model.width_ratio = 1.5;
   model.scale = 0.4;
   constexpr double time = 2e-3;
@@ -101,7 +101,7 @@ TEST(AimFlowSolution, FirstSlopesOfTheNoiseAreThoseOfItosFormula) {
 /// An untied student from a gaussian start: SGD at d = 200 had a symmetric error of 1.0391(29) at
 /// time 1 and 0.4314(20) at 2.5, and its antisymmetric part 0.033 and 0.030.
 TEST(AimFlowSolution, UntiedStudentsDoAsSgdDid) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.student = Student::untied;
   model.scale = 0.3;
   FlowOptions options;
@@ -120,7 +120,7 @@ TEST(AimFlowSolution, UntiedStudentsDoAsSgdDid) {
 }
 
 TEST(AimFlowSolution, SmallUntiedStartsFollowATiedStudentAtHalfItsSpeed) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.student = Student::untied;
   model.scale = 1e-3;
   FlowOptions options;
@@ -137,15 +137,15 @@ TEST(AimFlowSolution, InterruptsTakeEffect) {
   source.request_stop();
   Context context;
   context.stop = source.get_token();
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 3);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 3);
   EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
-  model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.student = Student::untied;
   EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
 }
 
 TEST(AimFlowSolution, DoesNotDependOnTheThreads) {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::cross_entropy, 2);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2);
   model.rate = 0.2;
   FlowOptions options;
   options.size = 16;

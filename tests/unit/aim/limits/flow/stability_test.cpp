@@ -15,8 +15,8 @@ double limit(FlowModel model, Student student) {
 }
 
 TEST(AimFlowStability, AgreesWithAnotherProgram) {
-  const FlowModel squared = flow_model(softmax_channel(), TrainingLoss::squared, 2);
-  const FlowModel entropy = flow_model(softmax_channel(), TrainingLoss::cross_entropy, 2);
+  const FlowModel squared = flow_model(softmax_channel(), SgdLoss::squared, 2);
+  const FlowModel entropy = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2);
   EXPECT_NEAR(limit(squared, Student::direct), 13.642, 5e-4);
   EXPECT_NEAR(limit(entropy, Student::direct), 6.4593, 5e-5);
   EXPECT_NEAR(limit(squared, Student::tied), 4.8233, 5e-5);
@@ -31,7 +31,7 @@ TEST(AimFlowStability, AgreesWithAnotherProgram) {
 TEST(AimFlowStability, OfLinearLabelsDoesNotDependOnTheTokens) {
   for (const int tokens : {1, 2, 5}) {
     for (const double rho : {0.3, 1.0, 4.0}) {
-      const FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, tokens, rho);
+      const FlowModel model = flow_model(linear_channel(), SgdLoss::squared, tokens, rho);
       EXPECT_NEAR(limit(model, Student::direct), 2.0, 1e-14);
       EXPECT_NEAR(limit(model, Student::tied), 0.5 / std::sqrt(rho), 1e-14);
       EXPECT_NEAR(limit(model, Student::untied), 1.0 / std::sqrt(rho), 1e-14);
@@ -40,7 +40,7 @@ TEST(AimFlowStability, OfLinearLabelsDoesNotDependOnTheTokens) {
 }
 
 TEST(AimFlowStability, HardmaxHasNoLimit) {
-  const FlowModel model = flow_model(hardmax_channel(), TrainingLoss::cross_entropy, 2);
+  const FlowModel model = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2);
   EXPECT_TRUE(std::isinf(limit(model, Student::tied)));
 }
 

@@ -17,7 +17,7 @@ namespace {
 using Complex = std::complex<double>;
 
 FlowModel first_case() {
-  FlowModel model = flow_model(softmax_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.width_ratio = 0.75;
   model.scale = 0.4;
   return model;
@@ -80,7 +80,7 @@ TEST(AimStudentSpectrum, SmoothedDensityHasTheMassOfTheWidth) {
 
 /// A direct student is the teacher in a semicircle: the law of aim spectrum.
 TEST(AimStudentSpectrum, OfADirectStudentIsThatOfANoisyTeacher) {
-  FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 2);
   model.student = Student::direct;
   model.start = StudentStart::zero;
   model.rate = 1.0;
@@ -96,7 +96,7 @@ TEST(AimStudentSpectrum, OfADirectStudentIsThatOfANoisyTeacher) {
 }
 
 TEST(AimStudentSpectrum, OfADirectGaussianStartIsRefused) {
-  FlowModel model = flow_model(linear_channel(), TrainingLoss::squared, 2);
+  FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 2);
   model.student = Student::direct;
   EXPECT_THROW(student_spectra(model, {0.1}, {}, {}), Refused);
 }

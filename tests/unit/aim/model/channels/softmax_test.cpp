@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "aim/model/channel.hpp"
+#include "numerics/random.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
@@ -78,6 +80,51 @@ TEST(AimSoftmax, GradientIsTheSlopeOfTheEvidence) {
         2e-5;
     EXPECT_NEAR(g[i], slope, 1e-6 * (1.0 + std::abs(slope)));
   }
+}
+
+TEST(AimSoftmax, NoiseInProportionToTheScoresIsMoreVariance) {
+  auto model = model_of("softmax", 3);
+  model.noise_variance = 0.4;
+  const auto information = model.channel->information(model, 1, {});
+  EXPECT_NEAR((*information)(0.5, 0.7).value, 5.0 * 0.7 / 1.1, 1e-14);
+  model.noise_variance = 1e-12;
+  EXPECT_NEAR((*model.channel->information(model, 1, {}))(0.5, 0.7).value, 5.0, 1e-10);
+}
+
+/// E_hat = E sum V_ab g_ab^2 over drawn labels, for noise that does not follow the scores' own
+/// variances.
+TEST(AimSoftmax, TheOutputFunctionOfNoisyLabelsHasTheirInformation) {
+  auto model = model_of("softmax", 3);
+  model.noise_variance = 0.4;
+  model.noise_kind = NoiseKind::equal;
+  const double v = 0.7;
+  Dataset data;
+  data.samples = 20000;
+  data.tokens = 3;
+  data.dim = 1;
+  data.labels.resize(data.samples * 9);
+  std::vector<double> z(data.samples * 12);
+  numerics::Stream(1, "softmax noise test").normal(z);
+  std::vector<double> variance(6, v);
+  for (std::size_t a = 0; a < 3; ++a) variance[score_index(a, a, 3)] = 2.0 * v;
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    std::vector<double> h(6);
+    for (std::size_t i = 0; i < 6; ++i) {
+      h[i] = std::sqrt(variance[i]) * z[12 * s + i] + std::sqrt(0.4) * z[12 * s + 6 + i];
+    }
+    model.channel->label(model, h, {data.labels.data() + 9 * s, 9});
+  }
+  const auto output = model.channel->output(model, data);
+  const std::vector<double> omega(6, 0.0);
+  std::vector<double> g(6);
+  std::vector<double> sums(data.samples);
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    output->gradient(s, omega, variance, g);
+    for (std::size_t i = 0; i < 6; ++i) sums[s] += variance[i] * g[i] * g[i];
+  }
+  const Estimate found = numerics::reduce(sums);
+  const double expected = (*model.channel->information(model, 1, {}))(0.0, v).value;
+  EXPECT_NEAR(found.value, expected, 5.0 * found.error);  // false alarm 6e-7
 }
 
 }  // namespace

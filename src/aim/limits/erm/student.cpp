@@ -1,0 +1,59 @@
+#include "aim/limits/erm/student.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "aim/limits/erm/shrunk_spectrum.hpp"
+
+namespace onset::aim {
+namespace {
+
+double over_stiffness(double response, double stiffness) {
+  return stiffness > 0.0 ? response / stiffness : std::numeric_limits<double>::infinity();
+}
+
+/// Nothing is shrunk to 0: S = scale R [aim 85].
+TrainedStudent ridge_student(double rho, double delta, double scale, double stiffness) {
+  const double q0 = 1.0 + rho;
+  TrainedStudent s;
+  s.overlaps = {scale * scale * (q0 + delta), scale * q0, over_stiffness(1.0, stiffness)};
+  s.mse = q0 * (1.0 - scale) * (1.0 - scale) + scale * scale * delta;
+  s.trace = scale * std::sqrt(rho);
+  s.penalty = s.overlaps.norm;
+  s.rank = 1.0;
+  s.delta = delta;
+  s.scale = scale;
+  s.stiffness = stiffness;
+  return s;
+}
+
+}  // namespace
+
+TrainedStudent student_at(const PenaltyTerm& penalty, double delta, double threshold, double scale,
+                          double stiffness) {
+  if (penalty.kind == Penalty::ridge) {
+    return ridge_student(penalty.rho, delta, scale, stiffness);
+  }
+  const double q0 = 1.0 + penalty.rho;
+  const ShrunkSpectrum f = shrunk_spectrum(penalty.kind, penalty.rho, delta, threshold);
+  const double overlap = f.overlap(q0);
+  TrainedStudent s;
+  s.overlaps = {scale * scale * f.square, scale * overlap, over_stiffness(f.response, stiffness)};
+  s.mse = f.error + (1.0 - scale) * (2.0 * overlap - (1.0 + scale) * f.square);
+  s.trace = scale * f.trace;
+  s.penalty = scale * f.absolute;
+  s.rank = f.rank;
+  s.delta = delta;
+  s.threshold = threshold;
+  s.scale = scale;
+  s.stiffness = stiffness;
+  return s;
+}
+
+TrainedStudent student_of(const PenaltyTerm& penalty, const Conjugates& hats) {
+  const double stiffness = hats.chi + (penalty.kind == Penalty::ridge ? 4.0 * penalty.decay : 0.0);
+  return student_at(penalty, hats.norm / (hats.overlap * hats.overlap),
+                    2.0 * penalty.decay / hats.overlap, hats.overlap / stiffness, stiffness);
+}
+
+}  // namespace onset::aim

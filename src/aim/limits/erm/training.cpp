@@ -1,0 +1,395 @@
+#include "aim/limits/erm/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "aim/limits/erm/recovery.hpp"
+#include "aim/limits/erm/shrunk_spectrum.hpp"
+#include "aim/model/channel.hpp"
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+
+namespace onset::aim {
+namespace {
+
+/// Relative precision of closed forms and their roots; wide noise cancels against itself, and costs
+/// as many digits as it has.
+constexpr double closed_precision = 1e-12;
+constexpr double wide_noise_precision = 1e-14;
+/// Criteria of [aim 102].
+constexpr double few_bistable = 1e-3;
+constexpr double many_bistable = 1e-2;
+/// Largest number of tokens whose samples are minimised one by one.
+constexpr int max_sampled_tokens = 6;
+/// Search for the best decay: ratio of the steps, how many, when to give up, and the last interval
+/// of the logarithm.
+constexpr double scan_ratio = 1.5;
+constexpr int max_scan_steps = 36;
+constexpr int max_rises = 4;
+constexpr double golden_width = 2e-3;
+/// What the coarse rule may have moved the best decay by; mse changes by a ten-thousandth of that.
+constexpr double best_decay_precision = 1e-2;
+
+void check_loss(const AttentionIndexed& model, TrainingLoss loss) {
+  const auto reject = [&](const char* allowed) {
+    throw InvalidArgument("loss", std::string(to_string(loss)) + " with " +
+                                      std::string(model.channel->name()) +
+                                      " labels; allowed: " + allowed);
+  };
+  if (model.channel == &linear_channel() && loss != TrainingLoss::square) reject("square");
+  if (model.channel == &hardmax_channel() && loss != TrainingLoss::cross_entropy) {
+    reject("cross-entropy");
+  }
+}
+
+void check_model(const AttentionIndexed& model, TrainingLoss loss) {
+  check_loss(model, loss);
+  if (model.channel != &linear_channel() && model.noise_variance > 0.0 &&
+      model.noise_kind == NoiseKind::equal) {
+    throw Refused(
+        "noise of the same variance on every score makes the directions of a softmax label "
+        "unequal, "
+        "and training no longer reduces to three numbers; possible: `noise_kind = scaled`");
+  }
+  const bool by_samples =
+      model.tokens > 2 && model.channel != &linear_channel() && loss != TrainingLoss::fields;
+  if (by_samples && model.tokens > max_sampled_tokens) {
+    throw Refused("this loss of more than " + std::to_string(max_sampled_tokens) +
+                  " tokens needs minima in " +
+                  std::to_string(model.tokens * (model.tokens + 1) / 2) +
+                  " dimensions for every sampled label; possible: fewer `tokens`, `loss = fields`");
+  }
+}
+
+std::optional<Estimate> if_finite(const Estimate& x) {
+  if (!std::isfinite(x.value)) return std::nullopt;
+  return x;
+}
+
+/// Reduces what the rules found: the finer grid with its distance from the coarser one, or the mean
+/// of the replicates with its scatter; in both cases what was left of the iteration besides.
+Estimate combined(const FixedPoint& point, bool replicated,
+                  const std::function<double(const RuleSolution&)>& value) {
+  std::vector<double> all;
+  for (const RuleSolution& s : point.solutions) all.push_back(value(s));
+  if (replicated) {
+    return numerics::reduce(all, point.distance * std::abs(numerics::mean(all)));
+  }
+  return {all.back(), std::abs(all.back() - all.front()) +
+                          (point.distance + closed_precision) * std::abs(all.back())};
+}
+
+}  // namespace
+
+std::string_view to_string(Validity validity) {
+  switch (validity) {
+    case Validity::exact: return "exact";
+    case Validity::stable: return "stable";
+    case Validity::approximate: return "approximate";
+    case Validity::unreliable: return "unreliable";
+    case Validity::zero: break;
+  }
+  return "zero";
+}
+
+Training::Training(const AttentionIndexed& model, TrainingLoss loss, Penalty penalty,
+                   std::uint64_t seed)
+    : model_(model), loss_(loss), penalty_(penalty) {
+  model.validate();
+  check_model(model, loss);
+  if (model.channel != &linear_channel() && loss != TrainingLoss::fields) {
+    output_ = training_output(model, loss, seed);
+  }
+}
+
+bool Training::convex() const {
+  return quadratic() || loss_ == TrainingLoss::cross_entropy;
+}
+
+double Training::equations_per_alpha() const {
+  const double all = 2.0 * model_.scores();
+  return model_.channel == &linear_channel() ? all : all - 2.0;
+}
+
+QuadraticProblem Training::quadratic_problem(double alpha) const {
+  const double tokens = model_.tokens;
+  const bool equal = model_.noise_kind == NoiseKind::equal;
+  return {penalty_, model_.rho, alpha * equations_per_alpha(),
+          model_.noise_variance * (equal ? tokens / (tokens + 1.0) : 1.0)};
+}
+
+/// [aim 90] with its losses; for softmax with a squared loss, the limit of small decays.
+TrainedPoint Training::quadratic_point(double alpha, const QuadraticMinimum& minimum) const {
+  const QuadraticProblem problem = quadratic_problem(alpha);
+  const PenaltyTerm penalty{penalty_, minimum.decay, model_.rho};
+  const double q0 = problem.second_moment();
+  TrainedStudent s;
+  if (minimum.exact) {
+    s.overlaps = {q0, q0, minimum.chi};
+    s.trace = std::sqrt(model_.rho);
+    s.penalty = penalty_ == Penalty::ridge ? q0 : s.trace;
+    s.rank = std::min(1.0, model_.rho);
+  } else {
+    s = student_at(penalty, minimum.delta, minimum.threshold, minimum.shrinkage,
+                   minimum.conjugate + (penalty_ == Penalty::ridge ? 4.0 * minimum.decay : 0.0));
+    s.overlaps.chi = minimum.chi;
+  }
+  const double precision = closed_precision + wide_noise_precision * minimum.delta;
+  const auto closed = [precision](double value) {
+    return Estimate{value, precision * std::abs(value)};
+  };
+  const double directions = equations_per_alpha();  // 2 D
+  const double shrink = 1.0 + 4.0 * minimum.chi;
+  TrainedPoint p;
+  p.alpha = alpha;
+  p.decay = closed(minimum.decay);
+  p.mse = closed(s.mse);
+  const double train = directions * (s.mse + problem.noise) / (shrink * shrink);
+  p.train = closed(train);
+  if (output_) {  // the interpolator that squared errors of probabilities share
+    const auto test = [&](double noise) {
+      const double fine = output_->test(s.overlaps, q0 + noise, output_->rules() - 1);
+      const double coarse = output_->test(s.overlaps, q0 + noise, 1);
+      return Estimate{fine, std::abs(fine - coarse) + closed_precision};
+    };
+    p.test = test(model_.noise_variance);
+    p.test_clean = test(0.0);
+  } else {
+    p.test = closed(directions * (s.mse + problem.noise));
+    p.test_clean = closed(directions * s.mse);
+  }
+  p.objective = closed(alpha * train + minimum.decay * s.penalty);
+  p.overlap = closed(s.overlaps.overlap);
+  p.norm = closed(s.overlaps.norm);
+  if (!minimum.zero) p.cosine = closed(s.overlaps.overlap / std::sqrt(s.overlaps.norm * q0));
+  p.trace = closed(s.trace);
+  p.penalty = closed(s.penalty);
+  p.delta = closed(minimum.delta);
+  p.scale = closed(s.scale);
+  p.chi = if_finite(closed(minimum.chi));
+  if (penalty_ != Penalty::ridge) {
+    p.rank = closed(s.rank);
+    p.threshold = closed(minimum.threshold);
+  }
+  if (!minimum.exact && !minimum.zero) {
+    const Estimate b = penalty_ == Penalty::ridge
+                           ? Estimate{minimum.shrinkage * minimum.shrinkage, 0.0}
+                           : squared_difference(penalty_, model_.rho, s.delta, s.threshold);
+    p.replicon = Estimate{b.value / problem.equations, b.error / problem.equations};
+  }
+  p.validity = minimum.zero ? Validity::zero : Validity::exact;
+  p.status = {StopReason::converged, 0, 0.0};
+  return p;
+}
+
+TrainedPoint Training::solved_point(double alpha, double decay, Conjugates& start,
+                                    const Context& context) const {
+  const PenaltyTerm penalty{penalty_, decay, model_.rho};
+  FixedPoint found;
+  if (decay >= aim::max_decay(*output_, penalty, alpha, output_->rules() - 1)) {
+    for (std::size_t rule = 1; rule < output_->rules(); ++rule) {
+      const Conjugates hats = nothing_learned(*output_, alpha, rule);
+      found.solutions.push_back({rule, hats, {}, output_->at({}, rule)});
+      found.solutions.back().student.delta = hats.norm / (hats.overlap * hats.overlap);
+      found.solutions.back().student.threshold = 2.0 * decay / hats.overlap;
+      found.solutions.back().student.scale = hats.overlap / hats.chi;
+      found.solutions.back().student.mse = 1.0 + model_.rho;
+    }
+    found.status.reason = StopReason::converged;
+  } else {
+    found = fixed_point(*output_, penalty, alpha, start, context);
+  }
+  const auto column = [&](const std::function<double(const RuleSolution&)>& value) {
+    return combined(found, output_->replicated(), value);
+  };
+  const double q0 = 1.0 + model_.rho;
+  const bool zero = found.solutions.back().student.zero();
+  TrainedPoint p;
+  p.alpha = alpha;
+  p.decay = {decay, 0.0};
+  p.train = column([](const auto& s) { return s.moments.train; });
+  p.test = column([&](const auto& s) {
+    return output_->test(s.student.overlaps, q0 + model_.noise_variance, s.rule);
+  });
+  p.test_clean =
+      column([&](const auto& s) { return output_->test(s.student.overlaps, q0, s.rule); });
+  p.objective =
+      column([&](const auto& s) { return alpha * s.moments.train + decay * s.student.penalty; });
+  p.overlap = column([](const auto& s) { return s.student.overlaps.overlap; });
+  p.norm = column([](const auto& s) { return s.student.overlaps.norm; });
+  p.trace = column([](const auto& s) { return s.student.trace; });
+  p.penalty = column([](const auto& s) { return s.student.penalty; });
+  p.delta = column([](const auto& s) { return s.student.delta; });
+  p.scale = column([](const auto& s) { return s.student.scale; });
+  p.chi = column([](const auto& s) { return s.student.overlaps.chi; });
+  p.bistable = column([](const auto& s) { return s.moments.bistable; });
+  if (model_.channel->fixes_length()) p.mse = column([](const auto& s) { return s.student.mse; });
+  if (!zero) {
+    p.cosine = column([&](const auto& s) {
+      return s.student.overlaps.overlap / std::sqrt(s.student.overlaps.norm * q0);
+    });
+    const TrainedStudent& s = found.solutions.back().student;
+    const Estimate b = penalty_ == Penalty::ridge
+                           ? Estimate{1.0, 0.0}
+                           : squared_difference(penalty_, model_.rho, s.delta, s.threshold);
+    Estimate replicon = column([&](const auto& r) {
+      return 2.0 * alpha * b.value * r.moments.sensitivity /
+             (r.student.stiffness * r.student.stiffness);
+    });
+    replicon.error += replicon.value * b.error / b.value;
+    p.replicon = replicon;
+  }
+  if (penalty_ != Penalty::ridge) {
+    p.rank = column([](const auto& s) { return s.student.rank; });
+    p.threshold = column([](const auto& s) { return s.student.threshold; });
+  }
+  p.status = found.status;
+  p.validity = zero ? Validity::zero : Validity::exact;
+  if (!zero && !convex()) judge(p);
+  return p;
+}
+
+/// Where two rules disagree about the replicon by a tenth, jumps make its average meaningless, and
+/// it counts as violated [aim 102].
+void Training::judge(TrainedPoint& p) const {
+  constexpr double agreement = 0.1;
+  const bool steady = p.replicon->value + p.replicon->error < 1.0 &&
+                      p.replicon->error < agreement * p.replicon->value;
+  if (p.bistable.value > many_bistable) {
+    p.validity = Validity::unreliable;
+  } else if (p.bistable.value + p.bistable.error < few_bistable && steady) {
+    p.validity = Validity::stable;
+  } else {
+    p.validity = Validity::approximate;
+  }
+}
+
+TrainedPoint Training::without_decay(double alpha, Conjugates& start,
+                                     const Context& context) const {
+  const QuadraticProblem problem = quadratic_problem(alpha);
+  if (loss_ == TrainingLoss::cross_entropy) {
+    throw Refused(model_.channel->fixes_length()
+                      ? "the limit of no decay with cross-entropy is the interpolator of `loss = "
+                        "square` with another training loss; possible: a small `decay`"
+                      : "without decay nothing bounds the length of S while labels can be "
+                        "separated; possible: a small `decay`");
+  }
+  const bool noisy = model_.noise_variance > 0.0;
+  const double fits = !noisy                       ? std::numeric_limits<double>::infinity()
+                      : penalty_ == Penalty::trace ? trace_interpolation(model_.rho, problem.noise)
+                                                   : 1.0;
+  if (problem.equations < fits) return quadratic_point(alpha, quadratic_minimum(problem, 0.0));
+  return solved_point(alpha, 0.0, start, context);
+}
+
+TrainedPoint Training::at(double alpha, double decay, Conjugates& start,
+                          const Context& context) const {
+  if (quadratic()) {
+    TrainedPoint p = quadratic_point(alpha, quadratic_minimum(quadratic_problem(alpha), decay));
+    p.decay = {decay, 0.0};
+    return p;
+  }
+  if (decay == 0.0) return without_decay(alpha, start, context);
+  return solved_point(alpha, decay, start, context);
+}
+
+double Training::coarse_goal(const RuleSolution& s, DecayGoal goal) const {
+  const double q0 = 1.0 + model_.rho;
+  if (goal == DecayGoal::test) {
+    return output_->test(s.student.overlaps, q0 + model_.noise_variance, 0);
+  }
+  return s.student.mse;
+}
+
+/// Down from the decay at which nothing is learned, as long as it helps, then a golden section of
+/// the logarithm; all by the coarse rule. 0 where the smallest decay is still the best.
+double Training::best_decay(double alpha, DecayGoal goal, const Context& context) const {
+  Conjugates start{};
+  const auto value = [&](double log_decay) {
+    const PenaltyTerm penalty{penalty_, std::exp(log_decay), model_.rho};
+    const auto s = coarse_fixed_point(*output_, penalty, alpha, start, context);
+    return s ? coarse_goal(*s, goal) : std::numeric_limits<double>::infinity();
+  };
+  constexpr double ridge_start = 10.0;
+  const PenaltyTerm any{penalty_, 0.0, model_.rho};
+  const double top =
+      penalty_ == Penalty::ridge ? ridge_start * alpha : aim::max_decay(*output_, any, alpha, 0);
+  const double step = std::log(scan_ratio);
+  double best_log = std::log(top) - step;
+  double best = value(best_log);
+  int rises = 0;
+  double y = best_log;
+  for (int i = 1; i < max_scan_steps && rises < max_rises; ++i) {
+    y -= step;
+    const double now = value(y);
+    rises = now < best ? 0 : rises + 1;
+    if (now >= best) continue;
+    best = now;
+    best_log = y;
+  }
+  if (rises == 0) return 0.0;
+  const double golden = 0.5 * (std::sqrt(5.0) - 1.0);
+  double low = best_log - step;
+  double high = best_log + step;
+  double a = high - golden * (high - low);
+  double b = low + golden * (high - low);
+  double at_a = value(a);
+  double at_b = value(b);
+  while (high - low > golden_width) {
+    if (at_a < at_b) {
+      high = b;
+      b = a;
+      at_b = at_a;
+      a = high - golden * (high - low);
+      at_a = value(a);
+    } else {
+      low = a;
+      a = b;
+      at_a = at_b;
+      b = low + golden * (high - low);
+      at_b = value(b);
+    }
+  }
+  return std::exp(0.5 * (low + high));
+}
+
+TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context) const {
+  if (quadratic()) {
+    return quadratic_point(alpha, best_quadratic_minimum(quadratic_problem(alpha)));
+  }
+  if (goal == DecayGoal::mse && !model_.channel->fixes_length()) {
+    throw InvalidArgument("optimise",
+                          "mse with hardmax labels, which do not fix the length of S; allowed: "
+                          "test");
+  }
+  if (output_->replicated()) {
+    throw Refused(
+        "the best decay of this loss with more than two tokens would be that of its sampling "
+        "noise; "
+        "possible: a grid of `decay`");
+  }
+  const double decay = best_decay(alpha, goal, context);
+  Conjugates start{};
+  TrainedPoint p = at(alpha, decay, start, context);
+  if (decay > 0.0) p.decay.error = best_decay_precision * decay;
+  return p;
+}
+
+Estimate Training::max_decay(double alpha) const {
+  if (quadratic()) {
+    const double value = quadratic_max_decay(quadratic_problem(alpha));
+    return {value, closed_precision * value};
+  }
+  const PenaltyTerm penalty{penalty_, 0.0, model_.rho};
+  std::vector<double> all;
+  for (std::size_t rule = 1; rule < output_->rules(); ++rule) {
+    all.push_back(aim::max_decay(*output_, penalty, alpha, rule));
+  }
+  if (output_->replicated()) return numerics::reduce(all);
+  return {all.back(), std::abs(all.back() - all.front()) + closed_precision * all.back()};
+}
+
+}  // namespace onset::aim

@@ -1,0 +1,271 @@
+#include "aim/limits/erm/training.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "aim/limits/curve.hpp"
+#include "aim/limits/erm/recovery.hpp"
+#include "onset/core/error.hpp"
+
+namespace onset::aim {
+namespace {
+
+AttentionIndexed model_of(const Channel& channel, int tokens, double rho, double noise) {
+  AttentionIndexed model;
+  model.channel = &channel;
+  model.tokens = tokens;
+  model.rho = rho;
+  model.noise_variance = noise;
+  return model;
+}
+
+TrainedPoint solve(const AttentionIndexed& model, TrainingLoss loss, Penalty penalty, double alpha,
+                   double decay) {
+  Conjugates start{};
+  return Training(model, loss, penalty, 1).at(alpha, decay, start, {});
+}
+
+/// At most so many errors from what an independent program printed, with its own last digit.
+void expect_near(const Estimate& found, double printed, double digit) {
+  EXPECT_NEAR(found.value, printed, digit + 4.0 * found.error);
+}
+
+TEST(Training, LinearLabelsHaveTheValuesOfAnIndependentProgram) {
+  const TrainedPoint p = solve(model_of(linear_channel(), 2, 0.5, 0.1), TrainingLoss::square,
+                               Penalty::trace, 0.1, 0.05);
+  expect_near(p.norm, 1.392713726, 5e-10);
+  expect_near(p.overlap, 1.251845185, 5e-10);
+  expect_near(*p.mse, 0.3890233561, 5e-11);
+  expect_near(p.train, 0.0253982066, 5e-11);
+  expect_near(p.objective, 0.0363301983, 5e-11);
+  expect_near(p.trace, 0.6758076, 5e-8);
+  EXPECT_EQ(p.validity, Validity::exact);
+  EXPECT_LT(p.replicon->value, 1.0);
+  const TrainedPoint nuclear = solve(model_of(linear_channel(), 2, 0.3, 0.1), TrainingLoss::square,
+                                     Penalty::nuclear, 0.12, 0.1);
+  expect_near(nuclear.objective, 0.0659921946, 5e-11);
+  expect_near(nuclear.penalty, 0.5964317, 5e-8);
+  const TrainedPoint ridge = solve(model_of(linear_channel(), 2, 0.3, 0.1), TrainingLoss::square,
+                                   Penalty::ridge, 0.12, 0.1);
+  expect_near(ridge.norm, 0.729062251, 5e-10);
+  expect_near(ridge.overlap, 0.755578662, 5e-10);
+  expect_near(ridge.train, 0.137751713, 5e-10);
+  expect_near(ridge.objective, 0.0894364307, 5e-11);
+  EXPECT_FALSE(ridge.rank);
+}
+
+TEST(Training, FieldsOfSoftmaxLabelsAreLinearLabelsOfAsManyDirections) {
+  const TrainedPoint fields = solve(model_of(softmax_channel(), 2, 0.5, 0.1), TrainingLoss::fields,
+                                    Penalty::trace, 0.15, 0.05);
+  const TrainedPoint linear = solve(model_of(linear_channel(), 2, 0.5, 0.1), TrainingLoss::square,
+                                    Penalty::trace, 0.1, 0.05);
+  EXPECT_DOUBLE_EQ(fields.mse->value, linear.mse->value);
+  EXPECT_DOUBLE_EQ(fields.objective.value, linear.objective.value);
+}
+
+TEST(Training, SoftmaxWithSquaredErrorsHasTheValuesOfAnIndependentProgram) {
+  const TrainedPoint a = solve(model_of(softmax_channel(), 2, 0.5, 0.25), TrainingLoss::square,
+                               Penalty::trace, 0.1, 0.01);
+  expect_near(a.delta, 3.063545, 5e-6);
+  expect_near(*a.threshold, 1.530597, 5e-6);
+  expect_near(a.norm, 0.6369805, 1e-6);
+  expect_near(a.overlap, 0.6601700, 1e-6);
+  expect_near(*a.chi, 18.93148, 5e-5);
+  expect_near(*a.mse, 0.8166405, 1e-6);
+  expect_near(a.train, 0.00650954, 1e-7);
+  expect_near(a.objective, 0.004578667, 1e-8);
+  expect_near(*a.rank, 0.353118, 2e-6);
+  expect_near(a.test, 0.2982565, 1e-6);
+  EXPECT_LT(a.mse->error, 1e-5);
+  EXPECT_EQ(a.validity, Validity::stable);
+  const TrainedPoint b = solve(model_of(softmax_channel(), 2, 0.5, 0.0), TrainingLoss::square,
+                               Penalty::trace, 0.4, 0.02);
+  expect_near(*b.mse, 0.06887995, 1e-7);
+  expect_near(b.train, 0.00310112, 1e-8);
+  expect_near(b.test, 0.0111276, 5e-8);
+  const TrainedPoint ridge = solve(model_of(softmax_channel(), 2, 0.3, 0.1), TrainingLoss::square,
+                                   Penalty::ridge, 0.2, 0.005);
+  expect_near(*ridge.mse, 0.5266216, 5e-7);
+  expect_near(ridge.objective, 0.00384049, 1e-8);
+}
+
+TEST(Training, CrossEntropyHasTheValuesOfAnIndependentProgram) {
+  const TrainedPoint a = solve(model_of(softmax_channel(), 2, 0.5, 0.1),
+                               TrainingLoss::cross_entropy, Penalty::trace, 0.2, 0.03);
+  expect_near(*a.mse, 0.3286655, 5e-8);
+  expect_near(a.train, 0.8985832, 5e-8);
+  expect_near(a.objective, 0.1942629, 5e-8);
+  expect_near(a.test, 0.1171512, 5e-8);
+  EXPECT_EQ(a.validity, Validity::exact);
+  const TrainedPoint hard = solve(model_of(hardmax_channel(), 2, 0.5, 0.0),
+                                  TrainingLoss::cross_entropy, Penalty::trace, 0.3, 0.05);
+  EXPECT_FALSE(hard.mse);
+  expect_near(*hard.cosine, 0.8432637, 5e-8);
+  expect_near(hard.norm, 6.4950574, 5e-7);
+  expect_near(hard.train, 0.1036305, 5e-8);
+  expect_near(hard.objective, 0.0993396, 5e-8);
+  expect_near(*hard.rank, 0.4447592, 5e-8);
+  expect_near(hard.test, 0.1806312, 5e-8);
+  const TrainedPoint many = solve(model_of(hardmax_channel(), 2, 0.5, 0.0),
+                                  TrainingLoss::cross_entropy, Penalty::trace, 1.0, 0.05);
+  expect_near(*many.cosine, 0.9718939, 5e-8);
+  expect_near(many.norm, 24.143813, 5e-5);
+  expect_near(many.test, 0.0756463, 5e-8);
+}
+
+/// [aim 86]: the decay times the penalty follows from the conjugates, and the objective is the
+/// energy. Both are checked on the output side's own numbers.
+TEST(Training, TheObjectiveIsTheEnergyOfTheEquations) {
+  const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.1);
+  for (const TrainingLoss loss : {TrainingLoss::square, TrainingLoss::cross_entropy}) {
+    const auto output = training_output(model, loss, 1);
+    const double alpha = 0.2;
+    const PenaltyTerm penalty{Penalty::trace, 0.03, 0.5};
+    Conjugates start{};
+    const FixedPoint point = fixed_point(*output, penalty, alpha, start, {});
+    ASSERT_TRUE(point.status.converged());
+    const RuleSolution& s = point.solutions.front();
+    const Overlaps& o = s.student.overlaps;
+    const double half =
+        0.5 * (s.hats.norm * o.chi - s.hats.chi * o.norm + s.hats.overlap * o.overlap);
+    constexpr double solved = 1e-7;  // the tolerance of the solver, amplified by its slopes
+    EXPECT_NEAR(penalty.decay * s.student.penalty, half, solved);
+    const double square = o.norm / (s.student.scale * s.student.scale);
+    const double energy = alpha * s.moments.least -
+                          0.25 * (s.hats.chi * o.norm - s.hats.norm * o.chi) +
+                          0.5 * s.hats.overlap * o.overlap -
+                          0.25 * s.hats.overlap * s.hats.overlap * square / s.hats.chi;
+    EXPECT_NEAR(alpha * s.moments.train + penalty.decay * s.student.penalty, energy, solved);
+  }
+}
+
+TEST(Training, ChangingBetaIsChangingUnits) {
+  AttentionIndexed hot = model_of(softmax_channel(), 2, 0.5, 0.1);
+  hot.beta = 0.5;
+  // TrainedStudent and teacher of beta 1/2 and decay lambda: the output at beta^2 q, beta^2 Q.
+  const auto one =
+      training_output(model_of(softmax_channel(), 2, 0.5, 0.1), TrainingLoss::square, 1);
+  const auto half = training_output(hot, TrainingLoss::square, 1);
+  AttentionIndexed narrow = model_of(softmax_channel(), 2, 0.5, 0.0);
+  narrow.noise_variance = 0.25 * 1.6 - 1.5;  // so that Q = beta^2 (Q0 + s)
+  const auto scaled = pair_softmax_output(narrow, TrainingLoss::square);
+  const OutputMoments a = half->at({0.8, 0.9, 4.0}, 1);
+  const OutputMoments b = scaled->at({0.2, 0.225, 1.0}, 1);
+  EXPECT_NEAR(a.hats.norm, 0.25 * b.hats.norm, 1e-14);
+  EXPECT_NEAR(a.hats.overlap, 0.25 * b.hats.overlap, 1e-14);
+  EXPECT_NEAR(a.hats.chi, 0.25 * b.hats.chi, 1e-14);
+  EXPECT_NEAR(a.train, b.train, 1e-14);
+}
+
+TEST(Training, NothingIsLearnedAtTheLargestDecayAndLittleJustBelow) {
+  for (const TrainingLoss loss :
+       {TrainingLoss::square, TrainingLoss::cross_entropy, TrainingLoss::fields}) {
+    const Training training(model_of(softmax_channel(), 2, 0.5, 0.1), loss, Penalty::trace, 1);
+    const double largest = training.max_decay(0.2).value;
+    Conjugates start{};
+    const TrainedPoint zero = training.at(0.2, 1.001 * largest, start, {});
+    EXPECT_EQ(zero.validity, Validity::zero);
+    EXPECT_DOUBLE_EQ(zero.mse->value, 1.5);
+    const TrainedPoint near = training.at(0.2, 0.98 * largest, start, {});
+    EXPECT_GT(near.norm.value, 0.0);
+    EXPECT_LT(near.norm.value, 1e-3);
+  }
+}
+
+/// The limit of small decays is the interpolator of least trace for every loss that interpolates.
+TEST(Training, SmallDecaysOfSquaredErrorsEndAtTheInterpolator) {
+  const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.0);
+  const Training training(model, TrainingLoss::square, Penalty::trace, 1);
+  Conjugates start{};
+  const TrainedPoint limit = training.at(0.12, 0.0, start, {});
+  EXPECT_EQ(limit.validity, Validity::exact);
+  EXPECT_EQ(limit.train.value, 0.0);
+  const TrainedPoint fields = solve(model, TrainingLoss::fields, Penalty::trace, 0.12, 0.0);
+  EXPECT_DOUBLE_EQ(limit.mse->value, fields.mse->value);
+  const TrainedPoint small = training.at(0.12, 1e-3, start, {});
+  const TrainedPoint smaller = training.at(0.12, 2.5e-4, start, {});
+  EXPECT_LT(std::abs(smaller.mse->value - limit.mse->value),
+            0.5 * std::abs(small.mse->value - limit.mse->value));
+}
+
+TEST(Training, NoisyLabelsInsideTheSoftmaxLeaveABias) {
+  // S -> a S0 with a = 0.876168 and 0.884020, mse -> Q0 (1 - a)^2, however many samples [aim 98].
+  const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.25);
+  for (const auto& [loss, scale] :
+       {std::pair{TrainingLoss::square, 0.876168}, {TrainingLoss::cross_entropy, 0.884020}}) {
+    const TrainedPoint p = solve(model, loss, Penalty::trace, 1e4, 1e-3);
+    const double ratio = p.overlap.value / 1.5;
+    EXPECT_NEAR(ratio, scale, 1e-4);  // corrections of order 1/alpha
+    EXPECT_NEAR(p.mse->value, 1.5 * (1.0 - scale) * (1.0 - scale), 2e-4);
+  }
+}
+
+TEST(Training, TheBestPossibleErrorIsNeverBeaten) {
+  for (const double noise : {0.0, 0.2}) {
+    const AttentionIndexed model = model_of(softmax_channel(), 2, 0.4, noise);
+    const StateEvolution evolution(model, 1, {});
+    const Training fields(model, TrainingLoss::fields, Penalty::trace, 1);
+    for (const double alpha : {0.02, 0.1, 0.3, 1.0}) {
+      const double least = evolution.at(alpha).mmse.value;
+      EXPECT_GE(fields.best(alpha, DecayGoal::mse, {}).mse->value, least * (1.0 - 1e-9));
+      for (const double decay : {0.001, 0.1, 1.0}) {
+        Conjugates start{};
+        EXPECT_GE(fields.at(alpha, decay, start, {}).mse->value, least);
+      }
+    }
+  }
+}
+
+TEST(LongTraining, TheBestDecayOfSquaredErrorsIsAMinimumOfItsGoal) {
+  const Training training(model_of(softmax_channel(), 2, 0.5, 0.25), TrainingLoss::square,
+                          Penalty::trace, 1);
+  for (const DecayGoal goal : {DecayGoal::mse, DecayGoal::test}) {
+    const TrainedPoint best = training.best(0.3, goal, {});
+    const auto value = [goal](const TrainedPoint& p) {
+      return goal == DecayGoal::mse ? p.mse->value : p.test.value;
+    };
+    Conjugates start{};
+    // Its error is 1 %; 10 % to either side must be worse.
+    for (const double factor : {0.9, 1.1}) {
+      EXPECT_GT(value(training.at(0.3, factor * best.decay.value, start, {})), value(best));
+    }
+  }
+}
+
+TEST(Training, WhatTheEquationsDoNotCoverIsRefused) {
+  const auto make = [](const AttentionIndexed& model, TrainingLoss loss) {
+    return Training(model, loss, Penalty::trace, 1);
+  };
+  EXPECT_THROW(make(model_of(linear_channel(), 2, 0.5, 0.0), TrainingLoss::fields),
+               InvalidArgument);
+  EXPECT_THROW(make(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::square),
+               InvalidArgument);
+  EXPECT_THROW(make(model_of(softmax_channel(), 9, 0.5, 0.0), TrainingLoss::square), Refused);
+  AttentionIndexed equal = model_of(softmax_channel(), 2, 0.5, 0.1);
+  equal.noise_kind = NoiseKind::equal;
+  EXPECT_THROW(make(equal, TrainingLoss::square), Refused);
+  Conjugates start{};
+  const Training entropy =
+      make(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::cross_entropy);
+  EXPECT_THROW((void)entropy.at(0.3, 0.0, start, {}), Refused);
+}
+
+TEST(LongTraining, ThreeTokensAgreeWithAnIndependentProgram) {
+  const TrainedPoint p = solve(model_of(softmax_channel(), 3, 0.5, 0.25), TrainingLoss::square,
+                               Penalty::trace, 0.06, 0.01);
+  // Both are sampled; five errors of both together fail one time in a million.
+  const auto expect = [](const Estimate& found, double printed, double error) {
+    EXPECT_NEAR(found.value, printed, 5.0 * std::hypot(found.error, error));
+  };
+  expect(p.norm, 0.7963, 6e-4);
+  expect(p.overlap, 0.8411, 4e-4);
+  expect(*p.mse, 0.6142, 3e-4);
+  expect(p.train, 0.01711, 1e-5);
+  expect(p.objective, 0.005709, 3e-6);
+  expect(*p.rank, 0.4126, 1e-4);
+  expect(p.trace, 0.4684, 2e-4);
+}
+
+}  // namespace
+}  // namespace onset::aim
