@@ -13,6 +13,11 @@ namespace onset::smi {
 /// jumps [links 2.4]: an orthonormal basis of their span.
 [[nodiscard]] Eigen::MatrixXd relevant_directions(const TypedLink& link);
 
+/// Signed permutations of the directions that leave the link and the `known` directions as they
+/// are make labels say nothing of the mean of the fields outside this span [links 4].
+[[nodiscard]] Eigen::MatrixXd symmetric_directions(const TypedLink& link,
+                                                   const Eigen::MatrixXd& known);
+
 /// Directions that are recovered exactly from a sample ratio on, by counting equations [links 6].
 struct ExactRecovery {
   Eigen::MatrixXd directions;

@@ -194,14 +194,19 @@ class Staircase {
   }
 
   void next_stage() {
-    // The averages at zero are over all directions; `at` restricts them to the open ones.
+    // The averages at zero are over all directions, also those that do not matter.
     std::vector<TypedAverages> averages = averages_given_known(first_points);
     for (std::size_t points = 2 * first_points;; points *= 2) {
-      const Eigen::MatrixXd basis = known_.cols() == 0 ? relevant_ : Eigen::MatrixXd();
-      if (basis.size() > 0) restrict_to(basis, averages);
+      if (known_.cols() == 0) restrict_to(open(), averages);
       check(averages);
+      // Symmetries forbid a mean outside this span, exactly.
+      const Eigen::MatrixXd allowed =
+          intersection(symmetric_directions(*link_, known_), open()).transpose() * open();
+      for (TypedAverages& a : averages) {
+        a.pull = (allowed.transpose() * allowed * a.pull * allowed.transpose() * allowed).eval();
+      }
       const Estimate pull = estimate(top_eigenvalues(averages, pull_of), averages);
-      const Verdict trivial = verdict(pull);
+      const Verdict trivial = allowed.rows() == 0 ? Verdict::absent : verdict(pull);
       if (trivial == Verdict::present) {
         learn_at_once(averages, pull);
         return;
@@ -245,8 +250,7 @@ class Staircase {
   void learn_at_once(const std::vector<TypedAverages>& averages, const Estimate& pull) {
     const Eigen::MatrixXd mean = mean_of(averages, pull_of);
     const double least = std::max(present_errors * pull.error, range_part * pull.value);
-    const Eigen::MatrixXd basis = known_.cols() == 0 ? relevant_ : open();
-    const Eigen::MatrixXd learned = basis * range_above(mean, least);
+    const Eigen::MatrixXd learned = open() * range_above(mean, least);
     TypedStage stage{learned, TypedKind::trivial, Estimate{}};
     if (known_.cols() == 0) stage.gain = pull;
     // Given directions that have a threshold, these are learned with them.
@@ -256,15 +260,13 @@ class Staircase {
   }
 
   void learn_from_threshold(const std::vector<TypedAverages>& exact, const Estimate& growth) {
-    const bool is_first = known_.cols() == 0;
-    const Eigen::MatrixXd basis = is_first ? relevant_ : open();
-    if (is_first) {
-      finish(basis * growing_directions(exact, growth.error),
+    if (known_.cols() == 0) {
+      finish(open() * growing_directions(exact, growth.error),
              {1.0 / growth.value, growth.error / (growth.value * growth.value)});
       return;
     }
     const Crossing crossing = find_crossing(growth);
-    finish(basis * growing_directions(crossing.averages, growth.error), crossing.alpha);
+    finish(open() * growing_directions(crossing.averages, growth.error), crossing.alpha);
   }
 
   void finish(const Eigen::MatrixXd& learned, const Estimate& alpha) {

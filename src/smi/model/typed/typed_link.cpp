@@ -84,37 +84,43 @@ std::string text_of(const Name& name) {
   throw InvalidArgument("link", message);
 }
 
-void check_name(const Name& name, std::size_t tokens) {
+void check_name(const Name& name, bool has_tokens) {
   const std::string text = text_of(name);
   if (name.first > max_index || name.second > max_index) {
     complain(text + " has an index above " + std::to_string(max_index));
   }
   if (name.letter == 'e') {
     if (name.second > 0) complain(text + " has two numbers; noise fields are e1, e2, ..");
-    return;
+  } else if (has_tokens && name.second == 0) {
+    complain(text + " does not say its token, as others do: write " + text + "_1, " + text +
+             "_2, .. (direction_token)");
   }
-  if (tokens == 1 && name.second > 1) {
-    complain(text + " is a field of token " + std::to_string(name.second) +
-             ", but there is one token; ask for more with tokens");
+}
+
+/// Whether a comma parts outputs: those inside parentheses part arguments.
+bool has_several_outputs(std::string_view text) {
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
+    if (c == ',' && depth == 0) return true;
   }
-  if (tokens > 1 && name.second == 0) {
-    complain(text + " does not say its token; with " + std::to_string(tokens) +
-             " tokens the fields of direction " + std::to_string(name.first) + " are " + text +
-             "_1, .., " + text + "_" + std::to_string(tokens));
-  }
-  if (name.second > tokens) {
-    complain(text + " is a field of token " + std::to_string(name.second) + " of " +
-             std::to_string(tokens));
-  }
+  return false;
 }
 
 }  // namespace
 
-TypedLink::TypedLink(std::string_view text, std::size_t tokens, double noise) : tokens_(tokens) {
+TypedLink::TypedLink(std::string_view text, double noise) {
+  if (has_several_outputs(text)) {
+    throw Refused(
+        "the link has several outputs, of which the posterior is not offered; one output is");
+  }
   std::set<Name> names = names_in(text);
+  const bool has_tokens = std::any_of(names.begin(), names.end(), [](const Name& name) {
+    return name.letter == 'z' && name.second > 0;
+  });
   std::size_t noises = 0;
   for (const Name& name : names) {
-    check_name(name, tokens);
+    check_name(name, has_tokens);
     if (name.letter == 'e') noises = std::max(noises, name.first);
   }
   std::string whole(text);
@@ -138,14 +144,15 @@ TypedLink::TypedLink(std::string_view text, std::size_t tokens, double noise) : 
         field.direction = name.first - 1;
         field.token = name.second > 0 ? name.second - 1 : 0;
         directions_ = std::max(directions_, name.first);
+        tokens_ = std::max(tokens_, field.token + 1);
       }
       fields_.push_back(field);
     }
     expression_.emplace(whole, known);
   } catch (const numerics::SyntaxError& error) {
-    complain(std::string(error.what()) + "\n  Fields are " +
-             (tokens > 1 ? "z1_1, z1_2, .. (direction_token)" : "z1, z2, ..") +
-             ", noise fields e1, e2, ..");
+    complain(std::string(error.what()) +
+             "\n  Fields are z1, z2, .. or, with tokens, z1_1, z1_2, .. (direction_token); noise "
+             "fields are e1, e2, ..");
   }
   if (directions_ == 0) complain("depends on no field z1, z2, ..");
   if (expression_->used().size() < fields_.size()) {

@@ -21,18 +21,21 @@ struct TypedField {
 };
 
 /// A link read from text: a function of the fields z1, z2, .. (z1_1, z1_2, .. = direction_token
-/// with several tokens) and of noise fields e1, e2, .. Only the fields that occur are kept.
+/// with several tokens) and of noise fields e1, e2, .. Only the fields that occur are kept: tokens
+/// and directions that do not occur make no difference to anything.
 ///
 /// It is smooth but for the zeros of its switches. On a piece between them it is either flat, its
 /// value then being an atom of the label's law, or its values have a density.
 class TypedLink {
  public:
   /// `noise` > 0 adds that many times another noise field. Throws InvalidArgument, which names
-  /// the field `link`, with a caret below the place of a syntax error.
-  TypedLink(std::string_view text, std::size_t tokens, double noise);
+  /// the field `link`, with a caret below the place of a syntax error, and Refused for what the
+  /// posterior cannot integrate.
+  TypedLink(std::string_view text, double noise);
 
   /// The largest index of a direction that occurs.
   [[nodiscard]] std::size_t directions() const { return directions_; }
+  /// The largest token that occurs; 1 where none is named.
   [[nodiscard]] std::size_t tokens() const { return tokens_; }
   [[nodiscard]] const std::vector<TypedField>& fields() const { return fields_; }
 
