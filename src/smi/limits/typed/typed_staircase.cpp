@@ -408,4 +408,28 @@ TypedStaircase typed_staircase(const TypedLink& link, const TypedStaircaseOption
   return Staircase(link, options, context, found).climb();
 }
 
+std::string_view to_string(TypedKind kind) {
+  switch (kind) {
+    case TypedKind::trivial: return "trivial";
+    case TypedKind::weak: return "weak";
+    case TypedKind::hard: return "hard";
+    case TypedKind::perfect: return "perfect";
+    case TypedKind::irrelevant: return "irrelevant";
+    case TypedKind::unresolved: return "unresolved";
+  }
+  return "";
+}
+
+double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
+  // Evaluations of a posterior and of the integral over labels, by the number of normals.
+  constexpr double posterior[] = {300.0, 6e3, 8e4, 1.2e5};
+  constexpr double integral[] = {1e5, 4e7, 1e9, 2e9};
+  const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
+  const double samples = 8.0 * (30.0 * scan_points + 8.0 * first_points);
+  const double later = std::min(options.max_stages == 0 ? link.directions() : options.max_stages,
+                                link.directions()) -
+                       1.0;
+  return 0.05 + link.seconds() * (integral[n] + later * 2.0 * samples * posterior[n]);
+}
+
 }  // namespace onset::smi

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onset/core/context.hpp"
@@ -44,6 +45,12 @@ using TypedStageFound = std::function<void(const TypedStage&)>;
                                              const TypedStaircaseOptions& options,
                                              const Context& context,
                                              const TypedStageFound& found = {});
+
+[[nodiscard]] std::string_view to_string(TypedKind kind);
+
+/// Roughly the core seconds of a staircase.
+[[nodiscard]] double typed_staircase_seconds(const TypedLink& link,
+                                             const TypedStaircaseOptions& options);
 
 /// The span of some directions in words: z1, (z1+z2)/sqrt2, or coefficients.
 [[nodiscard]] std::string direction_names(const Eigen::MatrixXd& basis);

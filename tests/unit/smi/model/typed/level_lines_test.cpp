@@ -51,7 +51,8 @@ TEST(LevelLines, PairsNextToAnExtremumAreFound) {
     EXPECT_EQ(m.roots, 4U) << k;
     // The two roots of |z| carry opposite weights: E[z^2 - 1 | y] = 0 for every y. Next to the
     // fold both the places and their slopes have half the digits.
-    EXPECT_NEAR(m.second(0, 0) / m.z, 1.0, 1e-9) << k;
+    constexpr double half_the_digits = 1e-9;
+    EXPECT_NEAR(m.second(0, 0) / m.z, 1.0, half_the_digits) << k;
   }
 }
 
