@@ -188,6 +188,42 @@ void Expression::gradient(std::size_t count, const double* inputs, double* out,
   }
 }
 
+void Expression::along(std::size_t count, const double* inputs, const double* direction,
+                       double* out, double* slope) const {
+  // Slots: a node's value, then its derivative where it depends on a variable at all.
+  std::vector<std::size_t> slot(root_ + 1);
+  std::size_t slots = 0;
+  for (const std::size_t n : order_) {
+    slot[n] = slots;
+    slots += tape_->nodes[n].variables.empty() ? 1 : 2;
+  }
+  double* base = workspace((slots + 1) * count).data();
+  double* factor = base + slots * count;
+  for (const std::size_t n : order_) {
+    const Node& node = tape_->nodes[n];
+    double* value = base + slot[n] * count;
+    const auto values = arguments_of(node, slot, base, count);
+    evaluate_node(node, count, inputs, values, value);
+    if (node.variables.empty()) continue;
+    double* own = value + count;
+    std::fill_n(own, count,
+                node.operation == Operation::variable ? direction[node.variables.front()] : 0.0);
+    for (std::size_t a = 0; a < node.arguments.size(); ++a) {
+      if (tape_->nodes[node.arguments[a]].variables.empty()) continue;
+      differentiate_node(node, a, count, values, value, factor);
+      const double* inner = values[a] + count;
+      for (std::size_t i = 0; i < count; ++i) own[i] += factor[i] * inner[i];
+    }
+  }
+  const double* value = base + slot[root_] * count;
+  std::copy_n(value, count, out);
+  if (used_.empty()) {
+    std::fill_n(slope, count, 0.0);
+  } else {
+    std::copy_n(value + count, count, slope);
+  }
+}
+
 std::vector<Expression::Term> Expression::terms() const {
   std::vector<Term> terms;
   // What is still to be opened, the next one last. No recursion: a text may be nested at will.

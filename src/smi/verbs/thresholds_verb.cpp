@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,7 +10,9 @@
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
+#include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
+#include "smi/verbs/typed_fields.hpp"
 
 namespace onset::smi {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 /// Tolerances without --tol, and the number of inner nodes that a threshold starts from.
 constexpr double cheap_tolerance = 7e-4;
 constexpr double costly_tolerance = 5e-3;
+constexpr double typed_tolerance = 1e-3;
 constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
@@ -24,9 +28,23 @@ constexpr std::size_t costly_points = 512;
 struct Settled {
   NamedModel named;
   StaircaseOptions options;
+  /// Instead of both, where the link was typed.
+  std::shared_ptr<const TypedLink> typed = {};
+  TypedStaircaseOptions typed_options = {};
 };
 
+Settled settle_typed(Thresholds& request) {
+  Settled settled;
+  settled.typed = std::make_shared<const TypedLink>(typed_link(request));
+  if (!request.tol) request.tol = typed_tolerance;
+  settled.typed_options.tolerance = *request.tol;
+  settled.typed_options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
+  settled.typed_options.seed = request.seed;
+  return settled;
+}
+
 Settled settle_thresholds(Thresholds& request) {
+  if (is_typed(request.link)) return settle_typed(request);
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   StaircaseOptions options;
@@ -92,6 +110,54 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
   return rows;
 }
 
+struct TypedRow {
+  std::int64_t stage = 0;
+  std::string directions;
+  std::string kind;
+  std::optional<Estimate> alpha = {};
+  std::optional<Estimate> gain = {};
+};
+
+Columns<TypedRow> typed_columns() {
+  return Columns<TypedRow>()
+      .add("stage", &TypedRow::stage, "step of the staircase, from 1")
+      .add("directions", &TypedRow::directions,
+           "an orthonormal basis of the directions that the row speaks of")
+      .add("kind", &TypedRow::kind, prose(R"(
+          trivial: learned from the first samples on, or at once given the stage before; weak:
+          learned better than chance from here on; hard: not learned from small overlaps at any
+          alpha; perfect: recovered exactly from here on (counting); irrelevant: the label does
+          not depend on them; unresolved: the errors do not say which)"))
+      .add("alpha", &TypedRow::alpha, alpha_meaning)
+      .add(
+          "gain", &TypedRow::gain,
+          "largest slope of an overlap at alpha = 0, of what is learned from the first samples on");
+}
+
+TypedRow row_of(const TypedStage& stage, std::size_t before) {
+  return {.stage = static_cast<std::int64_t>(before) + 1,
+          .directions = direction_names(stage.directions),
+          .kind = std::string(to_string(stage.kind)),
+          .alpha = stage.alpha,
+          .gain = stage.gain};
+}
+
+void run_typed(const Thresholds& request, const Settled& settled, const Context& context,
+               Result& result) {
+  const auto columns = typed_columns();
+  result.table = columns.table();
+  const TypedStaircase stairs =
+      typed_staircase(*settled.typed, settled.typed_options, context, [&](const TypedStage& stage) {
+        result.table.add_row(columns.cells(row_of(stage, result.table.rows().size())));
+      });
+  std::string reason = stairs.doubt;
+  if (!stairs.met_tolerance) {
+    if (!reason.empty()) reason += "; ";
+    reason += "a threshold misses the asked tolerance " + to_text(Value(*request.tol));
+  }
+  if (!reason.empty()) result.unconverged(reason);
+}
+
 /// The largest growth factor across two layers, if any was computed.
 std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   std::optional<Estimate> largest;
@@ -107,6 +173,10 @@ std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
 
 void run_thresholds(const Thresholds& request, const Settled& settled, const Context& context,
                     Result& result) {
+  if (settled.typed) {
+    run_typed(request, settled, context, result);
+    return;
+  }
   const auto columns = threshold_columns();
   result.table = columns.table();
   // What a run that ends early can still say.
@@ -158,8 +228,23 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   if (!reason.empty()) result.unconverged(reason);
 }
 
+Cost typed_cost(const Settled& settled) {
+  Cost cost;
+  cost.method = prose(R"(
+      Posteriors by integrals over the level sets of the link, on lines along randomly rotated
+      axes. First threshold: growth map E T (x) T at overlap 0 as an integral over the label.
+      Later ones: alpha nu = 1 on the branch of fixed points of the directions learned before, by
+      quasi-Monte Carlo. Errors: scatter of eight replicates, and what the rule over labels
+      changed in its last step. Exact recovery by counting equations.)");
+  cost.core_seconds = typed_staircase_seconds(*settled.typed, settled.typed_options);
+  cost.memory_bytes = 2e8;
+  return cost;
+}
+
 Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
-  const auto& [named, options] = settled;
+  if (settled.typed) return typed_cost(settled);
+  const NamedModel& named = settled.named;
+  const StaircaseOptions& options = settled.options;
   Cost cost;
   cost.method = prose(R"(
       First threshold: growth rate F_l = E||E[z_l z_l^T|y] - I||^2 at overlap 0, for two tokens
@@ -206,16 +291,20 @@ VerbOf<Thresholds> Thresholds::verb() {
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
       without noise is computed to 1e-5, the others to the tolerance.)");
   d.fields = model_fields<Thresholds>();
+  take_typed_links(d.fields);
   d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
       time. The last stage then has no jump, and exact recovery is not looked for. All stages
       unless given.)"));
-  d.rows = {{"", threshold_columns().list()}};
+  d.rows = {{"", threshold_columns().list()}, {"with a typed link", typed_columns().list()}};
   d.primary = "alpha";
-  d.usual_tolerance = "7e-4 for two layers of two tokens and for links, 5e-3 for larger models";
+  d.usual_tolerance =
+      "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
+      "models";
   d.method = 4;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
+                "smi thresholds --link 'sign(z1)*z2'",
                 "smi thresholds --layers 1 --tokens 4 --format json"};
   d.settle = settle_thresholds;
   d.cost = thresholds_cost;

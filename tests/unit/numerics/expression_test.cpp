@@ -185,5 +185,26 @@ TEST(Expression, ATextOfTooManyPartsIsRefused) {
   EXPECT_NE(complaint(repeated("1", "+1", 200'000)).find("too large"), std::string::npos);
 }
 
+TEST(Expression, DerivativeAlongALineIsThatOfTheGradient) {
+  // Sums of products of a few numbers near 1: rounding alone.
+  constexpr double rounding = 1e-13;
+  const std::vector<std::string> texts = {
+      "3",        "z1",         "z1*z2^3 - z1/z2", "exp(-z1^2)*tanh(z2)", "max(z1, z2)*abs(z1)",
+      "He3(z1)",  "sigmoid(z1+z2)^2", "sign(z1)*z2", "relu(z1 - z2) + 2"};
+  const std::vector<double> points = {0.3, -1.2, 0.9, 1.7, 0.4, -0.6};  // three, z1 first
+  const double direction[2] = {0.8, -0.6};
+  for (const std::string& text : texts) {
+    const Expression f(text, two_tokens());
+    std::vector<double> value(3), slope(3), plain(3), gradient(6);
+    f.along(3, points.data(), direction, value.data(), slope.data());
+    f.gradient(3, points.data(), plain.data(), gradient.data());
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(value[i], plain[i]) << text;
+      EXPECT_NEAR(slope[i], direction[0] * gradient[i] + direction[1] * gradient[3 + i], rounding)
+          << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace onset::numerics

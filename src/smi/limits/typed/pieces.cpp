@@ -1,0 +1,349 @@
+#include "smi/limits/typed/pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/vector_math.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/subspace.hpp"
+
+namespace onset::smi {
+namespace {
+
+constexpr std::size_t random_points = 4096;
+/// Lines on which switches are looked for, and points along each.
+constexpr std::size_t random_lines = 64;
+constexpr int line_points = 64;
+constexpr double line_reach = 6.0;
+/// Eigenvalues of a sum of squared gradients, relative to the largest, below which a direction does
+/// not matter.
+constexpr double no_slope = 1e-12;
+/// Points at which a symmetry is tried, and directions up to which permutations are.
+constexpr std::size_t symmetry_points = 64;
+constexpr Eigen::Index max_permuted_directions = 4;
+/// Points per replicate that weigh the pieces.
+constexpr std::size_t piece_points = std::size_t{1} << 13U;
+constexpr std::uint64_t piece_replicates = 8;
+
+/// The sum over tokens of gradients times themselves, over the directions.
+void add_square(const TypedLink& link, const std::vector<double>& gradient, Eigen::MatrixXd& to) {
+  const auto& fields = link.fields();
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    for (std::size_t g = 0; g < fields.size(); ++g) {
+      if (!fields[f].direction || !fields[g].direction || fields[f].token != fields[g].token) {
+        continue;
+      }
+      to(static_cast<Eigen::Index>(*fields[f].direction),
+         static_cast<Eigen::Index>(*fields[g].direction)) += gradient[f] * gradient[g];
+    }
+  }
+}
+
+double unit_scale(const std::vector<double>& gradient) {
+  double sum = 0.0;
+  for (const double g : gradient) sum += g * g;
+  return sum > 0.0 && std::isfinite(sum) ? 1.0 / std::sqrt(sum) : 0.0;
+}
+
+/// Unit gradients at random points.
+Eigen::MatrixXd squared_slopes(const TypedLink& link) {
+  const std::size_t rows = link.fields().size();
+  std::vector<double> inputs(rows * random_points);
+  numerics::Stream(1, "relevant directions").normal(inputs);
+  std::vector<double> value(random_points);
+  std::vector<double> slopes(rows * random_points);
+  link.gradient(random_points, inputs.data(), value.data(), slopes.data());
+  const auto directions = static_cast<Eigen::Index>(link.directions());
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions, directions);
+  std::vector<double> one(rows);
+  for (std::size_t i = 0; i < random_points; ++i) {
+    for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * random_points + i];
+    const double scale = unit_scale(one);
+    for (double& g : one) g *= scale;
+    add_square(link, one, sum);
+  }
+  return sum;
+}
+
+/// One value of one switch.
+double switch_at(const TypedLink& link, std::size_t index, const std::vector<double>& at) {
+  std::vector<double> all(link.switches());
+  link.switch_values(1, at.data(), all.data());
+  return all[index];
+}
+
+/// The unit normal of a switch where it vanishes, if the link's value jumps there.
+void add_jump(const TypedLink& link, std::size_t index, const std::vector<double>& base,
+              const std::vector<double>& step, double lo, double hi, Eigen::MatrixXd& to) {
+  const auto point = [&](double t) {
+    std::vector<double> at(base.size());
+    for (std::size_t f = 0; f < at.size(); ++f) at[f] = base[f] + t * step[f];
+    return at;
+  };
+  const bool positive = switch_at(link, index, point(lo)) > 0.0;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (lo + hi);
+    ((switch_at(link, index, point(middle)) > 0.0) == positive ? lo : hi) = middle;
+  }
+  constexpr double side = 1e-7;
+  double below = 0.0;
+  double above = 0.0;
+  link.values(1, point(lo - side).data(), &below);
+  link.values(1, point(hi + side).data(), &above);
+  // A continuous link changes by about `side` times its slope.
+  if (!(std::abs(above - below) > 1e-4 * std::max(1.0, std::abs(below)))) return;
+  std::vector<double> normal(base.size());
+  constexpr double h = 1e-5;
+  for (std::size_t f = 0; f < base.size(); ++f) {
+    std::vector<double> at = point(0.5 * (lo + hi));
+    at[f] += h;
+    const double up = switch_at(link, index, at);
+    at[f] -= 2.0 * h;
+    normal[f] = (up - switch_at(link, index, at)) / (2.0 * h);
+  }
+  const double scale = unit_scale(normal);
+  // Differences have errors of about h^2, which must not pass for a slope.
+  for (double& g : normal) g = std::abs(g * scale) < 1e-6 ? 0.0 : g * scale;
+  add_square(link, normal, to);
+}
+
+Eigen::MatrixXd squared_jumps(const TypedLink& link) {
+  const std::size_t rows = link.fields().size();
+  const auto directions = static_cast<Eigen::Index>(link.directions());
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions, directions);
+  numerics::Stream stream(1, "jumps");
+  std::vector<double> base(rows);
+  std::vector<double> step(rows);
+  for (std::size_t line = 0; line < random_lines; ++line) {
+    stream.normal(base);
+    stream.normal(step);
+    const double scale = unit_scale(step);
+    for (double& s : step) s *= scale;
+    for (std::size_t s = 0; s < link.switches(); ++s) {
+      double before = 0.0;
+      for (int k = 0; k <= line_points; ++k) {
+        const double t = line_reach * (2.0 * k / line_points - 1.0);
+        std::vector<double> at(rows);
+        for (std::size_t f = 0; f < rows; ++f) at[f] = base[f] + t * step[f];
+        const double now = switch_at(link, s, at);
+        if (k > 0 && (now > 0.0) != (before > 0.0)) {
+          add_jump(link, s, base, step, t - 2.0 * line_reach / line_points, t, sum);
+        }
+        before = now;
+      }
+    }
+  }
+  return sum;
+}
+
+/// Whether the link is the same after a map of the directions, by its values at random points. A
+/// map that needs a field which the link does not read is none.
+bool is_symmetry(const TypedLink& link, const Eigen::MatrixXd& map) {
+  const auto& fields = link.fields();
+  const std::size_t rows = fields.size();
+  std::vector<double> at(rows * symmetry_points);
+  numerics::Stream(1, "symmetries").normal(at);
+  std::vector<double> mapped = at;
+  for (std::size_t f = 0; f < rows; ++f) {
+    if (!fields[f].direction) continue;
+    const auto row = static_cast<Eigen::Index>(*fields[f].direction);
+    bool found = false;
+    for (std::size_t g = 0; g < rows; ++g) {
+      if (!fields[g].direction || fields[g].token != fields[f].token) continue;
+      const double sign = map(row, static_cast<Eigen::Index>(*fields[g].direction));
+      if (sign == 0.0) continue;
+      found = true;
+      for (std::size_t i = 0; i < symmetry_points; ++i) {
+        mapped[f * symmetry_points + i] = sign * at[g * symmetry_points + i];
+      }
+    }
+    if (!found) return false;
+  }
+  std::vector<double> before(symmetry_points);
+  std::vector<double> after(symmetry_points);
+  link.values(symmetry_points, at.data(), before.data());
+  link.values(symmetry_points, mapped.data(), after.data());
+  for (std::size_t i = 0; i < symmetry_points; ++i) {
+    if (std::abs(before[i] - after[i]) > 1e-11 * std::max(1.0, std::abs(before[i]))) return false;
+  }
+  return true;
+}
+
+/// Pieces of the link with one span of gradients; its labels give one equation each on every
+/// direction that is not orthogonal to it.
+struct PieceGroup {
+  Eigen::MatrixXd null;  ///< directions on which the label does not depend there
+  numerics::Replicates mass;
+};
+
+/// One replicate's sums over points, by sign pattern.
+struct Pattern {
+  Eigen::MatrixXd square;
+  std::vector<double> mass;
+  bool noisy = false;
+};
+
+std::vector<PieceGroup> piece_groups(const TypedLink& link, const Eigen::MatrixXd& relevant,
+                                     std::uint64_t seed) {
+  const std::size_t rows = link.fields().size();
+  const auto directions = static_cast<Eigen::Index>(link.directions());
+  std::map<std::uint64_t, Pattern> patterns;
+  for (std::uint64_t r = 0; r < piece_replicates; ++r) {
+    const auto set = numerics::scrambled_sobol(static_cast<int>(rows), seed, r);
+    std::vector<double> inputs(rows * piece_points);
+    set->points(0, piece_points, inputs);
+    numerics::simd::normal_quantile(inputs, inputs);
+    std::vector<double> value(piece_points);
+    std::vector<double> slopes(rows * piece_points);
+    std::vector<double> sides(link.switches() * piece_points);
+    link.gradient(piece_points, inputs.data(), value.data(), slopes.data());
+    if (link.switches() > 0) link.switch_values(piece_points, inputs.data(), sides.data());
+    std::vector<double> one(rows);
+    for (std::size_t i = 0; i < piece_points; ++i) {
+      std::uint64_t key = 0;
+      for (std::size_t s = 0; s < link.switches(); ++s) {
+        key = 2 * key + (sides[s * piece_points + i] > 0.0 ? 1 : 0);
+      }
+      for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * piece_points + i];
+      Pattern& pattern = patterns[key];
+      if (pattern.mass.empty()) {
+        pattern.mass.assign(piece_replicates, 0.0);
+        pattern.square = Eigen::MatrixXd::Zero(directions, directions);
+      }
+      pattern.mass[r] += 1.0 / static_cast<double>(piece_points);
+      const double scale = unit_scale(one);
+      for (double& g : one) g *= scale;
+      add_square(link, one, pattern.square);
+      for (std::size_t f = 0; f < rows; ++f) {
+        if (!link.fields()[f].direction && one[f] != 0.0) pattern.noisy = true;
+      }
+    }
+  }
+  std::vector<PieceGroup> groups;
+  for (const auto& [key, pattern] : patterns) {
+    // A noisy label fixes nothing.
+    const Eigen::MatrixXd span =
+        pattern.noisy ? Eigen::MatrixXd(directions, 0)
+                      : range_above(pattern.square, no_slope * pattern.square.trace());
+    const Eigen::MatrixXd null = without(relevant, intersection(relevant, span));
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const PieceGroup& g) {
+      return g.null.cols() == null.cols() &&
+             (g.null * g.null.transpose() - null * null.transpose()).norm() < 1e-6;
+    });
+    if (same == groups.end()) {
+      groups.push_back({null, pattern.mass});
+    } else {
+      for (std::size_t r = 0; r < piece_replicates; ++r) same->mass[r] += pattern.mass[r];
+    }
+  }
+  return groups;
+}
+
+/// All intersections of null spaces, and the whole space.
+std::vector<Eigen::MatrixXd> candidates(const std::vector<PieceGroup>& groups,
+                                        const Eigen::MatrixXd& relevant) {
+  std::vector<Eigen::MatrixXd> out{relevant};
+  const auto add = [&out](const Eigen::MatrixXd& basis) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Eigen::MatrixXd& other) {
+      return other.cols() == basis.cols() &&
+             (other * other.transpose() - basis * basis.transpose()).norm() < 1e-6;
+    });
+    if (!known && basis.cols() > 0) out.push_back(basis);
+  };
+  for (const PieceGroup& group : groups) {
+    const std::size_t before = out.size();
+    for (std::size_t k = 0; k < before; ++k) add(intersection(out[k], group.null));
+  }
+  return out;
+}
+
+/// Equations per sample on the directions of a candidate, in every replicate.
+numerics::Replicates equations(const std::vector<PieceGroup>& groups,
+                               const Eigen::MatrixXd& candidate) {
+  numerics::Replicates sum(piece_replicates, 0.0);
+  for (const PieceGroup& group : groups) {
+    if (intersection(candidate, group.null).cols() == candidate.cols()) continue;
+    for (std::size_t r = 0; r < piece_replicates; ++r) sum[r] += group.mass[r];
+  }
+  return sum;
+}
+
+}  // namespace
+
+Eigen::MatrixXd relevant_directions(const TypedLink& link) {
+  const Eigen::MatrixXd square = squared_slopes(link) + squared_jumps(link);
+  return range_above(square, no_slope * square.trace());
+}
+
+Eigen::MatrixXd symmetric_directions(const TypedLink& link, const Eigen::MatrixXd& known) {
+  const auto size = static_cast<Eigen::Index>(link.directions());
+  if (size > max_permuted_directions) return Eigen::MatrixXd::Identity(size, size);
+  std::vector<Eigen::Index> to(static_cast<std::size_t>(size));
+  std::iota(to.begin(), to.end(), 0);
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, size);
+  double count = 0.0;
+  do {
+    for (unsigned signs = 0; signs < 1U << static_cast<unsigned>(size); ++signs) {
+      Eigen::MatrixXd map = Eigen::MatrixXd::Zero(size, size);
+      for (Eigen::Index p = 0; p < size; ++p) {
+        map(p, to[static_cast<std::size_t>(p)]) = (signs >> static_cast<unsigned>(p)) & 1U ? -1 : 1;
+      }
+      if ((map * known - known).norm() > 1e-9 || !is_symmetry(link, map)) continue;
+      sum += map;
+      count += 1.0;
+    }
+  } while (std::next_permutation(to.begin(), to.end()));
+  // The average over a group of rotations is the projector on what it leaves alone.
+  const Eigen::MatrixXd average = sum / count;
+  return range_above(0.5 * (average + average.transpose()), 0.5);
+}
+
+std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::MatrixXd& relevant,
+                                          std::uint64_t seed) {
+  const std::vector<PieceGroup> groups = piece_groups(link, relevant, seed);
+  const std::vector<Eigen::MatrixXd> all = candidates(groups, relevant);
+  // What is not recovered minimises alpha kappa_N - |N|: at 0 everything, and less as alpha grows.
+  Eigen::MatrixXd open = relevant;
+  std::vector<ExactRecovery> out;
+  double reached = 0.0;
+  while (open.cols() > 0) {
+    const numerics::Replicates kappa = equations(groups, open);
+    const auto size = static_cast<double>(open.cols());
+    // The first alpha at which a smaller candidate, or none, does better.
+    double first = std::numeric_limits<double>::infinity();
+    Eigen::MatrixXd next = open;
+    numerics::Replicates crossing;
+    const auto offer = [&](const Eigen::MatrixXd& smaller, const numerics::Replicates& other) {
+      const double less = size - static_cast<double>(smaller.cols());
+      const double gained = numerics::mean(kappa) - numerics::mean(other);
+      if (!(gained > 1e-9)) return;
+      const double alpha = less / gained;
+      // At equal alpha the smallest one: exact recovery then holds right above it.
+      if (alpha > first + 1e-12 || (alpha > first - 1e-12 && smaller.cols() >= next.cols())) return;
+      first = alpha;
+      next = smaller;
+      crossing.clear();
+      for (std::size_t r = 0; r < kappa.size(); ++r)
+        crossing.push_back(less / (kappa[r] - other[r]));
+    };
+    offer(Eigen::MatrixXd(open.rows(), 0), numerics::Replicates(piece_replicates, 0.0));
+    for (const Eigen::MatrixXd& candidate : all) {
+      if (candidate.cols() < open.cols() &&
+          intersection(candidate, open).cols() == candidate.cols()) {
+        offer(candidate, equations(groups, candidate));
+      }
+    }
+    if (!std::isfinite(first)) break;
+    reached = std::max(reached, first);
+    out.push_back({without(open, next), numerics::reduce(crossing)});
+    open = next;
+  }
+  return out;
+}
+
+}  // namespace onset::smi

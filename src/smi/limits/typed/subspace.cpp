@@ -1,0 +1,45 @@
+#include "smi/limits/typed/subspace.hpp"
+
+#include <Eigen/Eigenvalues>
+
+namespace onset::smi {
+namespace {
+
+/// Sines of angles below this are 0.
+constexpr double parallel = 1e-7;
+
+Eigen::MatrixXd projector(const Eigen::MatrixXd& basis) {
+  return basis * basis.transpose();
+}
+
+Eigen::MatrixXd identity_like(const Eigen::MatrixXd& basis) {
+  return Eigen::MatrixXd::Identity(basis.rows(), basis.rows());
+}
+
+}  // namespace
+
+Eigen::MatrixXd range_above(const Eigen::MatrixXd& symmetric, double least) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
+  const Eigen::Index size = symmetric.rows();
+  Eigen::Index kept = 0;
+  while (kept < size && eigen.eigenvalues()(size - 1 - kept) > least) ++kept;
+  return eigen.eigenvectors().rightCols(kept);
+}
+
+Eigen::MatrixXd complement(const Eigen::MatrixXd& basis) {
+  return range_above(identity_like(basis) - projector(basis), 0.5);
+}
+
+Eigen::MatrixXd sum_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return range_above(projector(a) + projector(b), parallel * parallel);
+}
+
+Eigen::MatrixXd intersection(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return range_above(projector(a) + projector(b), 2.0 - parallel);
+}
+
+Eigen::MatrixXd without(const Eigen::MatrixXd& whole, const Eigen::MatrixXd& part) {
+  return range_above(projector(whole) - projector(part), 0.5);
+}
+
+}  // namespace onset::smi

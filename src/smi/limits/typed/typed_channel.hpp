@@ -1,0 +1,64 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// What is known of the teacher's directions [links 3]: those of the subspace U are known with the
+/// overlap matrix `overlap` (in the basis `known`), those of the complement N not at all.
+struct KnownDirections {
+  Eigen::MatrixXd known;    ///< directions x |U|, orthonormal columns
+  Eigen::MatrixXd open;     ///< directions x |N|, orthonormal columns of the complement
+  Eigen::MatrixXd overlap;  ///< |U| x |U|, between 0 and 1; 1: known exactly
+
+  /// Nothing is known.
+  [[nodiscard]] static KnownDirections none(std::size_t directions);
+  /// The same subspace, known exactly.
+  [[nodiscard]] KnownDirections exactly() const;
+};
+
+/// Averages over labels, those of one replicate.
+struct TypedAverages {
+  /// E sum_m <zeta_m><zeta_m>^T over the open directions: C_1 of [links 4] where U is known
+  /// exactly.
+  Eigen::MatrixXd pull;
+  /// E sum_mn T_mn (x) T_mn over the open directions: the map F* of [links 5].
+  Eigen::MatrixXd growth;
+  /// E sum_m g_m g_m^T in the basis of the known directions.
+  Eigen::MatrixXd precision;
+  /// E<xi xi^T> - I: 0 where every root was found.
+  Eigen::MatrixXd defect;
+  double mass = 0.0;  ///< of all labels; 1 where every one was met
+  /// A bound on what the rule over labels, common to all replicates, leaves out.
+  double rule_error = 0.0;
+
+  TypedAverages& operator+=(const TypedAverages& other);
+  TypedAverages& operator*=(double factor);
+};
+
+struct TypedChannelOptions {
+  std::size_t points = 256;  ///< outer points per replicate
+  std::size_t replicates = 8;
+  double spacing = 0.0;  ///< of lines; 0: the default for the number of normals
+  std::uint64_t seed = 1;
+};
+
+/// The averages by quasi-Monte Carlo over what is known and the label, one per replicate.
+[[nodiscard]] std::vector<TypedAverages> typed_channel(const TypedLink& link,
+                                                       const KnownDirections& state,
+                                                       const TypedChannelOptions& options,
+                                                       const Context& context);
+
+/// The averages where nothing is known, as integrals over the label [links 2.2]: more accurate by
+/// far. `precision` is left empty.
+[[nodiscard]] std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
+                                                               const TypedChannelOptions& options,
+                                                               const Context& context);
+
+}  // namespace onset::smi

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// What a row of the staircase of a typed link says.
+enum class TypedKind { trivial, weak, hard, perfect, irrelevant, unresolved };
+
+struct TypedStage {
+  Eigen::MatrixXd directions;  ///< an orthonormal basis of them, in columns
+  TypedKind kind = TypedKind::weak;
+  std::optional<Estimate> alpha = {};
+  /// Of trivial directions that nothing else needs: the slope of their overlap at alpha = 0.
+  std::optional<Estimate> gain = {};
+};
+
+struct TypedStaircase {
+  std::vector<TypedStage> stages;
+  bool met_tolerance = true;
+  /// Why some number is not to be trusted; empty where all checks passed.
+  std::string doubt = {};
+};
+
+struct TypedStaircaseOptions {
+  double tolerance = 1e-3;  ///< wanted standard error of a threshold, relative to max(1, alpha)
+  std::size_t max_points = 4096;
+  std::size_t max_stages = 0;  ///< 0: all
+  std::uint64_t seed = 1;
+};
+
+using TypedStageFound = std::function<void(const TypedStage&)>;
+
+/// Which directions of a typed link are learned when, given what was learned before [links 3].
+[[nodiscard]] TypedStaircase typed_staircase(const TypedLink& link,
+                                             const TypedStaircaseOptions& options,
+                                             const Context& context,
+                                             const TypedStageFound& found = {});
+
+[[nodiscard]] std::string_view to_string(TypedKind kind);
+
+/// Roughly the core seconds of a staircase.
+[[nodiscard]] double typed_staircase_seconds(const TypedLink& link,
+                                             const TypedStaircaseOptions& options);
+
+/// The span of some directions in words: z1, (z1+z2)/sqrt2, or coefficients.
+[[nodiscard]] std::string direction_names(const Eigen::MatrixXd& basis);
+
+}  // namespace onset::smi

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// Vectors and matrices over the fields of one sample: few enough to live on the stack.
+using FieldVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_typed_fields, 1>;
+using FieldMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, max_typed_fields, max_typed_fields>;
+
+/// A typed link as a function of standard normals: f(xi) = g(origin + matrix xi).
+struct NormalForm {
+  FieldVector origin;  ///< one per field of the link
+  FieldMatrix matrix;  ///< fields x normals
+
+  [[nodiscard]] std::size_t normals() const { return static_cast<std::size_t>(matrix.cols()); }
+};
+
+/// Unnormalised moments of xi given a label: integrals over its level set, or over the region of an
+/// atom.
+struct LevelMoments {
+  explicit LevelMoments(std::size_t normals);
+
+  double z = 0.0;
+  FieldVector mean;
+  FieldMatrix second;
+  std::size_t roots = 0;  ///< points or intervals that were found
+
+  void add(double weight, const FieldVector& xi);
+  LevelMoments& operator+=(const LevelMoments& other);
+};
+
+/// How finely the normals are covered.
+struct LineOptions {
+  double spacing = 0.25;       ///< of lines
+  double scan_spacing = 0.25;  ///< of points along a line
+  double radius = 7.0;         ///< how far from the origin
+  /// Lines and points lie closer towards this point, where a small level set is expected.
+  std::optional<FieldVector> centre = {};
+  std::uint64_t seed = 1;
+  std::uint64_t replicate = 0;  ///< another rotation and other shifts
+  std::uint64_t sample = 0;
+};
+
+/// The level sets of a link, found on lines parallel to randomly rotated axes: the integral over a
+/// level set is the sum over axes of integrals over the other coordinates, in which every root on
+/// a line counts with a weight of a partition of unity [links 2].
+///
+/// The link is scanned along all lines once; every label is then a matter of polishing roots.
+class LevelLines {
+ public:
+  LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options);
+
+  /// Of a label that has a density.
+  [[nodiscard]] LevelMoments density(double label) const;
+  /// Of a label that is an atom.
+  [[nodiscard]] LevelMoments atom(double label) const;
+  /// The scanned point whose value is nearest to the label.
+  [[nodiscard]] FieldVector nearest(double label) const;
+  /// The values of flat pieces, one after the other, as they were met.
+  [[nodiscard]] std::vector<double> atoms() const;
+
+ private:
+  struct Line {
+    std::size_t axis;
+    FieldVector coordinates;  ///< rotated; 0 along the axis
+    double weight;
+    double reach;  ///< it is scanned between -reach and reach
+  };
+  /// A part of a line on which the link is smooth, with values and slopes at its ends.
+  struct Cell {
+    std::size_t line;
+    double t0, t1, f0, d0, f1, d1;
+  };
+  /// A part of a line between switches.
+  struct Segment {
+    std::size_t line;
+    double begin, end;  ///< may be infinite
+    double value;
+    bool flat;
+  };
+  struct Place {
+    std::size_t line;
+    double t;
+  };
+  /// A switch that changes sign between two scanned points of a line.
+  struct Cut {
+    std::size_t line;
+    double begin, end;  ///< the scanned points
+    std::size_t switch_index;
+    double lo, hi;  ///< what is left of the interval
+    double s_lo, s_hi;
+  };
+  struct Bracket {
+    std::size_t line;
+    double lo, hi;
+    double f_lo, f_hi;  ///< minus the label
+    double guess;
+  };
+  void lay_lines(const LineOptions& options);
+  void lay_grid(const LineOptions& options, std::size_t axis);
+  void lay_random(const LineOptions& options, std::size_t axis);
+  void scan(const LineOptions& options);
+  void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
+  [[nodiscard]] FieldVector point(std::size_t line, double t) const;
+  void find_cuts(std::vector<Cut>& cuts) const;
+  void split_cells(const std::vector<Cut>& cuts);
+  void find_segments(std::size_t first, std::size_t last, const std::vector<Cut>& cuts);
+  /// Columns of fields, one per place.
+  [[nodiscard]] std::vector<double> fields_at(const std::vector<Place>& places) const;
+  void values_along(const std::vector<Place>& places, std::vector<double>& value,
+                    std::vector<double>& slope) const;
+  void search_dips(double label, std::vector<Bracket>& dips, std::vector<Bracket>& brackets) const;
+  void polish(double label, std::vector<Bracket>& brackets, std::vector<Place>& roots) const;
+  [[nodiscard]] LevelMoments collect(const std::vector<Place>& roots) const;
+
+  const TypedLink* link_;
+  NormalForm form_;          ///< with the rotation in its matrix
+  FieldMatrix rotation_;     ///< xi = rotation * rotated coordinates
+  FieldVector centre_;       ///< in rotated coordinates; empty: none
+  std::vector<Line> lines_;  ///< axis after axis
+  std::vector<Cell> cells_;
+  std::vector<Segment> segments_;
+};
+
+}  // namespace onset::smi

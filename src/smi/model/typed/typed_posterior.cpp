@@ -1,0 +1,68 @@
+#include "smi/model/typed/typed_posterior.hpp"
+
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+/// Fewer roots than this on all lines together do not resolve a level set.
+constexpr std::size_t min_roots = 8;
+constexpr double scan_spacing = 0.25;
+/// A single normal costs so little that it is scanned finely.
+constexpr double single_scan_spacing = 0.05;
+
+}  // namespace
+
+double default_spacing(std::size_t normals) {
+  return normals <= 2 ? 0.25 : 0.5;
+}
+
+double covering_radius(std::size_t normals) {
+  return normals <= 2 ? 7.0 : 6.5;
+}
+
+TypedMoments normalised(const LevelMoments& first, const LevelMoments& second) {
+  TypedMoments out;
+  const LevelMoments* const halves[2] = {&first, &second};
+  for (std::size_t h = 0; h < 2; ++h) {
+    const LevelMoments& from = *halves[h];
+    out.found = out.found && from.z > 0.0;
+    const double scale = from.z > 0.0 ? 1.0 / from.z : 0.0;
+    out.half[h] = {std::log(from.z), from.mean * scale, from.second * scale};
+  }
+  return out;
+}
+
+LevelMoments resolved(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
+                      const TypedLabel& label, LineOptions options) {
+  const std::size_t n = form.normals();
+  LevelMoments found = label.is_atom ? lines.atom(label.value) : lines.density(label.value);
+  if (label.is_atom || n == 1 || n > 3 || found.roots >= min_roots) return found;
+  options.centre = lines.nearest(label.value);
+  return LevelLines(link, form, options).density(label.value);
+}
+
+LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,
+                         std::uint64_t half) {
+  LineOptions options;
+  options.radius = radius;
+  options.seed = nodes.seed;
+  options.sample = nodes.sample;
+  options.replicate = 2 * nodes.replicate + half;
+  options.spacing = nodes.spacing;
+  options.scan_spacing = normals == 1 ? single_scan_spacing : scan_spacing;
+  return options;
+}
+
+TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
+                             double radius, const TypedNodes& nodes) {
+  const std::size_t n = form.normals();
+  LevelMoments halves[2] = {LevelMoments(n), LevelMoments(n)};
+  for (std::uint64_t h = 0; h < 2; ++h) {
+    const LineOptions options = line_options(n, radius, nodes, h);
+    halves[h] = resolved(link, form, LevelLines(link, form, options), label, options);
+  }
+  return normalised(halves[0], halves[1]);
+}
+
+}  // namespace onset::smi

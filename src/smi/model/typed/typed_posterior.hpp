@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "smi/model/typed/level_lines.hpp"
+
+namespace onset::smi {
+
+/// A label of a typed link: a number, and whether a region of positive mass has it.
+struct TypedLabel {
+  double value = 0.0;
+  bool is_atom = false;
+};
+
+/// Moments of the normals xi given a label, from two independent rotations and shifts of the nodes:
+/// products across the halves have no bias from their errors' squares.
+struct TypedMoments {
+  struct Half {
+    double log_z = 0.0;
+    FieldVector mean;
+    FieldMatrix second;
+  };
+  Half half[2];
+  /// False where the nodes met no point with this label.
+  bool found = true;
+};
+
+/// Which nodes a posterior uses: another key gives independent errors.
+struct TypedNodes {
+  double spacing = 0.25;  ///< of lines
+  std::uint64_t seed = 1;
+  std::uint64_t replicate = 0;
+  std::uint64_t sample = 0;
+};
+
+/// The spacing of lines for this many normals that keeps the error of a single posterior near 1e-3
+/// for smooth links.
+[[nodiscard]] double default_spacing(std::size_t normals);
+
+/// The radius to which the normals are covered for labels that are drawn from the model.
+[[nodiscard]] double covering_radius(std::size_t normals);
+
+/// The posterior of f(xi) = label under a standard normal xi [links 1, 2]. `radius`: how far out
+/// its mass may lie. Level sets too small for the nodes are looked at more finely.
+[[nodiscard]] TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form,
+                                           const TypedLabel& label, double radius,
+                                           const TypedNodes& nodes);
+
+/// The lines of one half (0 or 1).
+[[nodiscard]] LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,
+                                       std::uint64_t half);
+
+/// The moments of a label from lines that were made with `options`; where they meet its level set
+/// too seldom, from lines that lie closer around the point nearest to it.
+[[nodiscard]] LevelMoments resolved(const TypedLink& link, const NormalForm& form,
+                                    const LevelLines& lines, const TypedLabel& label,
+                                    LineOptions options);
+
+/// Divides by z; marks what was not found.
+[[nodiscard]] TypedMoments normalised(const LevelMoments& first, const LevelMoments& second);
+
+}  // namespace onset::smi

@@ -1,0 +1,64 @@
+#include "smi/limits/typed/pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "smi/limits/typed/typed_staircase.hpp"
+
+namespace onset::smi {
+namespace {
+
+struct Counted {
+  std::string link;
+  std::vector<std::pair<std::string, double>> recovered;  ///< directions, alpha
+};
+
+class Counting : public testing::TestWithParam<Counted> {};
+
+// Examples of [links 6].
+TEST_P(Counting, FindsWhatIsRecoveredExactly) {
+  const TypedLink link(GetParam().link, 0.0);
+  const auto found = exact_recovery(link, relevant_directions(link), 1);
+  ASSERT_EQ(found.size(), GetParam().recovered.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    EXPECT_EQ(direction_names(found[k].directions), GetParam().recovered[k].first);
+    // Masses of pieces are averages of eight replicates: 17 errors fail by chance below 1e-6.
+    constexpr double many_errors = 17.0;
+    constexpr double rounding = 1e-12;
+    EXPECT_NEAR(found[k].alpha.value, GetParam().recovered[k].second,
+                many_errors * found[k].alpha.error + rounding);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Links, Counting,
+                         testing::Values(Counted{"z1^2", {{"z1", 1.0}}},
+                                         Counted{"relu(z1)", {{"z1", 2.0}}},
+                                         Counted{"z1*z2", {{"z1, z2", 2.0}}},
+                                         Counted{"z1^2+sign(z1*z2*z3)", {{"z1", 1.0}}},
+                                         Counted{"sign(z1*z2)", {}}, Counted{"z1+e1", {}},
+                                         Counted{"sign(z1)*z2", {{"z2", 1.0}}},
+                                         Counted{"max(z1, z2)", {{"z1, z2", 2.0}}}));
+
+TEST(RelevantDirections, ThoseThatDoNotMatterAreLeftOut) {
+  const auto names = [](const std::string& text) {
+    return direction_names(relevant_directions(TypedLink(text, 0.0)));
+  };
+  EXPECT_EQ(names("(z1+z2)^2"), "(z1+z2)/sqrt2");
+  EXPECT_EQ(names("sign(z1-z2)"), "(z1-z2)/sqrt2");
+  EXPECT_EQ(names("sign(z1)*z2"), "z1, z2");
+  EXPECT_EQ(names("sign(z1)^2*z2"), "z2");
+  EXPECT_EQ(names("sign(z1*(1+z2^2))"), "z1");
+  EXPECT_EQ(names("z2^2"), "z2");
+}
+
+TEST(DirectionNames, AreAxesSumsOrCoefficients) {
+  Eigen::MatrixXd basis(3, 1);
+  basis << 0.0, -1.0, 0.0;
+  EXPECT_EQ(direction_names(basis), "z2");
+  basis << 0.6, 0.0, -0.8;
+  EXPECT_EQ(direction_names(basis), "-0.600*z1+0.800*z3");
+}
+
+}  // namespace
+}  // namespace onset::smi

@@ -1,0 +1,119 @@
+#include "smi/limits/typed/typed_channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "onset/numerics/replicates.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Standard errors, from eight replicates with seven degrees of freedom, beyond which an agreement
+/// fails: false alarms are rarer than 1e-6 a comparison.
+constexpr double many_errors = 17.0;
+/// The rule over labels where there is nothing to scatter.
+constexpr double label_rule_error = 2e-7;
+
+struct Found {
+  double value;
+  double error;
+};
+
+Found top(const std::vector<TypedAverages>& averages, bool growth) {
+  numerics::Replicates values;
+  for (const TypedAverages& a : averages) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(growth ? a.growth : a.pull);
+    values.push_back(eigen.eigenvalues().maxCoeff());
+  }
+  if (values.size() < 2) return {values.front(), 0.0};
+  const Estimate e = numerics::reduce(values);
+  return {e.value, e.error};
+}
+
+struct FirstThreshold {
+  std::string link;
+  double noise;
+  double alpha;
+};
+
+class ChannelAtZero : public testing::TestWithParam<FirstThreshold> {};
+
+// Closed forms of 1/F at overlap 0 [links 9].
+TEST_P(ChannelAtZero, GrowthIsThatOfTheClosedForm) {
+  const auto& [text, noise, alpha] = GetParam();
+  const TypedLink link(text, noise);
+  const auto averages = typed_channel_at_zero(link, {}, {});
+  const Found growth = top(averages, true);
+  EXPECT_NEAR(growth.value * alpha, 1.0, many_errors * growth.error * alpha + label_rule_error)
+      << text;
+  if (averages.size() > 1) EXPECT_LT(growth.error * alpha, 2e-3) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Links, ChannelAtZero,
+                         testing::Values(FirstThreshold{"z1^2", 0.0, 0.5},
+                                         FirstThreshold{"abs(z1)", 0.0, 0.5},
+                                         FirstThreshold{"sign(z1^2-1)", 0.0, 0.9249580393},
+                                         FirstThreshold{"z1*z2", 0.0, 0.593751098},
+                                         FirstThreshold{"z1_1^2+z1_2^2", 0.0, 0.5},
+                                         FirstThreshold{"z1_1*z1_2", 0.0, 0.296875549},
+                                         FirstThreshold{"z1^2", 0.5, 0.5416441748}));
+
+// All of the posterior mass of every label is found: probabilities sum to 1, second moments to I.
+TEST(TypedChannel, LabelsAndTheirPosteriorsAreComplete) {
+  for (const std::string text : {"z1^3-z1", "relu(z1)", "exp(z1)+z1^2", "1/z1"}) {
+    for (const TypedAverages& a : typed_channel_at_zero(TypedLink(text, 0.0), {}, {})) {
+      EXPECT_NEAR(a.mass, 1.0, label_rule_error) << text;
+      EXPECT_NEAR(a.defect(0, 0), 0.0, label_rule_error) << text;
+    }
+  }
+}
+
+TEST(TypedChannel, SamplesAgreeWithTheIntegralOverLabels) {
+  const TypedLink link("z1*z2+z2", 0.0);
+  TypedChannelOptions options;
+  options.points = 64;
+  const auto sampled = typed_channel(link, KnownDirections::none(2), options, {});
+  const auto integrated = typed_channel_at_zero(link, options, {});
+  for (const bool growth : {false, true}) {
+    const Found a = top(sampled, growth);
+    const Found b = top(integrated, growth);
+    EXPECT_NEAR(a.value, b.value, many_errors * std::hypot(a.error, b.error));
+  }
+}
+
+// y = z1 + z2 with z1 known exactly gives z2.
+TEST(TypedChannel, WhatIsKnownExactlyIsNotIntegrated) {
+  const TypedLink link("z1+z2", 0.0);
+  KnownDirections state = KnownDirections::none(2);
+  state.known = Eigen::MatrixXd::Identity(2, 1);
+  state.open = Eigen::MatrixXd::Identity(2, 2).rightCols(1);
+  state.overlap = Eigen::MatrixXd::Identity(1, 1);
+  TypedChannelOptions options;
+  options.points = 64;
+  for (const TypedAverages& a : typed_channel(link, state, options, {})) {
+    // <z2>^2 = z2^2, of mean 1: what is left is the error of 64 weighted points.
+    constexpr double sampling_error = 0.2;
+    EXPECT_NEAR(a.pull(0, 0), 1.0, sampling_error);
+  }
+}
+
+TEST(TypedChannel, ThreadsDoNotChangeABit) {
+  const TypedLink link("z1*z2", 0.0);
+  TypedChannelOptions options;
+  options.points = 32;
+  options.replicates = 2;
+  Context one;
+  one.threads = 1;
+  Context three;
+  three.threads = 3;
+  const auto a = typed_channel(link, KnownDirections::none(2), options, one);
+  const auto b = typed_channel(link, KnownDirections::none(2), options, three);
+  for (std::size_t r = 0; r < a.size(); ++r) EXPECT_TRUE(a[r].growth == b[r].growth);
+}
+
+}  // namespace
+}  // namespace onset::smi

@@ -1,0 +1,64 @@
+#include "smi/limits/typed/typed_staircase.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace onset::smi {
+namespace {
+
+/// Standard errors (eight replicates) beyond which an agreement fails: false alarms are rarer than
+/// 1e-6.
+constexpr double many_errors = 17.0;
+
+TypedStaircase stairs_of(const std::string& text) {
+  return typed_staircase(TypedLink(text, 0.0), {}, {});
+}
+
+void expect_stage(const TypedStage& stage, const std::string& directions, TypedKind kind) {
+  EXPECT_EQ(direction_names(stage.directions), directions);
+  EXPECT_EQ(static_cast<int>(stage.kind), static_cast<int>(kind));
+}
+
+TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
+  const auto odd = stairs_of("z1^3").stages;
+  expect_stage(odd.front(), "z1", TypedKind::trivial);
+  // The label is the field itself.
+  constexpr double rounding = 1e-7;
+  EXPECT_NEAR(odd.front().gain->value, 1.0, rounding);
+  const auto even = stairs_of("z1^2").stages;
+  expect_stage(even.front(), "z1", TypedKind::weak);
+  EXPECT_NEAR(even.front().alpha->value, 0.5, rounding);
+  expect_stage(even.back(), "z1", TypedKind::perfect);
+  // No symmetry protects this one: the two roots of a label cancel.
+  expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
+}
+
+// Both directions at one threshold: the growth rate of z1 by itself is 0 [links 3.2].
+TEST(TypedStaircase, DirectionsGrowTogether) {
+  const auto stages = stairs_of("sign(z1)*z2").stages;
+  expect_stage(stages.front(), "z1, z2", TypedKind::weak);
+  const double exact = 1.0 / (1.0 + std::sqrt(1.0 + 4.0 / (std::numbers::pi * std::numbers::pi)));
+  EXPECT_NEAR(stages.front().alpha->value, exact, many_errors * stages.front().alpha->error);
+}
+
+TEST(TypedStaircase, ParitiesAreHard) {
+  expect_stage(stairs_of("sign(z1_1*z1_2*z1_3)").stages.front(), "z1", TypedKind::hard);
+}
+
+// The closed values of [links 9].
+TEST(LongTypedStaircase, ALaterThresholdFollowsTheBranchOfWhatIsKnown) {
+  const TypedStaircase stairs = stairs_of("max(z1, z2)");
+  ASSERT_GE(stairs.stages.size(), 2U);
+  expect_stage(stairs.stages[0], "(z1+z2)/sqrt2", TypedKind::trivial);
+  expect_stage(stairs.stages[1], "(z1-z2)/sqrt2", TypedKind::weak);
+  EXPECT_NEAR(stairs.stages[0].gain->value, 0.7402689790,
+              many_errors * stairs.stages[0].gain->error);
+  EXPECT_NEAR(stairs.stages[1].alpha->value, 0.9971593170,
+              many_errors * stairs.stages[1].alpha->error);
+  EXPECT_LT(stairs.stages[1].alpha->error, 2e-3);
+}
+
+}  // namespace
+}  // namespace onset::smi
