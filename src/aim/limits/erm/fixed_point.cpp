@@ -51,7 +51,7 @@ class Equations {
   [[nodiscard]] RuleSolution at(const Vector3d& x, std::size_t rule) const {
     context_.check();
     const Conjugates hats = exps(x);
-    TrainedStudent student = student_of(penalty_, hats);
+    StudentAtMinimum student = student_of(penalty_, hats);
     const OutputMoments moments = output_.at(student.overlaps, rule);
     return {rule, hats, student, moments};
   }

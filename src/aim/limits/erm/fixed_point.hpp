@@ -13,7 +13,7 @@ namespace onset::aim {
 struct RuleSolution {
   std::size_t rule = 0;
   Conjugates hats;
-  TrainedStudent student;
+  StudentAtMinimum student;
   OutputMoments moments;
 };
 

@@ -13,9 +13,9 @@ double over_stiffness(double response, double stiffness) {
 }
 
 /// Nothing is shrunk to 0: S = scale R [aim 85].
-TrainedStudent ridge_student(double rho, double delta, double scale, double stiffness) {
+StudentAtMinimum ridge_student(double rho, double delta, double scale, double stiffness) {
   const double q0 = 1.0 + rho;
-  TrainedStudent s;
+  StudentAtMinimum s;
   s.overlaps = {scale * scale * (q0 + delta), scale * q0, over_stiffness(1.0, stiffness)};
   s.mse = q0 * (1.0 - scale) * (1.0 - scale) + scale * scale * delta;
   s.trace = scale * std::sqrt(rho);
@@ -29,15 +29,15 @@ TrainedStudent ridge_student(double rho, double delta, double scale, double stif
 
 }  // namespace
 
-TrainedStudent student_at(const PenaltyTerm& penalty, double delta, double threshold, double scale,
-                          double stiffness) {
+StudentAtMinimum student_at(const PenaltyTerm& penalty, double delta, double threshold,
+                            double scale, double stiffness) {
   if (penalty.kind == Penalty::ridge) {
     return ridge_student(penalty.rho, delta, scale, stiffness);
   }
   const double q0 = 1.0 + penalty.rho;
   const ShrunkSpectrum f = shrunk_spectrum(penalty.kind, penalty.rho, delta, threshold);
   const double overlap = f.overlap(q0);
-  TrainedStudent s;
+  StudentAtMinimum s;
   s.overlaps = {scale * scale * f.square, scale * overlap, over_stiffness(f.response, stiffness)};
   s.mse = f.error + (1.0 - scale) * (2.0 * overlap - (1.0 + scale) * f.square);
   s.trace = scale * f.trace;
@@ -50,7 +50,7 @@ TrainedStudent student_at(const PenaltyTerm& penalty, double delta, double thres
   return s;
 }
 
-TrainedStudent student_of(const PenaltyTerm& penalty, const Conjugates& hats) {
+StudentAtMinimum student_of(const PenaltyTerm& penalty, const Conjugates& hats) {
   const double stiffness = hats.chi + (penalty.kind == Penalty::ridge ? 4.0 * penalty.decay : 0.0);
   return student_at(penalty, hats.norm / (hats.overlap * hats.overlap),
                     2.0 * penalty.decay / hats.overlap, hats.overlap / stiffness, stiffness);

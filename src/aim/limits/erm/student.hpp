@@ -27,7 +27,7 @@ struct PenaltyTerm {
 
 /// The trained matrix in the limit [aim 83]-[aim 85]: `scale` times what the penalty leaves of the
 /// teacher in noise of variance `delta`.
-struct TrainedStudent {
+struct StudentAtMinimum {
   Overlaps overlaps;
   double mse = 0.0;      ///< ||S - S0||_F^2 / d, without cancellation where the scale is 1
   double trace = 0.0;    ///< Tr S / d
@@ -41,10 +41,10 @@ struct TrainedStudent {
 };
 
 /// A student of known noise, threshold and scale; `stiffness` > 0 gives chi, infinite for 0.
-[[nodiscard]] TrainedStudent student_at(const PenaltyTerm& penalty, double delta, double threshold,
-                                        double scale, double stiffness);
+[[nodiscard]] StudentAtMinimum student_at(const PenaltyTerm& penalty, double delta,
+                                          double threshold, double scale, double stiffness);
 
 /// The student that the conjugates make.
-[[nodiscard]] TrainedStudent student_of(const PenaltyTerm& penalty, const Conjugates& hats);
+[[nodiscard]] StudentAtMinimum student_of(const PenaltyTerm& penalty, const Conjugates& hats);
 
 }  // namespace onset::aim

@@ -126,7 +126,7 @@ TrainedPoint Training::quadratic_point(double alpha, const QuadraticMinimum& min
   const QuadraticProblem problem = quadratic_problem(alpha);
   const PenaltyTerm penalty{penalty_, minimum.decay, model_.rho};
   const double q0 = problem.second_moment();
-  TrainedStudent s;
+  StudentAtMinimum s;
   if (minimum.exact) {
     s.overlaps = {q0, q0, minimum.chi};
     s.trace = std::sqrt(model_.rho);
@@ -231,7 +231,7 @@ TrainedPoint Training::solved_point(double alpha, double decay, Conjugates& star
     p.cosine = column([&](const auto& s) {
       return s.student.overlaps.overlap / std::sqrt(s.student.overlaps.norm * q0);
     });
-    const TrainedStudent& s = found.solutions.back().student;
+    const StudentAtMinimum& s = found.solutions.back().student;
     const Estimate b = penalty_ == Penalty::ridge
                            ? Estimate{1.0, 0.0}
                            : squared_difference(penalty_, model_.rho, s.delta, s.threshold);

@@ -143,7 +143,7 @@ TEST(Training, TheObjectiveIsTheEnergyOfTheEquations) {
 TEST(Training, ChangingBetaIsChangingUnits) {
   AttentionIndexed hot = model_of(softmax_channel(), 2, 0.5, 0.1);
   hot.beta = 0.5;
-  // TrainedStudent and teacher of beta 1/2 and decay lambda: the output at beta^2 q, beta^2 Q.
+  // Student and teacher of beta 1/2 and decay lambda: the output at beta^2 q, beta^2 Q.
   const auto one =
       training_output(model_of(softmax_channel(), 2, 0.5, 0.1), TrainingLoss::square, 1);
   const auto half = training_output(hot, TrainingLoss::square, 1);
