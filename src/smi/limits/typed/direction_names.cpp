@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "smi/limits/typed/typed_staircase.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr double same = 2e-3;
 
 std::string name_of(Eigen::Index direction) {
-  return "z" + std::to_string(direction + 1);
+  return fmt::format("z{}", direction + 1);
 }
 
 /// A unit vector, its largest entry positive.
@@ -32,13 +33,11 @@ std::string vector_name(Eigen::VectorXd v) {
   for (const Eigen::Index p : used) {
     if (p != used.front() || v(p) < 0.0) out += v(p) < 0.0 ? "-" : "+";
     if (!is_even) {
-      char factor[16];
-      std::snprintf(factor, sizeof factor, "%.3f*", std::abs(v(p)));
-      out += factor;
+      out += fmt::format("{:.3f}*", std::abs(v(p)));
     }
     out += name_of(p);
   }
-  return is_even ? out + ")/sqrt" + std::to_string(used.size()) : out;
+  return is_even ? fmt::format("{})/sqrt{}", out, used.size()) : out;
 }
 
 }  // namespace

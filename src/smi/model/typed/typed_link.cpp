@@ -1,5 +1,7 @@
 #include "smi/model/typed/typed_link.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -75,9 +77,8 @@ std::set<Name> names_in(std::string_view text) {
 }
 
 std::string text_of(const Name& name) {
-  std::string out = name.letter + std::to_string(name.first);
-  if (name.second > 0) out += "_" + std::to_string(name.second);
-  return out;
+  return name.second > 0 ? fmt::format("{}{}_{}", name.letter, name.first, name.second)
+                         : fmt::format("{}{}", name.letter, name.first);
 }
 
 [[noreturn]] void complain(const std::string& message) {
@@ -87,13 +88,14 @@ std::string text_of(const Name& name) {
 void check_name(const Name& name, bool has_tokens) {
   const std::string text = text_of(name);
   if (name.first > max_index || name.second > max_index) {
-    complain(text + " has an index above " + std::to_string(max_index));
+    complain(fmt::format("{} has an index above {}", text, max_index));
   }
   if (name.letter == 'e') {
     if (name.second > 0) complain(text + " has two numbers; noise fields are e1, e2, ..");
   } else if (has_tokens && name.second == 0) {
-    complain(text + " does not say its token, as others do: write " + text + "_1, " + text +
-             "_2, .. (direction_token)");
+    complain(fmt::format(
+        "{0} does not say its token, as others do: write {0}_1, {0}_2, .. (direction_token)",
+        text));
   }
 }
 
@@ -133,9 +135,7 @@ TypedLink::TypedLink(std::string_view text, double noise) {
       known.variables.clear();
       const Name added{'e', noises + 1, 0};
       names.insert(added);
-      char factor[32];
-      std::snprintf(factor, sizeof factor, "%.17g", noise);
-      whole = "(" + whole + ")+" + factor + "*" + text_of(added);
+      whole = fmt::format("({})+{:.17g}*{}", text, noise, text_of(added));
     }
     for (const Name& name : names) {
       known.variables.push_back(text_of(name));
