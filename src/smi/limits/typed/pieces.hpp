@@ -10,7 +10,7 @@
 namespace onset::smi {
 
 /// The directions on which a link depends, by its gradients and by the switches at which its value
-/// jumps [links 2.4]: an orthonormal basis of their span.
+/// jumps [links 4]: an orthonormal basis of their span.
 [[nodiscard]] Eigen::MatrixXd relevant_directions(const TypedLink& link);
 
 /// Signed permutations of the directions that leave the link and the `known` directions as they

@@ -55,7 +55,7 @@ struct TypedChannelOptions {
                                                        const TypedChannelOptions& options,
                                                        const Context& context);
 
-/// The averages where nothing is known, as integrals over the label [links 2.2]: more accurate by
+/// The averages where nothing is known, as integrals over the label [links 2]: more accurate by
 /// far. `precision` is left empty.
 [[nodiscard]] std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
                                                                const TypedChannelOptions& options,

@@ -16,7 +16,7 @@ namespace {
 using numerics::Replicates;
 
 /// A weight is there above this many standard errors and this size, and is not there below the
-/// others [links 8]; in between nothing is claimed.
+/// others [links 7]; in between nothing is claimed.
 constexpr double present_errors = 6.0;
 constexpr double absent_errors = 3.0;
 constexpr double present_weight = 3e-5;

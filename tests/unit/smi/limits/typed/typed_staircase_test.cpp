@@ -35,7 +35,7 @@ TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
   expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
 }
 
-// Both directions at one threshold: the growth rate of z1 by itself is 0 [links 3.2].
+// Both directions at one threshold: the growth rate of z1 by itself is 0 [links 5].
 TEST(TypedStaircase, DirectionsGrowTogether) {
   const auto stages = stairs_of("sign(z1)*z2").stages;
   expect_stage(stages.front(), "z1, z2", TypedKind::weak);
@@ -47,7 +47,7 @@ TEST(TypedStaircase, ParitiesAreHard) {
   expect_stage(stairs_of("sign(z1_1*z1_2*z1_3)").stages.front(), "z1", TypedKind::hard);
 }
 
-// The closed values of [links 9].
+// The closed values of [links 8].
 TEST(LongTypedStaircase, ALaterThresholdFollowsTheBranchOfWhatIsKnown) {
   const TypedStaircase stairs = stairs_of("max(z1, z2)");
   ASSERT_GE(stairs.stages.size(), 2U);
