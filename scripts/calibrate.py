@@ -1,4 +1,4 @@
-"""Are the stated errors right? Every verb that states errors is run over many seeds at cheap settings.
+"""Are the stated errors right? Every [verb](glossary.md#verb) that states errors is run over many seeds at cheap settings.
 
 For every column of every regime, deviations from the truth (or from a finer computation, or else from the mean
 over the seeds) in units of the stated error are compared with the law that docs/numbers.md promises:
@@ -472,7 +472,7 @@ HEADER = """# How well the stated errors cover
 
 *Written by `scripts/calibrate.sh`; do not edit. {seeds} runs of the command, {minutes:.0f} minutes with two processes.*
 
-Every verb that states errors, at cheap settings over many seeds. What is expected is in parentheses: [numbers](numbers.md) says what
+Every [verb](glossary.md#verb) that states errors, at cheap settings over many seeds. What is expected is in parentheses: [numbers](numbers.md) says what
 each kind of error promises.
 
 - `scatter / error`: standard deviation over the seeds over the root mean square of the stated errors: 1 where they are right.

@@ -7,6 +7,7 @@
 
 #include "aim/limits/flow/stability.hpp"
 #include "aim/model/channel.hpp"
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {
@@ -21,6 +22,11 @@ bool linear(const AttentionIndexed& labels) {
 
 void check_loss(const AttentionIndexed& labels, SgdLoss loss) {
   const bool hardmax = labels.channel == &hardmax_channel();
+  if (!linear(labels) && labels.noise_variance > 0.0) {
+    throw InvalidArgument("noise", prose(R"(
+        on the scores behind softmax labels is not worked out for online learning; allowed: leaving
+        it out, or `channel = linear`)"));
+  }
   if (!linear(labels) && !hardmax && labels.channel != &softmax_channel()) {
     throw Refused("online learning is known for linear, softmax and hardmax labels only, not for " +
                   std::string(labels.channel->name()));

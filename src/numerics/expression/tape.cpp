@@ -85,7 +85,8 @@ std::size_t Expression::Tape::add(Operation operation, std::vector<std::size_t> 
     constant = constant && is_constant(a);
     values.push_back(&nodes[a].value);
   }
-  Node node{operation, arguments, 0.0, 0, joined(nodes, arguments)};
+  std::vector<std::size_t> used = joined(nodes, arguments);
+  Node node{operation, std::move(arguments), 0.0, 0, std::move(used)};
   if (!constant) return push(std::move(node));
   double value = 0.0;
   evaluate_node(node, 1, nullptr, values, &value);

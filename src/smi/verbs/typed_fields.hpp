@@ -27,6 +27,7 @@ void take_typed_links(Fields<Request>& fields) {
 /// The link of a request that has typed one. Throws InvalidArgument and Refused.
 template <class Request>
 [[nodiscard]] TypedLink typed_link(const Request& request) {
+  TypedLink link(request.link, request.noise);
   const Parameters given = model_fields<Request>().write(request);
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
@@ -34,7 +35,6 @@ template <class Request>
     throw InvalidArgument(field_name(name), prose(R"(
         describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
   }
-  TypedLink link(request.link, request.noise);
   const auto tokens = static_cast<std::size_t>(request.tokens);
   if (link.tokens() > tokens && request.tokens != std::get<std::int64_t>(usual.at("tokens"))) {
     throw InvalidArgument("tokens", std::to_string(tokens) + " is less than the token " +

@@ -25,11 +25,13 @@ constexpr int max_halvings = 44;
 constexpr std::size_t max_panels = 700;
 /// Mass, pull and growth of a panel are integrated to this.
 double panel_tolerance(std::size_t normals) {
-  return normals == 1 ? 1e-9 : 2e-6;
+  return normals == 1 ? 1e-9 : (normals == 2 ? 2e-6 : 3e-5);
 }
-/// Lines of a posterior at overlap 0: they are scanned once for all labels.
-double fine_spacing(std::size_t normals) {
-  return normals <= 2 ? 0.125 : 0.4;
+/// Lines of a posterior at overlap 0: they are scanned once for all labels, of which a discrete
+/// link has few.
+double fine_spacing(const TypedLink& link) {
+  const double usual = link.fields().size() <= 2 ? 0.125 : 0.5;
+  return link.is_discrete() ? 0.25 * usual : usual;
 }
 
 using Gauss = boost::math::quadrature::gauss<double, 10>;
@@ -67,7 +69,7 @@ class Replicate {
     TypedNodes nodes;
     nodes.seed = options.seed;
     nodes.replicate = replicate;
-    nodes.spacing = options.spacing > 0.0 ? options.spacing : fine_spacing(n);
+    nodes.spacing = options.spacing > 0.0 ? options.spacing : fine_spacing(link);
     for (std::uint64_t h = 0; h < 2; ++h) {
       options_[h] = line_options(n, covering_radius(n), nodes, h);
       lines_[h] = std::make_unique<LevelLines>(link, form_, options_[h]);

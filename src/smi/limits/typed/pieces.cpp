@@ -29,6 +29,8 @@ constexpr Eigen::Index max_permuted_directions = 4;
 /// Points per replicate that weigh the pieces.
 constexpr std::size_t piece_points = std::size_t{1} << 13U;
 constexpr std::uint64_t piece_replicates = 8;
+/// Sample ratios that differ by fewer standard errors are the same.
+constexpr double equal_errors = 6.0;
 
 /// The sum over tokens of gradients times themselves, over the directions.
 void add_square(const TypedLink& link, const std::vector<double>& gradient, Eigen::MatrixXd& to) {
@@ -310,7 +312,6 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
   // What is not recovered minimises alpha kappa_N - |N|: at 0 everything, and less as alpha grows.
   Eigen::MatrixXd open = relevant;
   std::vector<ExactRecovery> out;
-  double reached = 0.0;
   while (open.cols() > 0) {
     const numerics::Replicates kappa = equations(groups, open);
     const auto size = static_cast<double>(open.cols());
@@ -323,13 +324,15 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
       const double gained = numerics::mean(kappa) - numerics::mean(other);
       if (!(gained > 1e-9)) return;
       const double alpha = less / gained;
-      // At equal alpha the smallest one: exact recovery then holds right above it.
-      if (alpha > first + 1e-12 || (alpha > first - 1e-12 && smaller.cols() >= next.cols())) return;
+      numerics::Replicates own;
+      for (std::size_t r = 0; r < kappa.size(); ++r) own.push_back(less / (kappa[r] - other[r]));
+      // At an alpha that errors do not tell apart the smallest one: exact recovery then holds right
+      // above it.
+      const double apart = equal_errors * numerics::reduce(own).error + 1e-12;
+      if (alpha > first + apart || (alpha > first - apart && smaller.cols() >= next.cols())) return;
       first = alpha;
       next = smaller;
-      crossing.clear();
-      for (std::size_t r = 0; r < kappa.size(); ++r)
-        crossing.push_back(less / (kappa[r] - other[r]));
+      crossing = own;
     };
     offer(Eigen::MatrixXd(open.rows(), 0), numerics::Replicates(piece_replicates, 0.0));
     for (const Eigen::MatrixXd& candidate : all) {
@@ -339,7 +342,6 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
       }
     }
     if (!std::isfinite(first)) break;
-    reached = std::max(reached, first);
     out.push_back({without(open, next), numerics::reduce(crossing)});
     open = next;
   }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 
 namespace onset::smi {
 namespace {
@@ -99,6 +100,9 @@ void SampleForm::add(const TypedMoments& moments, double weight, TypedAverages& 
   const auto n = static_cast<Eigen::Index>(normals());
   const FieldMatrix identity = FieldMatrix::Identity(n, n);
   to.mass += weight;
+  // Half of the relative difference has the variance of one half; both halves are biased by it.
+  const double difference = std::tanh(0.5 * (a.log_z - b.log_z));
+  to.ratio_bias += 2.0 * weight * difference * difference;
   to.defect += weight * (0.5 * (a.second + b.second) - identity);
   for (const Token& s : tokens_) {
     const Eigen::VectorXd mean_a = s.open * a.mean.segment(s.first, s.size);

@@ -70,6 +70,7 @@ TypedAverages& TypedAverages::operator+=(const TypedAverages& other) {
   precision += other.precision;
   defect += other.defect;
   mass += other.mass;
+  ratio_bias += other.ratio_bias;
   return *this;
 }
 
@@ -79,6 +80,7 @@ TypedAverages& TypedAverages::operator*=(double factor) {
   precision *= factor;
   defect *= factor;
   mass *= factor;
+  ratio_bias *= factor;
   return *this;
 }
 
@@ -105,6 +107,7 @@ std::vector<TypedAverages> typed_channel(const TypedLink& link, const KnownDirec
     const auto points = numerics::scrambled_sobol(dimensions, options.seed, replicate);
     TypedNodes nodes;
     nodes.spacing = options.spacing > 0.0 ? options.spacing : default_spacing(form.normals());
+    nodes.spacing /= options.refinement;
     nodes.seed = options.seed;
     nodes.replicate = replicate;
     parts[task] =

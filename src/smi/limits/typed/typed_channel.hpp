@@ -35,6 +35,9 @@ struct TypedAverages {
   /// E<xi xi^T> - I: 0 where every root was found.
   Eigen::MatrixXd defect;
   double mass = 0.0;  ///< of all labels; 1 where every one was met
+  /// Moments are ratios of sums, which are biased by the square of their relative error: how much
+  /// that may be, relative to pull and growth, from the difference of the two halves.
+  double ratio_bias = 0.0;
   /// A bound on what the rule over labels, common to all replicates, leaves out.
   double rule_error = 0.0;
 
@@ -45,7 +48,8 @@ struct TypedAverages {
 struct TypedChannelOptions {
   std::size_t points = 256;  ///< outer points per replicate
   std::size_t replicates = 8;
-  double spacing = 0.0;  ///< of lines; 0: the default for the number of normals
+  double spacing = 0.0;     ///< of lines; 0: the default for the number of normals
+  double refinement = 1.0;  ///< divides the spacing
   std::uint64_t seed = 1;
 };
 

@@ -31,6 +31,8 @@ constexpr std::size_t scan_points = 64;
 constexpr double scan_step = 0.25;
 constexpr double max_log_precision = 12.0;
 constexpr std::size_t first_points = 256;
+/// Lines are laid at most so much closer than by default.
+constexpr double max_refinement = 8.0;
 /// The largest defect of E<xi xi^T> = I that is taken for scatter, in standard errors; false alarms
 /// are rarer than 1e-6 for the few entries that are looked at.
 constexpr double defect_errors = 8.0;
@@ -49,6 +51,12 @@ Verdict verdict(const Estimate& weight) {
   return Verdict::unresolved;
 }
 
+double ratio_bias(const std::vector<TypedAverages>& averages) {
+  double sum = 0.0;
+  for (const TypedAverages& a : averages) sum += a.ratio_bias;
+  return sum / static_cast<double>(averages.size());
+}
+
 /// Mean and error, with what all replicates have in common: the error of the rule over labels, and
 /// labels that it missed.
 Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
@@ -58,8 +66,9 @@ Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& av
   const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
   const double value = numerics::mean(values);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
+  const double relative = std::max(missed, ratio_bias(averages));
   const double bias =
-      std::max({exact_error, averages.front().rule_error, missed * std::abs(value)});
+      std::max({exact_error, averages.front().rule_error, relative * std::abs(value)});
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
 }
 
@@ -145,6 +154,7 @@ class Staircase {
     TypedChannelOptions out;
     out.points = points;
     out.seed = options_->seed;
+    out.refinement = refinement_;
     return out;
   }
 
@@ -365,7 +375,8 @@ class Staircase {
   [[nodiscard]] Crossing refine_crossing(double low, double high, const Eigen::MatrixXd& at_low,
                                          const Eigen::MatrixXd& at_high) {
     Crossing best;
-    for (std::size_t points = first_points;; points *= 4) {
+    refinement_ = 1.0;
+    for (std::size_t points = first_points;;) {
       std::vector<TypedAverages> last;
       const auto f = [&](double s) {
         // Between the two ends the logarithm of the variance is nearly straight.
@@ -377,11 +388,24 @@ class Staircase {
         return std::vector<Replicates>{point.residual, point.alpha};
       };
       const auto root = numerics::replicated_root(f, low, high, {.tolerance = 0.02});
-      best.alpha = numerics::reduce(root.rows[0]);
       best.averages = std::move(last);
+      best.alpha =
+          numerics::reduce(root.rows[0], ratio_bias(best.averages) * numerics::mean(root.rows[0]));
       check(best.averages);
       const double wanted = options_->tolerance * std::max(1.0, best.alpha.value);
-      if (best.alpha.error <= wanted || 4 * points > options_->max_points) return best;
+      // Closer lines against the bias of ratios, more labels against scatter.
+      const bool is_biased = ratio_bias(best.averages) * best.alpha.value > 0.5 * wanted;
+      const bool may_refine = is_biased && refinement_ < max_refinement;
+      const bool may_add = !is_biased && 4 * points <= options_->max_points;
+      if (best.alpha.error <= wanted || !(may_refine || may_add)) {
+        refinement_ = 1.0;
+        return best;
+      }
+      if (may_refine) {
+        refinement_ *= 2.0;
+      } else {
+        points *= 4;
+      }
     }
   }
 
@@ -399,6 +423,7 @@ class Staircase {
   Eigen::MatrixXd known_;
   TypedStaircase stairs_;
   bool ended_ = false;
+  double refinement_ = 1.0;  ///< of the lines, while one threshold is refined
 };
 
 }  // namespace
@@ -429,7 +454,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   const double later = std::min(options.max_stages == 0 ? link.directions() : options.max_stages,
                                 link.directions()) -
                        1.0;
-  return 0.05 + link.seconds() * (integral[n] + later * 2.0 * samples * posterior[n]);
+  return 0.05 + 3.0 * link.seconds() * (integral[n] + later * 2.0 * samples * posterior[n]);
 }
 
 }  // namespace onset::smi

@@ -38,6 +38,7 @@ ONSET_CLONES void fold(Plane omega, Plane centre, Field zeta, Folded out, std::s
   double* __restrict centre_minus = out.centre_minus;
   double* __restrict log_side = out.side;
   double* __restrict unchanged = out.unchanged;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double x = omega.plus + p[i];
     const double y = omega.minus + m[i];
@@ -85,6 +86,7 @@ ONSET_CLONES void scores(const Stack& stack, const DrawnField& drawn, Attention 
   const auto [omega, deviation] = drawn.prior;
   const double beta = stack.layer.beta;
   const double gain = stack.layer.gain;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double p = omega.plus + deviation * eta_plus[i];
     const double m = omega.minus + deviation * eta_minus[i];
@@ -102,6 +104,7 @@ ONSET_CLONES void advance(const Stack& stack, Attention softmax, std::size_t n) 
   double* __restrict mix = stack.mix;
   double* __restrict stretch = stack.stretch;
   const double c = stack.layer.skip;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double lambda = s1[i] + s2[i] - 1.0 + c;
     mix[i] = (1.0 + c) * mix[i] + (s1[i] - s2[i]) * stretch[i];
@@ -127,6 +130,7 @@ ONSET_CLONES void solve_last(const Stack& stack, Plane h, const Prior& last, Att
   const double inverse_gain = 1.0 / (layer.gain * (1.0 + c));
   const double jacobian_factor = 8.0 * layer.beta * layer.beta / (1.0 + c);
   const double scale = 1.0 / deviation;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double raw = s1[i] + s2[i] - 1.0 + c;
     const double lambda = raw > min_lambda ? raw : min_lambda;
@@ -160,6 +164,7 @@ ONSET_CLONES void invert_softmax(const Stack& stack, Plane h, const DrawnField& 
   double* __restrict feasible = out.feasible;
   const double c = layer.skip;
   const double full_gain = layer.gain * (1.0 + c);
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double zp = omega.plus + deviation * eta_plus[i];
     const double zm = omega.minus + deviation * eta_minus[i];
@@ -208,6 +213,7 @@ ONSET_CLONES void solve_inner(const Stack& stack, const Prior& inner, Attention 
   const double inverse_gain = 1.0 / layer.gain;
   const double jacobian_factor = 8.0 * layer.beta * layer.beta / (1.0 + layer.skip);
   const double scale = 1.0 / deviation;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double sum = l1[i] + l2[i];
     const double um = std::sqrt((sum > min_score ? sum : min_score) * inverse_beta);
@@ -308,6 +314,7 @@ ONSET_CLONES void weights(const WeightScales& scales, const WeightTerms& terms,
   const double* __restrict ratio = terms.ratio;
   const double* __restrict exp_inner = terms.exp_inner;
   const double* __restrict other_inner = terms.other_inner;
+  ONSET_NO_OVERLAP
   for (std::size_t i = 0; i < n; ++i) {
     const double determinant = total_gain * lambda[i] * stretch[i];
     const double of_last = last * exp_last[i] * (1.0 - other_last[i]) * (one + ratio[i]);

@@ -25,6 +25,11 @@ constexpr double one_sided = 1e-9;
 /// Lines of random positions per axis, from four normals on.
 constexpr std::size_t random_lines = 512;
 constexpr int max_root_steps = 80;
+/// A value that grows by this towards a change of sign is that of a pole.
+constexpr double pole_growth = 1e3;
+/// The points of a line lie off its middle by this part of their distance: a pole at 0 is met by
+/// none.
+constexpr double off_middle = 0.0123;
 /// A dip is looked into when its parabola falls below this part of its ends.
 constexpr double dip_depth = 0.5;
 
@@ -317,7 +322,10 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
       continue;
     }
     const auto steps = static_cast<int>(std::ceil(2.0 * reach / options.scan_spacing));
-    for (int j = 0; j <= steps; ++j) places.push_back({k, reach * (2.0 * j / steps - 1.0)});
+    for (int j = 0; j <= steps; ++j) {
+      const bool is_end = j == 0 || j == steps;
+      places.push_back({k, reach * (2.0 * (j + (is_end ? 0.0 : off_middle)) / steps - 1.0)});
+    }
   }
   const std::size_t count = places.size();
   const std::vector<double> fields = fields_at(places);
@@ -343,8 +351,8 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
       cuts.push_back({places[i].line, begin, end, s, begin, end, a, b});
     }
     if (!whole) continue;
-    cells_.push_back({places[i].line, places[i].t, places[i + 1].t, value[i], slope[i],
-                      value[i + 1], slope[i + 1]});
+    add_cell({places[i].line, places[i].t, places[i + 1].t, value[i], slope[i], value[i + 1],
+              slope[i + 1]});
   }
   find_cuts(cuts);
   split_cells(cuts);
@@ -352,6 +360,33 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   // Roots are polished line by line; the cells at cuts came last.
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
+}
+
+void LevelLines::add_cell(const Cell& cell) {
+  // Through a pole of odd order the value changes sign against both slopes.
+  const bool against = cell.d0 * cell.d1 > 0.0 && cell.d0 * (cell.f1 - cell.f0) < 0.0;
+  if (!against || cell.f0 * cell.f1 > 0.0) {
+    cells_.push_back(cell);
+    return;
+  }
+  double lo = cell.t0;
+  double hi = cell.t1;
+  double largest = 0.0;
+  std::vector<double> value;
+  std::vector<double> slope;
+  for (int step = 0; step < max_root_steps && hi - lo > one_sided; ++step) {
+    const double middle = 0.5 * (lo + hi);
+    values_along({{cell.line, middle}}, value, slope);
+    largest = std::max(largest, std::abs(value[0]));
+    ((value[0] > 0.0) == (cell.f0 > 0.0) ? lo : hi) = middle;
+  }
+  if (!(largest > pole_growth * (std::abs(cell.f0) + std::abs(cell.f1)))) {
+    cells_.push_back(cell);
+    return;
+  }
+  values_along({{cell.line, lo - one_sided}, {cell.line, hi + one_sided}}, value, slope);
+  cells_.push_back({cell.line, cell.t0, lo - one_sided, cell.f0, cell.d0, value[0], slope[0]});
+  cells_.push_back({cell.line, hi + one_sided, cell.t1, value[1], slope[1], cell.f1, cell.d1});
 }
 
 /// Narrows [lo, hi] of every cut to rounding: regula falsi in its Illinois form.
@@ -422,8 +457,8 @@ void LevelLines::split_cells(const std::vector<Cut>& cuts) {
   std::vector<double> slope;
   values_along(places, value, slope);
   for (std::size_t i = 0; i + 1 < places.size(); i += 2) {
-    cells_.push_back({places[i].line, places[i].t, places[i + 1].t, value[i], slope[i],
-                      value[i + 1], slope[i + 1]});
+    add_cell({places[i].line, places[i].t, places[i + 1].t, value[i], slope[i], value[i + 1],
+              slope[i + 1]});
   }
 }
 

@@ -111,6 +111,8 @@ class LevelLines {
   void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
   [[nodiscard]] FieldVector point(std::size_t line, double t) const;
   void find_cuts(std::vector<Cut>& cuts) const;
+  /// Adds a cell, in two parts where the link goes through a pole inside it.
+  void add_cell(const Cell& cell);
   void split_cells(const std::vector<Cut>& cuts);
   void find_segments(std::size_t first, std::size_t last, const std::vector<Cut>& cuts);
   /// Columns of fields, one per place.

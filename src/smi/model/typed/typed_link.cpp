@@ -148,6 +148,8 @@ TypedLink::TypedLink(std::string_view text, double noise) {
       }
       fields_.push_back(field);
     }
+    // A text without fields is read all the same, for the mistakes that it may have besides.
+    if (known.variables.empty()) known.variables.emplace_back("z1");
     expression_.emplace(whole, known);
   } catch (const numerics::SyntaxError& error) {
     complain(std::string(error.what()) +

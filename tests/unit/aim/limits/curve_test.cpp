@@ -257,7 +257,7 @@ TEST(AimCurve, BadModelsAreNamed) {
   EXPECT_EQ(field(model_of("linear", 2, std::nan(""))), "rho");
   auto noisy = model_of("hardmax", 2, 0.5);
   noisy.noise_variance = 1.0;
-  EXPECT_EQ(field(noisy), "noise-variance");
+  EXPECT_EQ(field(noisy), "noise_variance");
 }
 
 TEST(AimThresholds, CountEquationsAndUnknowns) {

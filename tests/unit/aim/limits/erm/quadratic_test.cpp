@@ -7,10 +7,17 @@
 #include "aim/limits/erm/recovery.hpp"
 #include "aim/limits/erm/shrunk_spectrum.hpp"
 #include "numerics/random.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::aim {
 namespace {
 
+/// Numbers with seven decimals are rounded by at most this.
+constexpr double half_of_seventh_digit = 5e-8;
+/// Numbers with eight decimals are rounded by at most this.
+constexpr double half_of_eighth_digit = 5e-9;
+/// Numbers with ten decimals are rounded by at most this.
+constexpr double half_of_tenth_digit = 5e-11;
 struct Case {
   QuadraticProblem problem;
   double decay, delta, threshold, chi, mse, rank;
@@ -19,6 +26,12 @@ struct Case {
 /// Values of an independent program, verified by direct minimisation at d = 100 to 400; half a unit
 /// of the last printed digit.
 TEST(QuadraticTraining, HasTheValuesOfAnIndependentProgram) {
+  // This is half a unit of the seventh decimal and a fifth more for the rounding of two programs.
+  constexpr double seventh = 6e-8;
+  // This is half a unit of the eighth decimal and a fifth more for the rounding of two programs.
+  constexpr double eighth = 6e-9;
+  // This is half a unit of the tenth decimal and a fifth more for the rounding of two programs.
+  constexpr double tenth = 6e-11;
   for (const Case& c : {
            Case{{Penalty::trace, 0.5, 0.6, 0.05},
                 0.1,
@@ -64,13 +77,13 @@ TEST(QuadraticTraining, HasTheValuesOfAnIndependentProgram) {
                 0.6603702},
        }) {
     const QuadraticMinimum m = quadratic_minimum(c.problem, c.decay);
-    EXPECT_NEAR(m.delta, c.delta, 6e-8);
-    EXPECT_NEAR(m.threshold, c.threshold, 6e-9);
-    EXPECT_NEAR(m.chi, c.chi, 6e-8);
+    EXPECT_NEAR(m.delta, c.delta, seventh);
+    EXPECT_NEAR(m.threshold, c.threshold, eighth);
+    EXPECT_NEAR(m.chi, c.chi, seventh);
     const ShrunkSpectrum s =
         shrunk_spectrum(c.problem.penalty, c.problem.rho, m.delta, m.threshold);
-    EXPECT_NEAR(s.error, c.mse, 6e-11);
-    EXPECT_NEAR(s.rank, c.rank, 6e-8);
+    EXPECT_NEAR(s.error, c.mse, tenth);
+    EXPECT_NEAR(s.rank, c.rank, seventh);
   }
 }
 
@@ -107,11 +120,13 @@ TEST(QuadraticTraining, SolvesItsEquationsOverRandomParameters) {
 
 TEST(QuadraticTraining, HasTheBestDecay) {
   const QuadraticMinimum a = best_quadratic_minimum({Penalty::trace, 0.5, 0.6, 0.1});
-  EXPECT_NEAR(a.decay, 0.1208450, 5e-8);
-  EXPECT_NEAR(shrunk_spectrum(Penalty::trace, 0.5, a.delta, a.threshold).error, 0.3678418, 5e-8);
+  EXPECT_NEAR(a.decay, 0.1208450, half_of_seventh_digit);
+  EXPECT_NEAR(shrunk_spectrum(Penalty::trace, 0.5, a.delta, a.threshold).error, 0.3678418,
+              half_of_seventh_digit);
   const QuadraticMinimum b = best_quadratic_minimum({Penalty::trace, 0.1, 2.0, 0.25});
-  EXPECT_NEAR(b.decay, 1.2078969, 5e-8);
-  EXPECT_NEAR(shrunk_spectrum(Penalty::trace, 0.1, b.delta, b.threshold).error, 0.03932481, 5e-9);
+  EXPECT_NEAR(b.decay, 1.2078969, half_of_seventh_digit);
+  EXPECT_NEAR(shrunk_spectrum(Penalty::trace, 0.1, b.delta, b.threshold).error, 0.03932481,
+              half_of_eighth_digit);
   // Many samples: 2 c sqrt((1 - rho) s (A - A_rec)) up to a constant.
   const double equations = 2e5;
   const double asymptotic = 2.0 * trace_recovery_cut(0.3) * std::sqrt(0.7 * 0.2 * equations);
@@ -123,7 +138,7 @@ TEST(QuadraticTraining, NeedsNoDecayInAWindow) {
   for (const auto& [rho, low] :
        {std::pair{0.05, 0.1170}, {0.2, 0.2216}, {0.5, 0.2512}, {1.0, 0.2616}}) {
     const DecayFreeWindow window = decay_free_window(rho, 0.0);
-    EXPECT_NEAR(window.low, low, 5e-5);
+    EXPECT_NEAR(window.low, low, tolerance::half_of_fourth_digit);
     EXPECT_DOUBLE_EQ(window.high, trace_recovery(rho));
     for (const double inside : {0.3, 0.7}) {
       const double equations = window.low + inside * (window.high - window.low);
@@ -140,27 +155,30 @@ TEST(QuadraticTraining, NeedsNoDecayInAWindow) {
 
 TEST(QuadraticTraining, InterpolatesWithTheLeastTraceWithoutDecay) {
   const QuadraticMinimum m = quadratic_minimum({Penalty::trace, 0.5, 0.42, 0.0}, 0.0);
-  EXPECT_NEAR(m.delta, 1.1475838, 5e-8);
-  EXPECT_NEAR(m.threshold, 0.85551015, 5e-9);
+  EXPECT_NEAR(m.delta, 1.1475838, half_of_seventh_digit);
+  EXPECT_NEAR(m.threshold, 0.85551015, half_of_eighth_digit);
   EXPECT_NEAR(shrunk_spectrum(Penalty::trace, 0.5, m.delta, m.threshold).error, 0.4819852163,
-              5e-11);
+              half_of_tenth_digit);
   EXPECT_TRUE(std::isinf(m.chi));
   EXPECT_TRUE(quadratic_minimum({Penalty::trace, 0.5, 0.85, 0.0}, 0.0).exact);
   // A small decay is close to none.
   const QuadraticMinimum small = quadratic_minimum({Penalty::trace, 0.5, 0.42, 0.0}, 1e-8);
-  EXPECT_NEAR(small.delta, m.delta, 1e-6);
+  // A decay of 1e-8 may move delta by a hundred times itself.
+  constexpr double moved = 1e-6;
+  EXPECT_NEAR(small.delta, m.delta, moved);
 }
 
 TEST(QuadraticTraining, RidgeSolvesItsQuadraticAndHasItsBestDecay) {
   const QuadraticProblem p{Penalty::ridge, 0.3, 0.72, 0.1};
   const QuadraticMinimum m = quadratic_minimum(p, 0.1);
-  EXPECT_NEAR(m.chi, 1.04696411, 5e-9);
-  EXPECT_NEAR(p.equations * m.chi / (m.chi + 0.25) + 4.0 * 0.1 * m.chi, 1.0, 1e-14);
+  EXPECT_NEAR(m.chi, 1.04696411, half_of_eighth_digit);
+  EXPECT_NEAR(p.equations * m.chi / (m.chi + 0.25) + 4.0 * 0.1 * m.chi, 1.0,
+              tolerance::dozens_of_roundings);
   const auto error = [&](double decay) {
     const QuadraticMinimum x = quadratic_minimum(p, decay);
     return p.equations * x.delta - p.noise;
   };
-  EXPECT_NEAR(error(0.1), 0.5179049266, 5e-11);
+  EXPECT_NEAR(error(0.1), 0.5179049266, half_of_tenth_digit);
   const double best = best_quadratic_minimum(p).decay;
   EXPECT_GT(error(1.01 * best), error(best));
   EXPECT_GT(error(0.99 * best), error(best));

@@ -26,11 +26,13 @@ TEST(AimFlowSolution, ErrorsOfTwoTokensAreBelowOneInABillion) {
   model.scale = 0.4;
   const FlowSolution solution = solve_flow(model, {0.4, 3.0}, {}, {});
   const std::vector<double> expected{.80296423294, .03518148870};
+  // The expected numbers have eleven decimals, and this is a unit of the last.
+  constexpr double eleventh_digit = 1e-11;
   for (std::size_t i = 0; i < 2; ++i) {
     const Estimate mse = solution.students[i][FlowNumber::mse];
     EXPECT_GT(mse.error, 0.0);
     EXPECT_LT(mse.error, 1e-9);
-    EXPECT_NEAR(mse.value, expected[i], 1e-11);
+    EXPECT_NEAR(mse.value, expected[i], eleventh_digit);
   }
 }
 
@@ -129,7 +131,9 @@ TEST(AimFlowSolution, SmallUntiedStartsFollowATiedStudentAtHalfItsSpeed) {
   model.student = Student::tied;
   model.scale = 5e-4;
   const FlowSolution tied = solve_flow(model, {1.5}, options, {});
-  EXPECT_NEAR(mse_of(untied, 0) / mse_of(tied, 0), 1.0, 0.01);
+  // The two agree for vanishing starts, and one of scale 1e-3 in matrices of size 32 errs by less.
+  constexpr double finite_start = 0.01;
+  EXPECT_NEAR(mse_of(untied, 0) / mse_of(tied, 0), 1.0, finite_start);
 }
 
 TEST(AimFlowSolution, InterruptsTakeEffect) {

@@ -86,9 +86,11 @@ TEST(AimSoftmax, NoiseInProportionToTheScoresIsMoreVariance) {
   auto model = model_of("softmax", 3);
   model.noise_variance = 0.4;
   const auto information = model.channel->information(model, 1, {});
-  EXPECT_NEAR((*information)(0.5, 0.7).value, 5.0 * 0.7 / 1.1, 1e-14);
+  EXPECT_NEAR((*information)(0.5, 0.7).value, 5.0 * 0.7 / 1.1, tolerance::dozens_of_roundings);
   model.noise_variance = 1e-12;
-  EXPECT_NEAR((*model.channel->information(model, 1, {}))(0.5, 0.7).value, 5.0, 1e-10);
+  // So little noise takes 5 * 1e-12 / 0.7 = 7e-12 of the information, and rounding takes no more.
+  constexpr double little_noise = 1e-10;
+  EXPECT_NEAR((*model.channel->information(model, 1, {}))(0.5, 0.7).value, 5.0, little_noise);
 }
 
 /// E_hat = E sum V_ab g_ab^2 over drawn labels, for noise that does not follow the scores' own

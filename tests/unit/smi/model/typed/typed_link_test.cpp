@@ -65,6 +65,7 @@ TEST(TypedLink, NumbersWithExponentsAreNoNoise) {
 TEST(TypedLink, BadTextsAreExplained) {
   expect_says(complaint("z1+*z2"), "^");
   expect_says(complaint("y1+z1"), "y1");
+  expect_says(complaint("x\x1b]0"), "^");
   expect_says(complaint("exp(2)"), "depends on no field");
   expect_says(complaint("e1+e2"), "depends on no field");
   expect_says(complaint("z1 + z2_2"), "does not say its token");
