@@ -188,9 +188,15 @@ TEST(Expression, ATextOfTooManyPartsIsRefused) {
 TEST(Expression, DerivativeAlongALineIsThatOfTheGradient) {
   // Sums of products of a few numbers near 1: rounding alone.
   constexpr double rounding = 1e-13;
-  const std::vector<std::string> texts = {
-      "3",        "z1",         "z1*z2^3 - z1/z2", "exp(-z1^2)*tanh(z2)", "max(z1, z2)*abs(z1)",
-      "He3(z1)",  "sigmoid(z1+z2)^2", "sign(z1)*z2", "relu(z1 - z2) + 2"};
+  const std::vector<std::string> texts = {"3",
+                                          "z1",
+                                          "z1*z2^3 - z1/z2",
+                                          "exp(-z1^2)*tanh(z2)",
+                                          "max(z1, z2)*abs(z1)",
+                                          "He3(z1)",
+                                          "sigmoid(z1+z2)^2",
+                                          "sign(z1)*z2",
+                                          "relu(z1 - z2) + 2"};
   const std::vector<double> points = {0.3, -1.2, 0.9, 1.7, 0.4, -0.6};  // three, z1 first
   const double direction[2] = {0.8, -0.6};
   for (const std::string& text : texts) {
