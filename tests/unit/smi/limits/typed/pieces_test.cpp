@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "smi/limits/typed/typed_staircase.hpp"
@@ -12,6 +13,8 @@ namespace {
 struct Counted {
   std::string link;
   std::vector<std::pair<std::string, double>> recovered;  ///< directions, alpha
+
+  friend void PrintTo(const Counted& t, std::ostream* out) { *out << t.link; }
 };
 
 class Counting : public testing::TestWithParam<Counted> {};
