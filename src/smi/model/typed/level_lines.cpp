@@ -14,24 +14,15 @@ namespace onset::smi {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rounding = std::numeric_limits<double>::epsilon();
-/// Exponent of the partition of unity: the weight of a root falls like distance^(2 q) towards a
-/// fold, where 1/|slope| grows like 1/distance [links 2].
-constexpr int unity_power = 3;
-/// Points that are evaluated at once: their workspace stays in the cache.
-constexpr std::size_t block_points = 512;
 /// One-sided values at a switch are taken this far from it.
 constexpr double one_sided = 1e-9;
 /// Lines of random positions per axis, from four normals on.
 constexpr std::size_t random_lines = 512;
-constexpr int max_root_steps = 80;
 /// A value that grows by this towards a change of sign is that of a pole.
 constexpr double pole_growth = 1e3;
 /// The points of a line lie off its middle by this part of their distance: a pole at 0 is met by
 /// none.
 constexpr double off_middle = 0.0123;
-/// A dip is looked into when its parabola falls below this part of its ends.
-constexpr double dip_depth = 0.5;
 
 /// Near a centre, points lie this much closer than elsewhere, down to this distance of it.
 constexpr double closest = 1.0 / 512.0;
@@ -80,11 +71,6 @@ std::vector<Position> positions(double radius, double spacing, double shift,
   return out;
 }
 
-double normal_density(double squared_norm, std::size_t dimensions) {
-  return std::exp(-0.5 * squared_norm) *
-         std::pow(2.0 * std::numbers::pi, -0.5 * static_cast<double>(dimensions));
-}
-
 /// A rotation from the Haar measure: the columns of a normal matrix made orthonormal.
 FieldMatrix random_rotation(std::size_t size, numerics::Stream& stream) {
   const auto n = static_cast<Eigen::Index>(size);
@@ -101,48 +87,11 @@ FieldMatrix random_rotation(std::size_t size, numerics::Stream& stream) {
   return out;
 }
 
-double density_of_normal(double x) {
-  return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
-}
-
-/// The mass of a standard normal between two points, without cancellation in the tails.
-double normal_mass(double begin, double end) {
-  if (begin > 0.0) return normal_mass(-end, -begin);
-  const auto below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
-  if (end > 0.0) return 1.0 - below(begin) - below(-end);
-  return below(end) - below(begin);
-}
-
-/// The least value of the cubic with these ends, where it dips between them; times its sign.
-double dip_bottom(double f0, double d0, double f1, double d1, double width) {
-  const double sign = f0 > 0.0 ? 1.0 : -1.0;
-  // The two tangents meet below every curve that is convex (times the sign).
-  const double s0 = sign * d0;
-  const double s1 = sign * d1;
-  const double meeting = (sign * (f1 - f0) - s1 * width) / (s0 - s1);
-  return sign * f0 + s0 * std::clamp(meeting, 0.0, width);
-}
-
 }  // namespace
 
-LevelMoments::LevelMoments(std::size_t normals)
-    : mean(FieldVector::Zero(static_cast<Eigen::Index>(normals))),
-      second(FieldMatrix::Zero(static_cast<Eigen::Index>(normals),
-                               static_cast<Eigen::Index>(normals))) {}
-
-void LevelMoments::add(double weight, const FieldVector& xi) {
-  z += weight;
-  mean += weight * xi;
-  second += weight * xi * xi.transpose();
-  ++roots;
-}
-
-LevelMoments& LevelMoments::operator+=(const LevelMoments& other) {
-  z += other.z;
-  mean += other.mean;
-  second += other.second;
-  roots += other.roots;
-  return *this;
+double normal_density(double squared_norm, std::size_t dimensions) {
+  return std::exp(-0.5 * squared_norm) *
+         std::pow(2.0 * std::numbers::pi, -0.5 * static_cast<double>(dimensions));
 }
 
 LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options)
@@ -496,199 +445,6 @@ void LevelLines::find_segments(std::size_t first, std::size_t last, const std::v
     segments_[begin_of_block + i].value = value[i];
     segments_[begin_of_block + i].flat = TypedLink::is_flat(one.data(), rows);
   }
-}
-
-LevelMoments LevelLines::density(double label) const {
-  std::vector<Bracket> brackets;
-  std::vector<Bracket> dips;
-  for (const Cell& cell : cells_) {
-    const double a = cell.f0 - label;
-    const double b = cell.f1 - label;
-    if (!std::isfinite(a) || !std::isfinite(b)) continue;
-    const double width = cell.t1 - cell.t0;
-    if ((a > 0.0) != (b > 0.0)) {
-      brackets.push_back({cell.line, cell.t0, cell.t1, a, b, cell.t0 - a * width / (b - a)});
-      continue;
-    }
-    // No change of sign, but a way down from both ends: two roots may hide between them.
-    const double sign = a > 0.0 ? 1.0 : -1.0;
-    if (!(sign * cell.d0 < 0.0 && sign * cell.d1 > 0.0)) continue;
-    const double bottom = dip_bottom(a, cell.d0, b, cell.d1, width);
-    if (bottom > dip_depth * std::min(std::abs(a), std::abs(b))) continue;
-    dips.push_back(
-        {cell.line, cell.t0, cell.t1, a, b, cell.t0 - cell.d0 * width / (cell.d1 - cell.d0)});
-  }
-  search_dips(label, dips, brackets);
-  std::vector<Place> roots;
-  polish(label, brackets, roots);
-  return collect(roots);
-}
-
-/// Looks for the extremum of every dip by bisection and secants of the slope, until a value on the
-/// other side of the label is met or the extremum is known to stay on this one.
-void LevelLines::search_dips(double label, std::vector<Bracket>& dips,
-                             std::vector<Bracket>& brackets) const {
-  std::vector<double> value;
-  std::vector<double> slope;
-  std::vector<Bracket> found;
-  struct Ends {
-    double lo, hi;
-  };
-  std::vector<Ends> ends;
-  for (const Bracket& dip : dips) ends.push_back({dip.lo, dip.hi});
-  constexpr int max_dip_steps = 40;
-  for (int step = 0; step < max_dip_steps && !dips.empty(); ++step) {
-    std::vector<Place> places;
-    for (const Bracket& dip : dips) places.push_back({dip.line, dip.guess});
-    values_along(places, value, slope);
-    std::vector<Bracket> left;
-    std::vector<Ends> left_ends;
-    for (std::size_t i = 0; i < dips.size(); ++i) {
-      Bracket dip = dips[i];
-      const double f = value[i] - label;
-      const double t = dip.guess;
-      if (!std::isfinite(f)) continue;
-      if ((f > 0.0) != (dip.f_lo > 0.0)) {
-        found.push_back({dip.line, ends[i].lo, t, dip.f_lo, f, 0.5 * (ends[i].lo + t)});
-        found.push_back({dip.line, t, ends[i].hi, f, dip.f_hi, 0.5 * (t + ends[i].hi)});
-        continue;
-      }
-      const double sign = dip.f_lo > 0.0 ? 1.0 : -1.0;
-      if (sign * slope[i] < 0.0) {
-        dip.lo = t;
-      } else {
-        dip.hi = t;
-      }
-      // The function cannot fall below this on what is left, if it is convex there.
-      const double width = dip.hi - dip.lo;
-      if (sign * f - std::abs(slope[i]) * width > 0.0) continue;
-      dip.guess = 0.5 * (dip.lo + dip.hi);
-      left.push_back(dip);
-      left_ends.push_back(ends[i]);
-    }
-    dips = std::move(left);
-    ends = std::move(left_ends);
-  }
-  brackets.insert(brackets.end(), found.begin(), found.end());
-  std::stable_sort(brackets.begin(), brackets.end(),
-                   [](const Bracket& a, const Bracket& b) { return a.line < b.line; });
-}
-
-/// Newton's method, kept inside the bracket by bisection. A pole, where the function grows instead
-/// of vanishing, is no root.
-void LevelLines::polish(double label, std::vector<Bracket>& brackets,
-                        std::vector<Place>& roots) const {
-  std::vector<double> value;
-  std::vector<double> slope;
-  struct Found {
-    std::size_t order;
-    Place place;
-  };
-  std::vector<Found> found;
-  std::vector<std::size_t> order(brackets.size());
-  std::vector<double> size(brackets.size());
-  for (std::size_t k = 0; k < brackets.size(); ++k) {
-    order[k] = k;
-    size[k] = std::abs(brackets[k].f_lo) + std::abs(brackets[k].f_hi);
-  }
-  for (int step = 0; step < max_root_steps && !brackets.empty(); ++step) {
-    std::vector<Place> places;
-    for (const Bracket& b : brackets) places.push_back({b.line, b.guess});
-    values_along(places, value, slope);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < brackets.size(); ++i) {
-      Bracket b = brackets[i];
-      const double f = value[i] - label;
-      const double t = b.guess;
-      if (!std::isfinite(f)) continue;
-      if ((f > 0.0) == (b.f_lo > 0.0)) {
-        b.lo = t;
-      } else {
-        b.hi = t;
-      }
-      double next = f == 0.0 ? t : t - f / slope[i];
-      if (!(next >= b.lo && next <= b.hi)) next = 0.5 * (b.lo + b.hi);
-      const double tolerance = 1e-13 * (1.0 + std::abs(t));
-      // Next to a fold the value stops changing before the place does.
-      const bool is_zero = std::abs(f) <= 2.0 * rounding * std::abs(label);
-      if (is_zero || std::abs(next - t) < tolerance || b.hi - b.lo < tolerance) {
-        if (std::abs(f) <= 1e-6 * size[i])
-          found.push_back({order[i], {b.line, is_zero ? t : next}});
-        continue;
-      }
-      b.guess = next;
-      brackets[kept] = b;
-      order[kept] = order[i];
-      size[kept++] = size[i];
-    }
-    brackets.resize(kept);
-  }
-  std::sort(found.begin(), found.end(),
-            [](const Found& a, const Found& b) { return a.order < b.order; });
-  for (const Found& one : found) roots.push_back(one.place);
-}
-
-LevelMoments LevelLines::collect(const std::vector<Place>& roots) const {
-  const std::size_t n = form_.normals();
-  LevelMoments moments(n);
-  const auto rows = static_cast<std::size_t>(form_.origin.size());
-  std::vector<Place> block;
-  std::vector<double> value(block_points);
-  std::vector<double> slopes(rows * block_points);
-  FieldVector gradient(static_cast<Eigen::Index>(rows));
-  for (std::size_t begin = 0; begin < roots.size(); begin += block_points) {
-    const std::size_t end = std::min(roots.size(), begin + block_points);
-    block.assign(roots.begin() + static_cast<std::ptrdiff_t>(begin),
-                 roots.begin() + static_cast<std::ptrdiff_t>(end));
-    const std::vector<double> fields = fields_at(block);
-    link_->gradient(block.size(), fields.data(), value.data(), slopes.data());
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      for (std::size_t f = 0; f < rows; ++f) {
-        gradient(static_cast<Eigen::Index>(f)) = slopes[f * block.size() + i];
-      }
-      const Line& line = lines_[block[i].line];
-      const FieldVector slope = (form_.matrix.transpose() * gradient).cwiseAbs();
-      const double largest = slope.maxCoeff();
-      const double own = slope(static_cast<Eigen::Index>(line.axis));
-      if (!(own > 0.0) || !std::isfinite(largest)) continue;
-      double sum = 0.0;
-      for (const double s : slope) sum += std::pow(s / largest, 2 * unity_power);
-      FieldVector xi = line.coordinates;
-      xi(static_cast<Eigen::Index>(line.axis)) = block[i].t;
-      const double part = std::pow(own / largest, 2 * unity_power) / sum;
-      moments.add(line.weight * normal_density(xi.squaredNorm(), n) * part / own, rotation_ * xi);
-    }
-  }
-  return moments;
-}
-
-LevelMoments LevelLines::atom(double label) const {
-  const std::size_t n = form_.normals();
-  LevelMoments moments(n);
-  for (const Segment& segment : segments_) {
-    if (!segment.flat || !TypedLink::same_atom(segment.value, label)) continue;
-    const Line& line = lines_[segment.line];
-    // Moments of a standard normal between the ends.
-    const double low = density_of_normal(segment.begin);
-    const double high = density_of_normal(segment.end);
-    const double mass = normal_mass(segment.begin, segment.end);
-    const auto times = [](double x, double p) { return p > 0.0 ? x * p : 0.0; };
-    const double first = low - high;
-    const double second = mass + times(segment.begin, low) - times(segment.end, high);
-    const auto axis = static_cast<Eigen::Index>(line.axis);
-    // Every axis covers the whole region by itself.
-    const double weight = line.weight * normal_density(line.coordinates.squaredNorm(), n - 1) /
-                          static_cast<double>(n);
-    const FieldVector across = rotation_ * line.coordinates;
-    const FieldVector along = rotation_.col(axis);
-    moments.z += weight * mass;
-    moments.mean += weight * (mass * across + first * along);
-    moments.second += weight * (mass * across * across.transpose() +
-                                first * (across * along.transpose() + along * across.transpose()) +
-                                second * along * along.transpose());
-    ++moments.roots;
-  }
-  return moments;
 }
 
 }  // namespace onset::smi

@@ -37,6 +37,9 @@ struct LevelMoments {
   LevelMoments& operator+=(const LevelMoments& other);
 };
 
+/// The density of standard normals at a squared distance from 0.
+[[nodiscard]] double normal_density(double squared_norm, std::size_t dimensions);
+
 /// How finely the normals are covered.
 struct LineOptions {
   double spacing = 0.25;       ///< of lines
@@ -68,6 +71,10 @@ class LevelLines {
   [[nodiscard]] std::vector<double> atoms() const;
 
  private:
+  /// Points that are evaluated at once: their workspace stays in the cache.
+  static constexpr std::size_t block_points = 512;
+  static constexpr int max_root_steps = 80;
+
   struct Line {
     std::size_t axis;
     FieldVector coordinates;  ///< rotated; 0 along the axis
