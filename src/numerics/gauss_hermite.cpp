@@ -1,9 +1,9 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/quadrature.hpp"
 
@@ -47,9 +47,7 @@ Eigen::VectorXd approximate_nodes(int n) {
   const Eigen::VectorXd diagonal = Eigen::VectorXd::Zero(n);
   Eigen::VectorXd subdiagonal(n - 1);
   for (int k = 1; k < n; ++k) subdiagonal[k - 1] = std::sqrt(static_cast<double>(k));
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(diagonal, subdiagonal, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues();
+  return tridiagonal_eigenvalues(diagonal, subdiagonal);
 }
 
 }  // namespace

@@ -42,19 +42,19 @@ CurveRow row_of(const CurvePoint& p) {
   return row;
 }
 
-struct Settled {
+struct SettledCurve {
   AttentionIndexed model;
   InformationPlan plan;
 };
 
-Settled settle_curve(Curve& request) {
+SettledCurve settle_curve(Curve& request) {
   const AttentionIndexed model = settle_model(request);
   InformationPlan plan = model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
   return {model, std::move(plan)};
 }
 
-void run_curve(const Curve& request, const Settled& settled, const Context& context,
+void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
   const auto columns = curve_columns();
   result.table = columns.table();
@@ -73,7 +73,7 @@ void run_curve(const Curve& request, const Settled& settled, const Context& cont
   }
 }
 
-Cost curve_cost(const Curve& request, const Settled& settled) {
+Cost curve_cost(const Curve& request, const SettledCurve& settled) {
   Cost cost;
   cost.method = prose(R"(
       Fixed points of state evolution as a curve with the noise Delta = 1/qhat as its parameter:
@@ -88,7 +88,7 @@ Cost curve_cost(const Curve& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Curve> Curve::verb() {
-  Definition<Curve, Settled> d;
+  Definition<Curve, SettledCurve> d;
   d.family = "aim";
   d.name = "curve";
   d.summary = "how well a full-width attention matrix can be learned, against the sample ratio";

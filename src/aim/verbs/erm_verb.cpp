@@ -100,13 +100,13 @@ ErmRow row_of(const TrainedPoint& p, const Estimate& mmse) {
           .status = std::string(to_string(p.validity))};
 }
 
-struct Settled {
+struct SettledErm {
   AttentionIndexed model;
   std::shared_ptr<const Training> training;
   DecayChoice decay;
 };
 
-Settled settle_erm(Erm& request) {
+SettledErm settle_erm(Erm& request) {
   const AttentionIndexed model = settle_model(request);
   settle_loss(model, request.loss);
   const bool hardmax = !model.channel->fixes_length();
@@ -130,7 +130,7 @@ Settled settle_erm(Erm& request) {
 
 /// The rows of one sample ratio, from the largest decay to the smallest and back in the order that
 /// was asked for: each starts at its neighbour.
-std::vector<TrainedPoint> rows_at(const Settled& settled, double alpha, DecayGoal goal,
+std::vector<TrainedPoint> rows_at(const SettledErm& settled, double alpha, DecayGoal goal,
                                   const Context& context) {
   if (settled.decay.optimal) return {settled.training->best(alpha, goal, context)};
   const std::vector<double>& decays = settled.decay.values;
@@ -167,7 +167,7 @@ void judge(const Erm& request, const TrainedPoint& p, Result& result) {
   }
 }
 
-void add_notes(const Erm& request, const Settled& settled, Result& result) {
+void add_notes(const Erm& request, const SettledErm& settled, Result& result) {
   const QuadraticProblem problem = settled.training->quadratic_problem(1.0);
   if (!settled.decay.optimal || !settled.training->quadratic() ||
       request.penalty != Penalty::trace) {
@@ -182,7 +182,8 @@ void add_notes(const Erm& request, const Settled& settled, Result& result) {
       "Between alpha = no_decay_from and no_decay_to the best decay is exactly 0.");
 }
 
-void run_erm(const Erm& request, const Settled& settled, const Context& context, Result& result) {
+void run_erm(const Erm& request, const SettledErm& settled, const Context& context,
+             Result& result) {
   const auto columns = erm_columns();
   result.table = columns.table();
   const StateEvolution evolution(settled.model, request.seed, context);
@@ -203,7 +204,7 @@ void run_erm(const Erm& request, const Settled& settled, const Context& context,
   add_notes(request, settled, result);
 }
 
-Cost erm_cost(const Erm& request, const Settled& settled) {
+Cost erm_cost(const Erm& request, const SettledErm& settled) {
   // Measured on one core.
   constexpr double quadratic_seconds = 1e-3;
   constexpr double grid_seconds = 0.5;
@@ -237,7 +238,7 @@ Cost erm_cost(const Erm& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Erm> Erm::verb() {
-  Definition<Erm, Settled> d;
+  Definition<Erm, SettledErm> d;
   d.family = "aim";
   d.name = "erm";
   d.summary = "where training with weight decay ends, against the least possible error";

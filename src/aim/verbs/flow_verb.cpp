@@ -38,7 +38,7 @@ Columns<SpectrumRow> spectrum_columns() {
            "that are 0 whatever is learned");
 }
 
-struct Settled {
+struct SettledFlow {
   FlowModel model;
   std::vector<double> times;  ///< increasing, each once
   double max_rate = 0.0;      ///< of stability; infinite where there is none
@@ -72,9 +72,9 @@ double usual_tolerance(const FlowModel& model) {
   return model.rate > 0.0 ? 1e-3 : 1e-5;
 }
 
-Settled settle_flow(Flow& request) {
+SettledFlow settle_flow(Flow& request) {
   settle_times(request);
-  Settled settled;
+  SettledFlow settled;
   const AttentionIndexed labels = settle_model(request);
   settled.model = settle_student(labels, request.student, request.loss, request.start,
                                  request.scale, request.width_ratio, request.decay);
@@ -96,7 +96,7 @@ Settled settle_flow(Flow& request) {
   return settled;
 }
 
-void run_spectra(const Flow& request, const Settled& settled, const Context& context,
+void run_spectra(const Flow& request, const SettledFlow& settled, const Context& context,
                  Result& result) {
   const auto columns = spectrum_columns();
   result.table = columns.table();
@@ -121,7 +121,8 @@ void add_mark(const char* name, const char* what, const std::optional<Estimate>&
   if (!time) result.notes.push_back(std::string(what) + " is not reached within `time`.");
 }
 
-void run_path(const Flow& request, const Settled& settled, const Context& context, Result& result) {
+void run_path(const Flow& request, const SettledFlow& settled, const Context& context,
+              Result& result) {
   const FlowModel& model = settled.model;
   const auto columns = flow_columns(model);
   result.table = columns.table();
@@ -158,7 +159,8 @@ void run_path(const Flow& request, const Settled& settled, const Context& contex
                   result);
 }
 
-void run_flow(const Flow& request, const Settled& settled, const Context& context, Result& result) {
+void run_flow(const Flow& request, const SettledFlow& settled, const Context& context,
+              Result& result) {
   if (request.spectrum.empty()) {
     run_path(request, settled, context, result);
   } else {
@@ -166,7 +168,7 @@ void run_flow(const Flow& request, const Settled& settled, const Context& contex
   }
 }
 
-Cost flow_cost(const Flow& request, const Settled& settled) {
+Cost flow_cost(const Flow& request, const SettledFlow& settled) {
   const FlowModel& model = settled.model;
   const bool squared = model.loss == SgdLoss::squared && model.labels.tokens > 2 &&
                        model.labels.channel != &linear_channel();
@@ -195,7 +197,7 @@ Cost flow_cost(const Flow& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Flow> Flow::verb() {
-  Definition<Flow, Settled> d;
+  Definition<Flow, SettledFlow> d;
   d.family = "aim";
   d.name = "flow";
   d.summary = "how online SGD learns the attention matrix in large dimension";

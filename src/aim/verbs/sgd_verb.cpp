@@ -84,7 +84,7 @@ Columns<SgdRow> sgd_columns(const FlowModel& model) {
       .add("diverged", &SgdRow::diverged, "runs that left the finite numbers by then");
 }
 
-struct Settled {
+struct SettledSgd {
   FlowModel model;  ///< with the width ratios of whole widths
   OnlineOptions options;
   std::vector<double> times;  ///< of whole steps, each once, as those of the rows
@@ -104,10 +104,10 @@ void settle_step(Sgd& request, const FlowModel& model) {
   }
 }
 
-Settled settle_sgd(Sgd& request) {
+SettledSgd settle_sgd(Sgd& request) {
   const auto dim = static_cast<std::size_t>(request.dim);
   const AttentionIndexed labels = at_size(settle_model(request), dim);
-  Settled settled;
+  SettledSgd settled;
   settled.model = settle_student(labels, request.student, request.loss, request.start,
                                  request.scale, request.width_ratio, request.decay);
   if (request.width_ratio) {
@@ -171,7 +171,7 @@ SgdRow row_of(std::size_t i, const std::vector<OnlineRun>& runs, const FlowEstim
   return row;
 }
 
-void add_sgd_sizes(const Sgd& request, const Settled& settled, Result& result) {
+void add_sgd_sizes(const Sgd& request, const SettledSgd& settled, Result& result) {
   add_sizes(request.rho, settled.model.labels, settled.options.dim, {}, result);
   if (request.width_ratio) {
     result.summary.emplace_back(
@@ -184,7 +184,7 @@ void add_sgd_sizes(const Sgd& request, const Settled& settled, Result& result) {
 }
 
 /// SGD on tokens loses stability earlier than the limit says [aim 77].
-void warn_of_instability(const Sgd& request, const Settled& settled, Result& result) {
+void warn_of_instability(const Sgd& request, const SettledSgd& settled, Result& result) {
   const double correction = request.student == Student::direct ? 9.0 : 13.0;  // measured for tied
   const double here = settled.max_rate / (1.0 + correction / request.dim);
   if (*request.rate < here) return;
@@ -195,7 +195,8 @@ void warn_of_instability(const Sgd& request, const Settled& settled, Result& res
                   settled.max_rate, here));
 }
 
-std::vector<OnlineRun> train(const Sgd& request, const Settled& settled, const Context& context) {
+std::vector<OnlineRun> train(const Sgd& request, const SettledSgd& settled,
+                             const Context& context) {
   std::vector<OnlineRun> runs(static_cast<std::size_t>(request.runs));
   numerics::parallel_for(context, runs.size(), [&](std::size_t run) {
     OnlineOptions options = settled.options;
@@ -208,7 +209,8 @@ std::vector<OnlineRun> train(const Sgd& request, const Settled& settled, const C
   return runs;
 }
 
-void run_sgd(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
+void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context,
+             Result& result) {
   const FlowModel& model = settled.model;
   const auto columns = sgd_columns(model);
   result.table = columns.table();
@@ -244,7 +246,7 @@ void run_sgd(const Sgd& request, const Settled& settled, const Context& context,
   }
 }
 
-Cost sgd_cost(const Sgd& request, const Settled& settled) {
+Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
   const double d = request.dim;
   const bool direct = request.student == Student::direct;
   const double width = direct ? d : settled.model.width_ratio * d;
@@ -265,7 +267,7 @@ Cost sgd_cost(const Sgd& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Sgd> Sgd::verb() {
-  Definition<Sgd, Settled> d;
+  Definition<Sgd, SettledSgd> d;
   d.family = "aim";
   d.name = "sgd";
   d.summary = "online SGD on the attention matrix at finite dimension, against its limit";

@@ -64,7 +64,7 @@ Columns<LearnedRow> learned_columns() {
       .add("weight_density", &LearnedRow::weight_density, "its density, without the atom at 0");
 }
 
-struct Settled {
+struct SettledSpectrum {
   std::optional<NoisySpectrum> noisy;
   std::shared_ptr<const Training> training;  ///< with `learned`
 };
@@ -73,7 +73,7 @@ void forbid(bool given, const char* option, const char* why) {
   if (given) throw InvalidArgument(option, std::string(why) + "; allowed: leaving it out");
 }
 
-Settled settle_spectrum(Spectrum& request) {
+SettledSpectrum settle_spectrum(Spectrum& request) {
   const AttentionIndexed model = settle_model(request);
   if (!request.learned) {
     forbid(request.alpha.has_value(), "alpha", "is for `learned`");
@@ -170,7 +170,7 @@ void run_noisy(const Spectrum& request, const NoisySpectrum& spectrum, const Con
   add("mmse", spectrum.mmse());
 }
 
-void run_spectrum(const Spectrum& request, const Settled& settled, const Context& context,
+void run_spectrum(const Spectrum& request, const SettledSpectrum& settled, const Context& context,
                   Result& result) {
   if (settled.training) {
     run_learned(request, *settled.training, context, result);
@@ -179,7 +179,7 @@ void run_spectrum(const Spectrum& request, const Settled& settled, const Context
   }
 }
 
-Cost spectrum_cost(const Spectrum&, const Settled& settled) {
+Cost spectrum_cost(const Spectrum&, const SettledSpectrum& settled) {
   if (settled.training) {
     constexpr double solving_seconds = 1.0;
     return {
@@ -195,7 +195,7 @@ Cost spectrum_cost(const Spectrum&, const Settled& settled) {
 }  // namespace
 
 VerbOf<Spectrum> Spectrum::verb() {
-  Definition<Spectrum, Settled> d;
+  Definition<Spectrum, SettledSpectrum> d;
   d.family = "aim";
   d.name = "spectrum";
   d.summary = "eigenvalues of the noisy attention matrix and their best denoiser";

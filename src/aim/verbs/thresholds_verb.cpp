@@ -35,7 +35,7 @@ Columns<ThresholdRow> threshold_columns() {
       .add("decay", &ThresholdRow::decay, "of decay_max: the weight decay lambda of aim erm");
 }
 
-struct Settled {
+struct SettledThresholds {
   AttentionIndexed model;
   InformationPlan plan;
 };
@@ -45,7 +45,7 @@ bool can_be_trained(const AttentionIndexed& model) {
   return model.prior == PriorKind::wishart && model.rho > 0.0 && model.layers == 1;
 }
 
-Settled settle_thresholds(Thresholds& request) {
+SettledThresholds settle_thresholds(Thresholds& request) {
   const AttentionIndexed model = settle_model(request);
   if (!request.alpha.empty()) {
     if (!can_be_trained(model)) {
@@ -101,8 +101,8 @@ void add_notes(const AttentionIndexed& model, const BayesThresholds& found, Resu
   }
 }
 
-void run_thresholds(const Thresholds& request, const Settled& settled, const Context& context,
-                    Result& result) {
+void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
+                    const Context& context, Result& result) {
   const auto columns = threshold_columns();
   result.table = columns.table();
   const BayesThresholds found = bayes_thresholds(settled.model, request.seed, context);
@@ -130,7 +130,7 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   add_notes(settled.model, found, result);
 }
 
-Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
+Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled) {
   Cost cost;
   cost.method =
       "Closed forms: counting for perfect recovery, the spectrum's own boundary for two bands, the "
@@ -146,7 +146,7 @@ Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Thresholds> Thresholds::verb() {
-  Definition<Thresholds, Settled> d;
+  Definition<Thresholds, SettledThresholds> d;
   d.family = "aim";
   d.name = "thresholds";
   d.summary = "when a full-width attention matrix starts to be learned, and is known exactly";

@@ -34,7 +34,7 @@ Columns<EvaluateRow> evaluate_columns() {
       .add("verdict", &EvaluateRow::verdict, "of the learner: certified, recovered or refused");
 }
 
-struct Settled {
+struct SettledEvaluate {
   int tokens = 0;
   Layer truth;
   Certificate certificate;
@@ -42,10 +42,10 @@ struct Settled {
   Layer found;
 };
 
-Settled settle_evaluate(Evaluate& request) {
+SettledEvaluate settle_evaluate(Evaluate& request) {
   const ExampleFiles examples = find_examples(request.examples);
   const std::filesystem::path model = request.model;
-  Settled out{
+  SettledEvaluate out{
       examples.tokens, canonical(read_layer(request.truth), 0.0), read_certificate(model), {}, {}};
   if (out.truth.dim != examples.dim) {
     throw IoError(request.truth, "has another dimension than the examples");
@@ -59,7 +59,7 @@ Settled settle_evaluate(Evaluate& request) {
   return out;
 }
 
-void run_evaluate(const Evaluate& request, const Settled& settled, const Context& context,
+void run_evaluate(const Evaluate& request, const SettledEvaluate& settled, const Context& context,
                   Result& result) {
   const auto columns = evaluate_columns();
   EvaluateRow row{.heads_found = settled.found.heads,
@@ -82,14 +82,14 @@ void run_evaluate(const Evaluate& request, const Settled& settled, const Context
   result.table.add_row(columns.cells(row));
 }
 
-Cost evaluate_cost(const Evaluate&, const Settled&) {
+Cost evaluate_cost(const Evaluate&, const SettledEvaluate&) {
   return {"Every permutation of the heads, and both layers on 4096 fresh examples.", 1.0, 1e8};
 }
 
 }  // namespace
 
 VerbOf<Evaluate> Evaluate::verb() {
-  Definition<Evaluate, Settled> d;
+  Definition<Evaluate, SettledEvaluate> d;
   d.family = "mha";
   d.name = "evaluate";
   d.summary = "compares a learned layer with the truth";

@@ -20,15 +20,15 @@ Columns<Check> check_columns() {
       .add("passed", &Check::passed, "whether it holds");
 }
 
-struct Settled {
+struct SettledVerify {
   ExampleFiles examples;
   Certificate certificate;
   Model model;  // empty where it was refused
 };
 
-Settled settle_verify(Verify& request) {
+SettledVerify settle_verify(Verify& request) {
   const std::filesystem::path folder = request.model;
-  Settled out{find_examples(request.examples), read_certificate(folder), {}};
+  SettledVerify out{find_examples(request.examples), read_certificate(folder), {}};
   if (out.certificate.verdict != Verdict::refused) {
     out.model = {read_layer(folder), read_layer(folder / "geometry")};
   }
@@ -36,7 +36,8 @@ Settled settle_verify(Verify& request) {
 }
 
 /// The checks, with a certificate that does not fit blamed on its file.
-Verification verification(const Verify& request, const Settled& settled, const Context& context) {
+Verification verification(const Verify& request, const SettledVerify& settled,
+                          const Context& context) {
   const Examples examples = read_examples(settled.examples);
   try {
     return verify(settled.certificate, settled.model, examples, context);
@@ -45,7 +46,7 @@ Verification verification(const Verify& request, const Settled& settled, const C
   }
 }
 
-void run_verify(const Verify& request, const Settled& settled, const Context& context,
+void run_verify(const Verify& request, const SettledVerify& settled, const Context& context,
                 Result& result) {
   const Certificate& certificate = settled.certificate;
   const std::string claimed = to_string(certificate.verdict);
@@ -82,7 +83,7 @@ void run_verify(const Verify& request, const Settled& settled, const Context& co
   if (!reason.empty()) result.unconverged(reason);
 }
 
-Cost verify_cost(const Verify&, const Settled& settled) {
+Cost verify_cost(const Verify&, const SettledVerify& settled) {
   const double bytes = 9.0 * settled.examples.entries();
   return {"Everything that the certificate claims is computed again from the forward map alone.",
           2e-7 * bytes, 3.0 * bytes + 1e8};
@@ -91,7 +92,7 @@ Cost verify_cost(const Verify&, const Settled& settled) {
 }  // namespace
 
 VerbOf<Verify> Verify::verb() {
-  Definition<Verify, Settled> d;
+  Definition<Verify, SettledVerify> d;
   d.family = "mha";
   d.name = "verify";
   d.summary = "checks the certificate of a learned layer against the examples";

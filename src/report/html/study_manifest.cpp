@@ -10,7 +10,7 @@
 namespace onset::report::html {
 namespace {
 
-std::string entry(std::string_view name, const std::string& text) {
+std::string text_entry(std::string_view name, const std::string& text) {
   return text.empty() ? std::string()
                       : fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text));
 }
@@ -34,13 +34,15 @@ class Collected {
 
   [[nodiscard]] std::string html() const {
     if (finished_.empty()) return {};
-    return "<dl>\n" + entry("Onset", joined(versions_)) + entry("Method number", joined(methods_)) +
-           entry("Seeds", joined(seeds_)) + entry("SIMD level", joined(simd_)) +
-           entry("Threads per point", joined(threads_)) + entry("Hosts", joined(hosts_)) +
-           entry("Finished", finished_.size() == 1 ? *finished_.begin()
-                                                   : fmt::format("{} to {}", *finished_.begin(),
-                                                                 *finished_.rbegin())) +
-           entry("Wall time of all points", fmt::format("{:.3g} s", seconds_)) + "</dl>\n";
+    return "<dl>\n" + text_entry("Onset", joined(versions_)) +
+           text_entry("Method number", joined(methods_)) + text_entry("Seeds", joined(seeds_)) +
+           text_entry("SIMD level", joined(simd_)) +
+           text_entry("Threads per point", joined(threads_)) + text_entry("Hosts", joined(hosts_)) +
+           text_entry("Finished",
+                      finished_.size() == 1
+                          ? *finished_.begin()
+                          : fmt::format("{} to {}", *finished_.begin(), *finished_.rbegin())) +
+           text_entry("Wall time of all points", fmt::format("{:.3g} s", seconds_)) + "</dl>\n";
   }
 
  private:

@@ -57,7 +57,7 @@ void check_integration(const MessagePassing& run) {
 }
 
 /// A run needs this many samples of this dimension: drawn, or the first of those given.
-struct Settled {
+struct SettledAmp {
   NamedModel named;
   MessagePassingOptions options;
   std::optional<DataFiles> files;  ///< of `data`
@@ -147,10 +147,10 @@ void settle_without_data(Amp& request) {
   }
 }
 
-Settled settle_amp(Amp& request) {
+SettledAmp settle_amp(Amp& request) {
   request.data ? settle_with_data(request) : settle_without_data(request);
   fill_model(request);
-  Settled settled;
+  SettledAmp settled;
   settled.named = settle_model(request);
   settled.options = passing_options(request);
   refuse_ranks(*settled.named.model);
@@ -172,7 +172,7 @@ Settled settle_amp(Amp& request) {
 }
 
 /// On the first samples of the data that were given, or on drawn ones.
-MessagePassing pass_messages(const Settled& settled, const std::optional<Dataset>& given,
+MessagePassing pass_messages(const SettledAmp& settled, const std::optional<Dataset>& given,
                              std::size_t samples, std::uint64_t run, const Context& context) {
   const SequenceModel& model = *settled.named.model;
   const Dataset data =
@@ -183,7 +183,8 @@ MessagePassing pass_messages(const Settled& settled, const std::optional<Dataset
   return passing;
 }
 
-void run_amp(const Amp& request, const Settled& settled, const Context& context, Result& result) {
+void run_amp(const Amp& request, const SettledAmp& settled, const Context& context,
+             Result& result) {
   const auto runs = static_cast<std::uint64_t>(*request.runs);
   std::optional<Dataset> given;
   if (settled.files) given = read_data(settled.files->folder, *settled.named.model);
@@ -217,7 +218,7 @@ void run_amp(const Amp& request, const Settled& settled, const Context& context,
   }
 }
 
-Cost amp_cost(const Amp& request, const Settled& settled) {
+Cost amp_cost(const Amp& request, const SettledAmp& settled) {
   const FieldShape& shape = settled.named.model->shape();
   Cost cost;
   cost.method = prose(R"(
@@ -279,7 +280,7 @@ Fields<Amp> amp_fields() {
 }  // namespace
 
 VerbOf<Amp> Amp::verb() {
-  Definition<Amp, Settled> d;
+  Definition<Amp, SettledAmp> d;
   d.family = "smi";
   d.name = "amp";
   d.summary = "approximate message passing on data of deep attention or a link";

@@ -103,12 +103,12 @@ std::vector<double> held_overlaps(const Curve& request, std::size_t blocks) {
   return held;
 }
 
-struct Settled {
+struct SettledCurve {
   NamedModel named;
   CurveOptions options;
 };
 
-Settled settle_curve(Curve& request) {
+SettledCurve settle_curve(Curve& request) {
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   const std::size_t blocks = named.model->shape().blocks();
@@ -122,7 +122,7 @@ Settled settle_curve(Curve& request) {
   return {std::move(named), std::move(options)};
 }
 
-void run_curve(const Curve& request, const Settled& settled, const Context& context,
+void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
   const auto& [named, options] = settled;
   const FieldShape& shape = named.model->shape();
@@ -142,7 +142,7 @@ void run_curve(const Curve& request, const Settled& settled, const Context& cont
   }
 }
 
-Cost curve_cost(const Curve& request, const Settled& settled) {
+Cost curve_cost(const Curve& request, const SettledCurve& settled) {
   const NamedModel& named = settled.named;
   const double tol = *request.tol;
   Cost cost;
@@ -180,7 +180,7 @@ Cost curve_cost(const Curve& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Curve> Curve::verb() {
-  Definition<Curve, Settled> d;
+  Definition<Curve, SettledCurve> d;
   d.family = "smi";
   d.name = "curve";
   d.summary = "overlaps and test errors of deep attention or a link against the sample ratio";

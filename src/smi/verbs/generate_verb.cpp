@@ -50,16 +50,16 @@ std::size_t number_of_samples(const Generate& request) {
   return static_cast<std::size_t>(count);
 }
 
-struct Settled {
+struct SettledGenerate {
   NamedModel named;
   std::size_t samples = 0;
 };
 
-Settled settle_generate(Generate& request) {
+SettledGenerate settle_generate(Generate& request) {
   return {settle_model(request), number_of_samples(request)};
 }
 
-void run_generate(const Generate& request, const Settled& settled, const Context& context,
+void run_generate(const Generate& request, const SettledGenerate& settled, const Context& context,
                   Result& result) {
   const auto& [named, samples] = settled;
   const Dataset data = draw_dataset(*named.model, static_cast<std::size_t>(request.dim), samples,
@@ -73,7 +73,7 @@ void run_generate(const Generate& request, const Settled& settled, const Context
   result.artifacts = data_files(*named.model, data);
 }
 
-Cost generate_cost(const Generate& request, const Settled& settled) {
+Cost generate_cost(const Generate& request, const SettledGenerate& settled) {
   const double bytes = dataset_bytes(settled.named.model->shape(), static_cast<double>(request.dim),
                                      static_cast<double>(settled.samples));
   return {prose(R"(
@@ -85,7 +85,7 @@ Cost generate_cost(const Generate& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Generate> Generate::verb() {
-  Definition<Generate, Settled> d;
+  Definition<Generate, SettledGenerate> d;
   d.family = "smi";
   d.name = "generate";
   d.summary = "data of deep attention or a link, for smi amp and for programs of your own";

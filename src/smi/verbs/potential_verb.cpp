@@ -100,13 +100,13 @@ double perfect_alpha(const SequenceModel& model) {
                                    : std::numeric_limits<double>::infinity();
 }
 
-struct Settled {
+struct SettledPotential {
   NamedModel named;
   OverlapGrid grid;
   std::size_t max_points = 0;
 };
 
-Settled settle_potential(Potential& request) {
+SettledPotential settle_potential(Potential& request) {
   NamedModel named = settle_model(request);
   OverlapGrid grid = overlap_grid(request, named.model->shape().blocks());
   const std::size_t max_points = named.affordable_points(inner_nodes);
@@ -114,8 +114,8 @@ Settled settle_potential(Potential& request) {
 }
 
 /// Fills the table at one number of integration points, and returns the largest error in it.
-double fill_table(const Potential& request, const Settled& settled, const ChannelOptions& options,
-                  const Context& context, Result& result) {
+double fill_table(const Potential& request, const SettledPotential& settled,
+                  const ChannelOptions& options, const Context& context, Result& result) {
   const SequenceModel& model = *settled.named.model;
   const auto columns = potential_columns(model.shape());
   const double perfect = perfect_alpha(model);
@@ -136,8 +136,8 @@ double fill_table(const Potential& request, const Settled& settled, const Channe
   return worst;
 }
 
-void run_potential(const Potential& request, const Settled& settled, const Context& context,
-                   Result& result) {
+void run_potential(const Potential& request, const SettledPotential& settled,
+                   const Context& context, Result& result) {
   ChannelOptions options;
   options.points = first_points;
   options.nodes = static_cast<int>(inner_nodes);
@@ -164,7 +164,7 @@ void run_potential(const Potential& request, const Settled& settled, const Conte
   }
 }
 
-Cost potential_cost(const Potential& request, const Settled& settled) {
+Cost potential_cost(const Potential& request, const SettledPotential& settled) {
   const auto& [named, grid, max_points] = settled;
   double overlaps = 1.0;
   for (const auto& values : grid.values) overlaps *= static_cast<double>(values.size());
@@ -191,7 +191,7 @@ std::string_view to_string(OverlapPath path) {
 }
 
 VerbOf<Potential> Potential::verb() {
-  Definition<Potential, Settled> d;
+  Definition<Potential, SettledPotential> d;
   d.family = "smi";
   d.name = "potential";
   d.summary = "the free entropy against the overlaps, and its maximisers";

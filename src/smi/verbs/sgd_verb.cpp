@@ -83,12 +83,12 @@ void check_engine(const Sgd& request) {
   }
 }
 
-struct Settled {
+struct SettledSgd {
   DeepAttention model;
   SgdOptions options;
 };
 
-Settled settle_sgd(Sgd& request) {
+SettledSgd settle_sgd(Sgd& request) {
   fill_defaults(request);
   check_engine(request);
   const DeepAttention model{.layers = request.layers,
@@ -197,7 +197,7 @@ double level_of(const Sgd& request) {
   return request.level > 0.0 ? request.level : default_level;
 }
 
-void solve_flow(const Sgd& request, const Settled& settled, std::size_t points,
+void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t points,
                 const Context& context, Result& result) {
   const auto layers = static_cast<std::size_t>(settled.model.layers);
   const SgdFlow flow = sgd_flow(settled.model, settled.options, points, context);
@@ -225,7 +225,8 @@ void judge(const Sgd& request, const char* remedy, Result& result) {
 }
 
 /// With more points until --tol is met.
-void run_flow(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
+void run_flow(const Sgd& request, const SettledSgd& settled, const Context& context,
+              Result& result) {
   for (std::size_t points = flow_points;; points *= 4) {
     solve_flow(request, settled, points, context, result);
     if (result.status != ResultStatus::ok) return;
@@ -246,7 +247,7 @@ void report_divergence(std::int64_t diverged, std::size_t runs, Result& result) 
   }
 }
 
-void run_engine(const Sgd& request, const Settled& settled, const Context& context,
+void run_engine(const Sgd& request, const SettledSgd& settled, const Context& context,
                 Result& result) {
   const auto layers = static_cast<std::size_t>(settled.model.layers);
   const std::vector<SgdRun> runs = run_all(settled.model, settled.options, request.engine,
@@ -279,12 +280,13 @@ void run_engine(const Sgd& request, const Settled& settled, const Context& conte
   judge(request, "more `runs` would help", result);
 }
 
-void run_sgd(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
+void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context,
+             Result& result) {
   const bool flow = request.engine == SgdEngine::flow;
   (flow ? run_flow : run_engine)(request, settled, context, result);
 }
 
-Cost sgd_cost(const Sgd& request, const Settled& settled) {
+Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
   const DeepAttention& model = settled.model;
   const SgdOptions& o = settled.options;
   const double dim = static_cast<double>(o.dimension);
@@ -380,7 +382,7 @@ std::string_view to_string(SgdEngine engine) {
 }
 
 VerbOf<Sgd> Sgd::verb() {
-  Definition<Sgd, Settled> d;
+  Definition<Sgd, SettledSgd> d;
   d.family = "smi";
   d.name = "sgd";
   d.summary = "stochastic gradient descent of deep attention: which layer is learned first";

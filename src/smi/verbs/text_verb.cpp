@@ -14,7 +14,7 @@
 namespace onset::smi {
 namespace {
 
-struct Settled {
+struct SettledText {
   TextFiles files;
   TextOptions options;
 };
@@ -35,8 +35,8 @@ TextOptions training_options(const Text& request) {
           .seed = request.seed};
 }
 
-Settled settle_text(Text& request) {
-  Settled settled{read_text_files(request), training_options(request)};
+SettledText settle_text(Text& request) {
+  SettledText settled{read_text_files(request), training_options(request)};
   const std::string& found = settled.files.fingerprint;
   if (request.fingerprint.value_or(found) != found) {
     throw InvalidArgument("fingerprint", prose(R"(
@@ -67,7 +67,8 @@ void judge(const TextOutcome& outcome, double tolerance, const Estimate& accurac
   }
 }
 
-void run_text(const Text& request, const Settled& settled, const Context& context, Result& result) {
+void run_text(const Text& request, const SettledText& settled, const Context& context,
+              Result& result) {
   const auto& [files, options] = settled;
   const int threads = static_cast<int>(std::min<std::int64_t>(context.threads, options.runs));
   const TextOutcome outcome = run_text_program({threads, options, files.corpus}, context);
@@ -93,7 +94,7 @@ struct Sizes {
   double records;
 };
 
-Sizes sizes_of(const Settled& settled) {
+Sizes sizes_of(const SettledText& settled) {
   const TextCorpus& corpus = settled.files.corpus;
   const TextOptions& o = settled.options;
   const auto real = [](auto x) { return static_cast<double>(x); };
@@ -111,7 +112,7 @@ Sizes sizes_of(const Settled& settled) {
   return s;
 }
 
-Cost text_cost(const Text& request, const Settled& settled) {
+Cost text_cost(const Text& request, const SettledText& settled) {
   const Sizes s = sizes_of(settled);
   const double runs = static_cast<double>(request.runs);
   // Measured at the default size on one core.
@@ -188,7 +189,7 @@ std::string_view to_string(LevelOf of) {
 }
 
 VerbOf<Text> Text::verb() {
-  Definition<Text, Settled> d;
+  Definition<Text, SettledText> d;
   d.family = "smi";
   d.name = "text";
   d.summary = "a transformer trained on questions: which layer is learned first";

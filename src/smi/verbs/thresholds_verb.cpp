@@ -25,7 +25,7 @@ constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
 
-struct Settled {
+struct SettledThresholds {
   NamedModel named;
   StaircaseOptions options;
   /// Instead of both, where the link was typed.
@@ -33,8 +33,8 @@ struct Settled {
   TypedStaircaseOptions typed_options = {};
 };
 
-Settled settle_typed(Thresholds& request) {
-  Settled settled;
+SettledThresholds settle_typed(Thresholds& request) {
+  SettledThresholds settled;
   settled.typed = std::make_shared<const TypedLink>(typed_link(request));
   if (!request.tol) request.tol = typed_tolerance;
   settled.typed_options.tolerance = *request.tol;
@@ -43,7 +43,7 @@ Settled settle_typed(Thresholds& request) {
   return settled;
 }
 
-Settled settle_thresholds(Thresholds& request) {
+SettledThresholds settle_thresholds(Thresholds& request) {
   if (is_typed(request.link)) return settle_typed(request);
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
@@ -142,7 +142,7 @@ TypedRow row_of(const TypedStage& stage, std::size_t before) {
           .gain = stage.gain};
 }
 
-void run_typed(const Thresholds& request, const Settled& settled, const Context& context,
+void run_typed(const Thresholds& request, const SettledThresholds& settled, const Context& context,
                Result& result) {
   const auto columns = typed_columns();
   result.table = columns.table();
@@ -171,8 +171,8 @@ std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   return largest;
 }
 
-void run_thresholds(const Thresholds& request, const Settled& settled, const Context& context,
-                    Result& result) {
+void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
+                    const Context& context, Result& result) {
   if (settled.typed) {
     run_typed(request, settled, context, result);
     return;
@@ -228,7 +228,7 @@ void run_thresholds(const Thresholds& request, const Settled& settled, const Con
   if (!reason.empty()) result.unconverged(reason);
 }
 
-Cost typed_cost(const Settled& settled) {
+Cost typed_cost(const SettledThresholds& settled) {
   Cost cost;
   cost.method = prose(R"(
       Posteriors by integrals over the level sets of the link, on lines along randomly rotated
@@ -241,7 +241,7 @@ Cost typed_cost(const Settled& settled) {
   return cost;
 }
 
-Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
+Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled) {
   if (settled.typed) return typed_cost(settled);
   const NamedModel& named = settled.named;
   const StaircaseOptions& options = settled.options;
@@ -280,7 +280,7 @@ Cost thresholds_cost(const Thresholds& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Thresholds> Thresholds::verb() {
-  Definition<Thresholds, Settled> d;
+  Definition<Thresholds, SettledThresholds> d;
   d.family = "smi";
   d.name = "thresholds";
   d.summary = "when each layer of deep attention, or direction of a link, starts to be learned";

@@ -28,7 +28,7 @@ Columns<FlowRow> flow_columns(FlowMethod method) {
       .add("m", &FlowRow::m, path ? "semantic overlap" : "mean of |m| over runs");
 }
 
-struct Settled {
+struct SettledFlow {
   SequenceModel model;
   /// Times of the model's flow are those of the request divided by this.
   double stretch = 1.0;
@@ -40,7 +40,7 @@ struct Settled {
 
 /// The flow of an untied student whose target treats tokens alike is that of its tied twin, L times
 /// slower [ssi 35].
-void use_tied_twin(const Flow& request, Settled& settled) {
+void use_tied_twin(const Flow& request, SettledFlow& settled) {
   SequenceModel& model = settled.model;
   if (!model.student.vector_per_token) return;
   if (request.method == FlowMethod::sde || !treats_tokens_alike(*model.target)) {
@@ -64,7 +64,7 @@ void require_ode_start(const Flow& request, const SequenceModel& model) {
 }
 
 /// --m0 and --e0, or what --start says: of the random start the typical size.
-void set_start(const Flow& request, Settled& settled) {
+void set_start(const Flow& request, SettledFlow& settled) {
   require_ode_start(request, settled.model);
   const double typical = 1.0 / std::sqrt(request.dim);
   const bool random = request.start == Start::random;
@@ -75,9 +75,9 @@ void set_start(const Flow& request, Settled& settled) {
   }
 }
 
-Settled settle_flow(Flow& request) {
+SettledFlow settle_flow(Flow& request) {
   if (!request.tol && request.method == FlowMethod::ode) request.tol = ode_tolerance;
-  Settled settled;
+  SettledFlow settled;
   settled.model = settle_model(request);
   settled.sgd = sgd_options(request);
   if (request.method == FlowMethod::sde) {
@@ -118,7 +118,7 @@ void add_escape(const std::optional<Estimate>& time, const Flow& request, Result
                          " is not reached within `time`.");
 }
 
-void run_ode(const FlowField& field, const Flow& request, const Settled& settled,
+void run_ode(const FlowField& field, const Flow& request, const SettledFlow& settled,
              const Context& context, Result& result) {
   FlowOptions options;
   options.start_m = settled.start_m;
@@ -139,7 +139,7 @@ void run_ode(const FlowField& field, const Flow& request, const Settled& settled
   result.unconverged("the integration ended early: " + std::string(to_string(path.status.reason)));
 }
 
-void run_sde(const FlowField& field, const Flow& request, const Settled& settled,
+void run_sde(const FlowField& field, const Flow& request, const SettledFlow& settled,
              const Context& context, Result& result) {
   DiffusionOptions diffusion;
   diffusion.times = settled.times;
@@ -152,7 +152,8 @@ void run_sde(const FlowField& field, const Flow& request, const Settled& settled
   result.artifacts.push_back(runs_artifact(ensemble.runs, "runs.csv"));
 }
 
-void run_flow(const Flow& request, const Settled& settled, const Context& context, Result& result) {
+void run_flow(const Flow& request, const SettledFlow& settled, const Context& context,
+              Result& result) {
   result.table = flow_columns(request.method).table();
   context.report(0.0, "moments of the gradient");
   const FlowField field(settled.model, request.rate, request.seed, context);
@@ -167,7 +168,7 @@ void run_flow(const Flow& request, const Settled& settled, const Context& contex
                   result);
 }
 
-Cost flow_cost(const Flow& request, const Settled& settled) {
+Cost flow_cost(const Flow& request, const SettledFlow& settled) {
   Cost cost;
   cost.method = prose(R"(
       Moments of the gradient at Chebyshev nodes of the disk, interpolated; for squared losses
@@ -188,7 +189,7 @@ std::string_view to_string(FlowMethod method) {
 }
 
 VerbOf<Flow> Flow::verb() {
-  Definition<Flow, Settled> d;
+  Definition<Flow, SettledFlow> d;
   d.family = "ssi";
   d.name = "flow";
   d.summary = "the path of the overlaps under SGD at large d: ODE or SDE, and escape times";

@@ -36,13 +36,13 @@ Columns<GainRow> gain_columns() {
       .add("rate_untied", &GainRow::rate_untied, "learning rate of the untied student");
 }
 
-struct Settled {
+struct SettledGain {
   std::vector<SequenceModel> models;  ///< with tied students, one for every number of tokens
   GainOptions options;
 };
 
-Settled settle_gain(Gain& request) {
-  Settled settled;
+SettledGain settle_gain(Gain& request) {
+  SettledGain settled;
   for (const int tokens : request.tokens) {
     ModelTexts texts;
     texts.target = request.target;
@@ -70,7 +70,8 @@ struct Series {
   [[nodiscard]] Estimate exponent() const { return power_law(tokens, gains).value_or(no_estimate); }
 };
 
-void run_gain(const Gain& request, const Settled& settled, const Context& context, Result& result) {
+void run_gain(const Gain& request, const SettledGain& settled, const Context& context,
+              Result& result) {
   const auto columns = gain_columns();
   Series measured;
   Series ode;
@@ -102,7 +103,7 @@ void run_gain(const Gain& request, const Settled& settled, const Context& contex
   result.summary.emplace_back("policy", std::string(to_string(request.policy)));
 }
 
-Cost gain_cost(const Gain& request, const Settled& settled) {
+Cost gain_cost(const Gain& request, const SettledGain& settled) {
   Cost cost;
   cost.method = prose(R"(
       First passages of the exact chains of both students, and of the flow at large d. The
@@ -129,7 +130,7 @@ Cost gain_cost(const Gain& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Gain> Gain::verb() {
-  Definition<Gain, Settled> d;
+  Definition<Gain, SettledGain> d;
   d.family = "ssi";
   d.name = "gain";
   d.summary = "how many more samples untied weights need than tied ones, against the tokens";

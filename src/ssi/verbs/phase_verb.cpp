@@ -43,9 +43,9 @@ Columns<PhaseCurves> curve_columns() {
 }
 
 /// The request says it all: there is no model to build.
-struct Settled {};
+struct SettledPhase {};
 
-Settled settle_phase(Phase& request) {
+SettledPhase settle_phase(Phase& request) {
   if (!request.curves && request.omega.empty()) {
     throw InvalidArgument("omega", "is missing; allowed: a grid of numbers in [0, 1], or `curves`");
   }
@@ -64,7 +64,7 @@ void add_curves(const PhaseCurves& curves, Result& result) {
                                to_text(Value(curves.a))));
 }
 
-void run_phase(const Phase& request, const Settled&, const Context& context, Result& result) {
+void run_phase(const Phase& request, const SettledPhase&, const Context& context, Result& result) {
   const auto columns = point_columns();
   result.table = request.curves ? curve_columns().table() : columns.table();
   const PhaseDiagram diagram(context);
@@ -82,7 +82,7 @@ void run_phase(const Phase& request, const Settled&, const Context& context, Res
                   "the universal table has no more digits", result);
 }
 
-Cost phase_cost(const Phase& request, const Settled&) {
+Cost phase_cost(const Phase& request, const SettledPhase&) {
   /// Points that a curve, which is bisected, takes as long as.
   constexpr double points_of_curve = 50.0;
   Cost cost;
@@ -101,7 +101,7 @@ Cost phase_cost(const Phase& request, const Settled&) {
 }  // namespace
 
 VerbOf<Phase> Phase::verb() {
-  Definition<Phase, Settled> d;
+  Definition<Phase, SettledPhase> d;
   d.family = "ssi";
   d.name = "phase";
   d.summary = "phases of the positional-semantic model: which minimum wins, where SGD starts to go";

@@ -62,7 +62,7 @@ Columns<TargetRow> target_columns() {
            "mean of |m| at the end; of untied students |(m_1, .., m_L)|/sqrt(L)");
 }
 
-struct Settled {
+struct SettledSgd {
   bool mixture = false;
   std::vector<SequenceModel> models;  ///< one for every omega, or that of the target
   SgdOptions options;
@@ -76,8 +76,8 @@ void require_fit(const Sgd& request, const SequenceModel& model, const SgdOption
   }
 }
 
-Settled settle_sgd(Sgd& request) {
-  Settled settled;
+SettledSgd settle_sgd(Sgd& request) {
+  SettledSgd settled;
   settled.mixture = is_mixture(request);
   settled.options = sgd_options(request);
   const double chosen = std::ceil(default_time(request.dim) * request.dim / request.rate);
@@ -112,7 +112,7 @@ MixtureRow mixture_row(double omega, const std::vector<SgdRun>& runs) {
           .mean_steps = mean_passage(runs)};
 }
 
-void run_mixture(const Sgd& request, const Settled& settled, const Context& context,
+void run_mixture(const Sgd& request, const SettledSgd& settled, const Context& context,
                  Result& result) {
   const auto columns = mixture_columns();
   bool half_converged = true;
@@ -139,7 +139,7 @@ void say_kinds(const std::vector<SgdRun>& runs, Result& result) {
                          " did not; runs.csv under --out has every run.");
 }
 
-void run_target(const Sgd& request, const Settled& settled, const Context& context,
+void run_target(const Sgd& request, const SettledSgd& settled, const Context& context,
                 Result& result) {
   context.report(0.0, "runs");
   const auto runs = run_engine(request.engine, settled.models.front(), settled.options, context);
@@ -162,7 +162,8 @@ void run_target(const Sgd& request, const Settled& settled, const Context& conte
       "no run has reached the level: more `steps` may be needed, or a smaller `rate`");
 }
 
-void run_sgd(const Sgd& request, const Settled& settled, const Context& context, Result& result) {
+void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context,
+             Result& result) {
   const auto steps = settled.options.steps;
   result.table = settled.mixture ? mixture_columns().table() : target_columns().table();
   result.summary.emplace_back("steps", static_cast<std::int64_t>(steps));
@@ -176,7 +177,7 @@ void run_sgd(const Sgd& request, const Settled& settled, const Context& context,
                   "more `runs` would help", result);
 }
 
-Cost sgd_cost(const Sgd& request, const Settled& settled) {
+Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
   const SequenceModel& model = settled.models.front();
   const auto rows = static_cast<double>(settled.models.size());
   const auto tokens = static_cast<double>(model.tokens());
@@ -215,7 +216,7 @@ std::string_view to_string(SgdEngine engine) {
 }
 
 VerbOf<Sgd> Sgd::verb() {
-  Definition<Sgd, Settled> d;
+  Definition<Sgd, SettledSgd> d;
   d.family = "ssi";
   d.name = "sgd";
   d.summary = "ensembles of online SGD runs at any dimension, by the exact chain of the overlaps";

@@ -1,8 +1,9 @@
 #include "smi/limits/typed/sample_form.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "numerics/symmetric_eigen.hpp"
 
 namespace onset::smi {
 namespace {
@@ -12,15 +13,15 @@ constexpr double no_variance = 1e-13;
 
 /// Columns whose products make up a positive semidefinite matrix, without those that vanish.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(matrix);
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(matrix);
   std::vector<Eigen::Index> kept;
   for (Eigen::Index k = 0; k < matrix.rows(); ++k) {
-    if (eigen.eigenvalues()(k) > no_variance) kept.push_back(k);
+    if (eigen.values(k) > no_variance) kept.push_back(k);
   }
   Eigen::MatrixXd root(matrix.rows(), static_cast<Eigen::Index>(kept.size()));
   for (std::size_t k = 0; k < kept.size(); ++k) {
     root.col(static_cast<Eigen::Index>(k)) =
-        eigen.eigenvectors().col(kept[k]) * std::sqrt(eigen.eigenvalues()(kept[k]));
+        eigen.vectors.col(kept[k]) * std::sqrt(eigen.values(kept[k]));
   }
   return root;
 }

@@ -1,6 +1,6 @@
 #include "smi/limits/typed/subspace.hpp"
 
-#include <Eigen/Eigenvalues>
+#include "numerics/symmetric_eigen.hpp"
 
 namespace onset::smi {
 namespace {
@@ -19,11 +19,11 @@ Eigen::MatrixXd identity_like(const Eigen::MatrixXd& basis) {
 }  // namespace
 
 Eigen::MatrixXd range_above(const Eigen::MatrixXd& symmetric, double least) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(symmetric);
   const Eigen::Index size = symmetric.rows();
   Eigen::Index kept = 0;
-  while (kept < size && eigen.eigenvalues()(size - 1 - kept) > least) ++kept;
-  return eigen.eigenvectors().rightCols(kept);
+  while (kept < size && eigen.values(size - 1 - kept) > least) ++kept;
+  return eigen.vectors.rightCols(kept);
 }
 
 Eigen::MatrixXd complement(const Eigen::MatrixXd& basis) {

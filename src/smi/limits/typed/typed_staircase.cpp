@@ -1,10 +1,10 @@
 #include "smi/limits/typed/typed_staircase.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "numerics/roots.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
@@ -89,8 +89,8 @@ Replicates top_eigenvalues(const std::vector<TypedAverages>& averages, const Par
   for (const TypedAverages& one : averages) {
     const Eigen::MatrixXd& own = part(one);
     const Eigen::MatrixXd others = count > 1.0 ? Eigen::MatrixXd(count * mean - own) : own;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(others);
-    const Eigen::VectorXd top = eigen.eigenvectors().rightCols(1);
+    const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(others);
+    const Eigen::VectorXd top = eigen.vectors.rightCols(1);
     out.push_back(top.dot(own * top));
   }
   return out;
@@ -106,18 +106,18 @@ const Eigen::MatrixXd& growth_of(const TypedAverages& a) {
 /// The open directions in the range of the top eigenmatrix of the growth map.
 Eigen::MatrixXd growing_directions(const std::vector<TypedAverages>& averages, double error) {
   const Eigen::MatrixXd mean = mean_of(averages, growth_of);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(mean);
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(mean);
   const Eigen::Index all = mean.rows();
   const auto size = static_cast<Eigen::Index>(std::lround(std::sqrt(static_cast<double>(all))));
-  const double top = eigen.eigenvalues()(all - 1);
+  const double top = eigen.values(all - 1);
   const double apart = std::max(present_errors * error, 1e-6 * top);
   // The part of the identity in the top eigenspace: positive, and full where the top is degenerate.
   Eigen::VectorXd identity = Eigen::VectorXd::Zero(all);
   for (Eigen::Index p = 0; p < size; ++p) identity(p * size + p) = 1.0;
   Eigen::VectorXd part = Eigen::VectorXd::Zero(all);
   for (Eigen::Index k = 0; k < all; ++k) {
-    if (eigen.eigenvalues()(k) < top - apart) continue;
-    const Eigen::VectorXd u = eigen.eigenvectors().col(k);
+    if (eigen.values(k) < top - apart) continue;
+    const Eigen::VectorXd u = eigen.vectors.col(k);
     part += u * u.dot(identity);
   }
   Eigen::MatrixXd matrix = Eigen::Map<Eigen::MatrixXd>(part.data(), size, size);
@@ -303,16 +303,18 @@ class Staircase {
                                           channel_options(scan_points), *context_);
       const Eigen::MatrixXd precision = mean_of(
           averages, [](const TypedAverages& a) -> const Eigen::MatrixXd& { return a.precision; });
-      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(precision);
+      const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(precision);
       const auto excess = [&](double log_alpha) {
         double sum = -s;
-        for (const double lambda : eigen.eigenvalues()) {
+        for (const double lambda : eigen.values) {
           sum += std::log1p(std::exp(log_alpha) * std::max(0.0, lambda));
         }
         return sum;
       };
       const double alpha = std::exp(numerics::bracketed_root(excess, -40.0, 40.0).x);
-      const Eigen::MatrixXd next = (identity + alpha * precision).inverse();
+      // The inverse of I + alpha times the precision matrix.
+      const Eigen::VectorXd left = (1.0 + alpha * eigen.values.array()).inverse();
+      const Eigen::MatrixXd next = eigen.vectors * left.asDiagonal() * eigen.vectors.transpose();
       const double change = (next - variance).norm() / variance.norm();
       variance = next;
       if (change < 1e-6) break;
@@ -333,7 +335,8 @@ class Staircase {
     out.averages =
         typed_channel(*link_, state(identity - variance), channel_options(points), *context_);
     const Replicates nu = top_eigenvalues(out.averages, growth_of);
-    const double wanted = (variance.inverse() - identity).trace();
+    const double wanted =
+        (numerics::symmetric_eigen(variance).values.array().inverse() - 1.0).sum();
     for (std::size_t r = 0; r < nu.size(); ++r) {
       out.alpha.push_back(wanted / out.averages[r].precision.trace());
       out.residual.push_back(out.alpha.back() * nu[r] - 1.0);

@@ -1,9 +1,9 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "numerics/gaussian_expectation.hpp"
 #include "numerics/random.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
 
@@ -67,9 +67,7 @@ double max_curvature(const HermiteCoefficients& g, double sign) {
       a(axes[0], axes[1]) = a(axes[1], axes[0]) = sign * value[0] / std::sqrt(2.0);
     }
   }
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .maxCoeff();
+  return numerics::symmetric_eigen(a).values.maxCoeff();
 }
 
 /// The largest value of sigma_s E[g h_s(<v, z>)] over unit vectors v. It is exact for s <= 2;
