@@ -209,7 +209,8 @@ Cost erm_cost(const Erm& request, const SettledErm& settled) {
   constexpr double quadratic_seconds = 1e-3;
   constexpr double grid_seconds = 0.5;
   constexpr double best_seconds = 3.0;
-  constexpr double sampled_seconds = 0.5;
+  constexpr double sampled_seconds = 0.03;  // per pair of scores; half where one start is enough
+  constexpr double best_of_samples = 6.0;   // times a given decay
   const Training& training = *settled.training;
   const double points =
       static_cast<double>(request.alpha.size()) *
@@ -225,7 +226,9 @@ Cost erm_cost(const Erm& request, const SettledErm& settled) {
     cost.method =
         "Newton's method for three numbers; the loss of single samples is minimised at scrambled "
         "points, in 16 independent sets whose scatter is the error.";
-    cost.core_seconds = sampled_seconds * scores * scores * points;
+    cost.core_seconds = sampled_seconds * scores * scores * points *
+                        (training.convex() ? 0.5 : 1.0) *
+                        (settled.decay.optimal ? best_of_samples : 1.0);
   } else {
     cost.method =
         "Newton's method for three numbers; the loss of single samples is minimised on a grid, and "

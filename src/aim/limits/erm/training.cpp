@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "aim/limits/erm/recovery.hpp"
@@ -296,10 +297,10 @@ TrainedPoint Training::at(double alpha, double decay, Conjugates& start,
   return solved_point(alpha, decay, start, context);
 }
 
-double Training::coarse_goal(const RuleSolution& s, DecayGoal goal) const {
+double Training::goal_of(const RuleSolution& s, DecayGoal goal) const {
   const double q0 = 1.0 + model_.rho;
   if (goal == DecayGoal::test) {
-    return output_->test(s.student.overlaps, q0 + model_.noise_variance, 0);
+    return output_->test(s.student.overlaps, q0 + model_.noise_variance, s.rule);
   }
   return s.student.mse;
 }
@@ -311,7 +312,7 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   const auto value = [&](double log_decay) {
     const PenaltyTerm penalty{penalty_, std::exp(log_decay), model_.rho};
     const auto s = coarse_fixed_point(*output_, penalty, alpha, start, context);
-    return s ? coarse_goal(*s, goal) : std::numeric_limits<double>::infinity();
+    return s ? goal_of(*s, goal) : std::numeric_limits<double>::infinity();
   };
   constexpr double ridge_start = 10.0;
   const PenaltyTerm any{penalty_, 0.0, model_.rho};
@@ -356,6 +357,52 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   return std::exp(0.5 * (low + high));
 }
 
+/// The coarse rule is one sample of a few, and its best decay is partly its own noise. Three decays
+/// around it, solved by all replicates, give every replicate a slope, and all of them a curvature:
+/// the parabola's minimum is the best decay, with a scatter that is its error.
+Estimate Training::sampled_best_decay(double alpha, double coarse, DecayGoal goal,
+                                      const Context& context) const {
+  constexpr double step = 0.2;  // of the logarithm; the cubic term moves the minimum by its square
+  constexpr int max_moves = 8;
+  Conjugates start{};
+  const auto values = [&](double log_decay) {
+    const PenaltyTerm penalty{penalty_, std::exp(log_decay), model_.rho};
+    const FixedPoint point = fixed_point(*output_, penalty, alpha, start, context);
+    std::vector<double> out;
+    for (const RuleSolution& s : point.solutions) out.push_back(goal_of(s, goal));
+    return out;
+  };
+  double centre = std::log(coarse);
+  std::vector<double> below = values(centre - step);
+  std::vector<double> here = values(centre);
+  std::vector<double> above = values(centre + step);
+  for (int move = 0; move < max_moves; ++move) {
+    const double curvature =
+        numerics::mean(below) - 2.0 * numerics::mean(here) + numerics::mean(above);
+    std::vector<double> shifts;
+    for (std::size_t r = 0; r < here.size(); ++r) {
+      shifts.push_back(0.5 * step * (below[r] - above[r]) / curvature);
+    }
+    const Estimate shift = numerics::reduce(shifts);
+    if (curvature > 0.0 && std::abs(shift.value) <= step) {
+      const double decay = std::exp(centre + shift.value);
+      return {decay, decay * (shift.error + best_decay_precision)};
+    }
+    if (numerics::mean(above) < numerics::mean(below)) {
+      centre += step;
+      below = std::exchange(here, std::move(above));
+      above = values(centre + step);
+    } else {
+      centre -= step;
+      above = std::exchange(here, std::move(below));
+      below = values(centre - step);
+    }
+  }
+  throw Refused(
+      "sampling noise hides which decay is the best, since they all do nearly as well; possible: a "
+      "grid of `decay`");
+}
+
 TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context) const {
   if (quadratic()) {
     return quadratic_point(alpha, best_quadratic_minimum(quadratic_problem(alpha)));
@@ -365,16 +412,13 @@ TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context
                           "mse with hardmax labels, which do not fix the length of S; allowed: "
                           "test");
   }
-  if (output_->replicated()) {
-    throw Refused(
-        "the best decay of this loss with more than two tokens would be that of its sampling "
-        "noise; "
-        "possible: a grid of `decay`");
-  }
-  const double decay = best_decay(alpha, goal, context);
+  const double coarse = best_decay(alpha, goal, context);
   Conjugates start{};
-  TrainedPoint p = at(alpha, decay, start, context);
-  if (decay > 0.0) p.decay.error = best_decay_precision * decay;
+  if (coarse == 0.0) return at(alpha, 0.0, start, context);
+  const Estimate decay = output_->replicated() ? sampled_best_decay(alpha, coarse, goal, context)
+                                               : Estimate{coarse, best_decay_precision * coarse};
+  TrainedPoint p = at(alpha, decay.value, start, context);
+  p.decay = decay;
   return p;
 }
 

@@ -82,7 +82,9 @@ class Training {
   [[nodiscard]] TrainedPoint without_decay(double alpha, Conjugates& start,
                                            const Context& context) const;
   [[nodiscard]] double best_decay(double alpha, DecayGoal goal, const Context& context) const;
-  [[nodiscard]] double coarse_goal(const RuleSolution& s, DecayGoal goal) const;
+  [[nodiscard]] Estimate sampled_best_decay(double alpha, double coarse, DecayGoal goal,
+                                            const Context& context) const;
+  [[nodiscard]] double goal_of(const RuleSolution& s, DecayGoal goal) const;
   void judge(TrainedPoint& point) const;
 
   AttentionIndexed model_;

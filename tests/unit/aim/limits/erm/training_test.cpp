@@ -238,6 +238,18 @@ TEST(LongTraining, TheBestDecayOfSquaredErrorsIsAMinimumOfItsGoal) {
   }
 }
 
+/// The same replicates see all decays, so that their noise is in common.
+TEST(LongTraining, TheBestDecayOfThreeTokensIsAMinimumOfItsGoal) {
+  const Training training(model_of(softmax_channel(), 3, 0.5, 0.25), TrainingLoss::cross_entropy,
+                          Penalty::trace, 1);
+  const TrainedPoint best = training.best(0.06, DecayGoal::mse, {});
+  EXPECT_GT(best.decay.error, 0.0);
+  Conjugates start{};
+  for (const double factor : {0.75, 1.33}) {
+    EXPECT_GT(training.at(0.06, factor * best.decay.value, start, {}).mse->value, best.mse->value);
+  }
+}
+
 TEST(Training, WhatTheEquationsDoNotCoverIsRefused) {
   const auto make = [](const AttentionIndexed& model, TrainingLoss loss) {
     return Training(model, loss, Penalty::trace, 1);
