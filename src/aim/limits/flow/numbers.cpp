@@ -1,9 +1,9 @@
 #include "aim/limits/flow/numbers.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
+
+#include "aim/model/channels/hardmax/disagreement.hpp"
 
 namespace onset::aim {
 
@@ -19,11 +19,11 @@ FlowNumbers flow_numbers(const FlowModel& model, const StudentMoments& student, 
   out[FlowNumber::trace] = student.trace;
   out[FlowNumber::alignment] = alignment(model, student).value_or(none);
   const double norm = (scores.p + scores.anti / 3.0) * model.teacher_norm();
-  const bool known = model.labels.channel == &hardmax_channel() && model.labels.tokens == 2;
+  const bool known = model.labels.channel == &hardmax_channel() &&
+                     (model.labels.tokens == 2 || scores.anti == 0.0);
   out[FlowNumber::disagreement] =
-      known && norm > 0.0
-          ? std::acos(std::clamp(scores.q / std::sqrt(norm), -1.0, 1.0)) / std::numbers::pi
-          : none;
+      known && norm > 0.0 ? row_disagreement(scores.q / std::sqrt(norm), model.labels.tokens)
+                          : none;
   return out;
 }
 

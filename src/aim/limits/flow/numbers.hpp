@@ -23,8 +23,8 @@ class FlowNumbers {
   std::array<double, flow_number_count> values{};
 };
 
-/// `risk` is that of the student. The disagreement of hardmax labels, arccos(q/sqrt(p Q_0))/pi for
-/// a row, is known for two tokens.
+/// `risk` is that of the student. The disagreement of hardmax labels [aim 78] is known for two
+/// tokens, and for more where the student is symmetric.
 [[nodiscard]] FlowNumbers flow_numbers(const FlowModel& model, const StudentMoments& student,
                                        double risk);
 

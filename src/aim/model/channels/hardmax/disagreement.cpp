@@ -1,0 +1,76 @@
+#include "aim/model/channels/hardmax/disagreement.hpp"
+
+#include <algorithm>
+#include <boost/math/special_functions/owens_t.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace onset::aim {
+namespace {
+
+/// The trapezoidal rule in units of the standard deviations; it converges faster than any power of
+/// the step, and misses less than 1e-14 at this one.
+constexpr double step = 0.25;
+constexpr int reach = 34;  // steps to either side: 8.5 standard deviations
+
+double normal_cdf_of(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+
+/// The probability that two standard normals of a correlation below 1 stay below h and k, by Owen's
+/// function.
+double below_both(double h, double k, double correlation) {
+  const double root = std::sqrt((1.0 - correlation) * (1.0 + correlation));
+  const auto part = [&](double x, double other) {
+    if (x == 0.0) return other > 0.0 ? 0.25 : other < 0.0 ? -0.25 : 0.0;
+    return boost::math::owens_t(x, (other - correlation * x) / (x * root));
+  };
+  if (h == 0.0 && k == 0.0) return 0.25 + std::asin(correlation) / (2.0 * std::numbers::pi);
+  const bool apart = h * k < 0.0 || (h * k == 0.0 && h + k < 0.0);
+  return 0.5 * (normal_cdf_of(h) + normal_cdf_of(k)) - part(h, k) - part(k, h) -
+         (apart ? 0.5 : 0.0);
+}
+
+/// The other entries of a row, as one of them sees them.
+struct Rivals {
+  int equal = 0;       ///< have its own variance
+  int different = 0;   ///< have another one
+  double ratio = 1.0;  ///< its standard deviation over that of the different ones
+};
+
+/// The probability that one entry is the largest in both rows [aim 78].
+double largest_in_both(const Rivals& rivals, double correlation) {
+  const double along = std::sqrt(0.5 * (1.0 + correlation));
+  const double across = std::sqrt(0.5 * (1.0 - correlation));
+  double sum = 0.0;
+  for (int i = -reach; i <= reach; ++i) {
+    for (int j = -reach; j <= reach; ++j) {
+      const double s = step * i;
+      const double t = step * j;
+      const double h = along * s + across * t;
+      const double k = along * s - across * t;
+      double term = std::exp(-0.5 * (s * s + t * t));
+      if (rivals.equal > 0) term *= std::pow(below_both(h, k, correlation), rivals.equal);
+      if (rivals.different > 0) {
+        term *=
+            std::pow(below_both(rivals.ratio * h, rivals.ratio * k, correlation), rivals.different);
+      }
+      sum += term;
+    }
+  }
+  return sum * step * step / (2.0 * std::numbers::pi);
+}
+
+}  // namespace
+
+double row_disagreement(double correlation, int tokens) {
+  const double c = std::clamp(correlation, -1.0, 1.0);
+  if (tokens == 2) return std::acos(c) / std::numbers::pi;
+  if (c == 1.0) return 0.0;
+  if (c == -1.0) return 1.0;
+  const double diagonal = largest_in_both({0, tokens - 1, std::numbers::sqrt2}, c);
+  const double other = largest_in_both({tokens - 2, 1, 1.0 / std::numbers::sqrt2}, c);
+  return std::clamp(1.0 - diagonal - (tokens - 1) * other, 0.0, 1.0);
+}
+
+}  // namespace onset::aim
