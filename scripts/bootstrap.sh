@@ -8,8 +8,8 @@
 #   --preset the CMake preset, release by default; the build goes to build/NAME
 #
 # When nothing is missing no package manager is called, so it works offline. LibTorch, which only
-# `onset smi text` needs, and clang, which only ONSET_CHECKS of scripts/test.sh needs, are tried with
-# --full and done without where they cannot be had.
+# `onset smi text` needs, clang, which only ONSET_CHECKS of scripts/test.sh needs, and snakemake, which
+# only the test of an example needs, are tried with --full and done without where they cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,7 +20,7 @@ core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
   python3-dev pybind11-dev
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
-optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev)
+optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }

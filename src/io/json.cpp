@@ -106,4 +106,12 @@ std::string to_json(const RunRecord& record) {
   return detail::dump(object);
 }
 
+std::string to_json_lines(const Table& table) {
+  std::string out;
+  for (const detail::Json& row : detail::rows(table)) {
+    out += row.dump(-1, ' ', false, detail::Json::error_handler_t::replace) + '\n';
+  }
+  return out;
+}
+
 }  // namespace onset::io

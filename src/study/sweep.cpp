@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "onset/core/error.hpp"
+#include "study/point_work.hpp"
 
 namespace onset::study {
 namespace {
@@ -31,8 +32,7 @@ struct Standing {
 Standing standing(const Plan& plan, const Store& store, const SweepOptions& options) {
   Standing out;
   const std::map<std::string, PointStatus> statuses = store.statuses();
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
-    if (!options.shard.has(i)) continue;
+  for (const std::size_t i : chosen_points(plan, options)) {
     ++out.progress.points;
     const auto found = statuses.find(plan.points[i].key);
     const bool settled =
@@ -76,11 +76,7 @@ class Forecast {
   }
 
  private:
-  /// The work of a point. It is never zero, so that points without an estimate count alike.
-  [[nodiscard]] double work(std::size_t index) const {
-    constexpr double least_seconds = 0.01;
-    return std::max(plan_.points[index].core_seconds, least_seconds);
-  }
+  [[nodiscard]] double work(std::size_t index) const { return point_work(plan_.points[index]); }
 
   const Plan& plan_;
   Clock::time_point start_ = Clock::now();

@@ -60,7 +60,7 @@ class Bash(unittest.TestCase):
     def test_words_are_proposed_for_an_option_that_takes_one(self):
         self.assertEqual(self.proposed("smi", "curve", "--branch", ""),
                          ["uninformed", "informed", "optimal"])
-        self.assertEqual(self.proposed("smi", "curve", "--format", "=", "j"), ["json"])
+        self.assertEqual(self.proposed("smi", "curve", "--format", "=", "j"), ["json", "jsonl"])
 
     def test_nothing_is_proposed_for_a_number(self):
         self.assertEqual(self.proposed("smi", "curve", "--layers", ""), [])

@@ -1,5 +1,6 @@
 """onset sweep: what is computed, what is not computed again, and how it ends."""
 
+import json
 import os
 import pathlib
 import pty
@@ -41,6 +42,39 @@ class SameBits(StudyCase):
             self.sweep(study, store, "--shard", f"{i}/3")
         _, row = self.sweep(study, store, "--status")
         self.assertEqual((row["ok"], row["missing"]), (QUICK_POINTS, 0))
+
+
+class OnePointAtATime(StudyCase):
+    """What a workflow program does: it asks for the points and runs each by its key."""
+
+    def listed(self, study, *options):
+        done = onset("sweep", study, "--list", "--format", "jsonl", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_points_run_by_their_keys_give_the_bytes_of_the_whole_study(self):
+        study = self.study(QUICK_STUDY)
+        points = self.listed(study)
+        self.assertEqual([point["point"] for point in points], list(range(1, QUICK_POINTS + 1)))
+        self.assertEqual({point["state"] for point in points}, {"missing"})
+        stores = []
+        for point in points:
+            stores.append(self.path(point["key"] + ".db"))
+            done, row = self.sweep(study, stores[-1], "--point", point["key"])
+            self.assertEqual((done.returncode, row["points"], row["ok"]), (0, 1, 1), done.stderr)
+        merged, whole = self.path("merged.db"), self.path("whole.db")
+        self.assertEqual(onset("merge", merged, *stores).returncode, 0)
+        self.sweep(study, whole)
+        self.assertEqual(self.export(merged), self.export(whole))
+        self.assertEqual({point["state"] for point in self.listed(study, "--store", merged)}, {"ok"})
+
+    def test_several_keys_and_wrong_ones(self):
+        study = self.study(QUICK_STUDY)
+        keys = [point["key"] for point in self.listed(study)]
+        _, row = self.sweep(study, self.path("two.db"), "--point", ",".join(keys[3:5]))
+        self.assertEqual((row["points"], row["ok"]), (2, 2))
+        self.assert_complaint(onset("sweep", study, "--point", "nonsense"), 2, "--point", "nonsense")
+        self.assert_complaint(onset("sweep", study, "--list", "--status"), 2, "--status")
 
 
 class OnlyWhatIsMissing(StudyCase):

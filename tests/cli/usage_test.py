@@ -25,7 +25,7 @@ CASES = {
     "a family without a verb lists its verbs": (["smi"], ["smi", "thresholds", "curve"]),
     "an unknown format names the nearest one":
         (THRESHOLDS + ["--format", "josn"],
-         ["--format", "josn", "table, json or csv", "did you mean 'json'"]),
+         ["--format", "josn", "table, json, jsonl or csv", "did you mean 'json'"]),
     "an unknown branch names the nearest one":
         (CURVE + ["--alpha", "0.5", "--branch", "informd"],
          ["--branch", "informd", "uninformed, informed or optimal", "did you mean 'informed'"]),

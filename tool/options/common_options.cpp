@@ -9,13 +9,16 @@ namespace {
 
 Format to_format(const std::string& word) {
   if (word == "json") return Format::json;
+  if (word == "jsonl") return Format::jsonl;
   return word == "csv" ? Format::csv : Format::table;
 }
 
 Parameter format_parameter() {
-  Parameter format = option("format", ParameterKind::word, std::string("table"),
-                            "How stdout looks: for people, for programs, for spreadsheets.");
-  format.words = {"table", "json", "csv"};
+  Parameter format =
+      option("format", ParameterKind::word, std::string("table"),
+             "How stdout looks: for people, for programs (all in one object, or an object "
+             "per row and line), for spreadsheets.");
+  format.words = {"table", "json", "jsonl", "csv"};
   return format;
 }
 
@@ -77,6 +80,7 @@ std::string render(const io::RunRecord& record, Format format) {
   switch (format) {
     case Format::table: return io::to_table(record.result);
     case Format::json: return io::to_json(record);
+    case Format::jsonl: return io::to_json_lines(record.result.table);
     case Format::csv: return io::to_csv(record.result.table);
   }
   return {};

@@ -10,7 +10,7 @@
 
 namespace onset::tool {
 
-enum class Format { table, json, csv };
+enum class Format { table, json, jsonl, csv };
 
 /// Options that say how to run and show, not what to compute. `seed` and `tol` change numbers and
 /// are parameters of the verb.

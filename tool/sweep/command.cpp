@@ -37,7 +37,7 @@ int show_status(const study::Plan& plan, const SweepRequest& request) {
   if (store) {
     outcome.progress = study::sweep_status(plan, *store, request.sweep);
   } else {
-    outcome.progress.points = plan_size(plan, request.sweep.shard);
+    outcome.progress.points = study::chosen_points(plan, request.sweep).size();
   }
   write_stdout(render(sweep_record(plan, request, outcome), request.common.format));
   if (store && !request.common.quiet) say_troubles(plan, request, *store);
@@ -84,7 +84,7 @@ int conclude(const study::Plan& plan, const SweepRequest& request, const SweepOu
 int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
   const SweepRequest request = read_sweep_request(arguments);
   const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
-  if (request.dry_run) return show_points(plan, request);
+  if (request.dry_run || request.list) return show_points(plan, request);
   if (request.status) return show_status(plan, request);
 
   CommonOptions options = request.common;

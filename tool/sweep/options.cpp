@@ -1,6 +1,7 @@
 #include "tool/sweep/options.hpp"
 
 #include <charconv>
+#include <sstream>
 
 #include "onset/core/error.hpp"
 #include "tool/commands/commands.hpp"
@@ -29,6 +30,15 @@ study::Shard read_shard(const std::string& text) {
   return shard;
 }
 
+std::vector<std::string> read_keys(const std::string& text) {
+  std::vector<std::string> keys;
+  std::istringstream words(text);
+  for (std::string key; std::getline(words, key, ',');) keys.push_back(key);
+  if (keys.empty())
+    throw InvalidArgument("--point", "is empty; allowed: a key, or several: KEY,KEY");
+  return keys;
+}
+
 }  // namespace
 
 std::vector<Parameter> sweep_parameters() {
@@ -46,11 +56,17 @@ std::vector<Parameter> sweep_parameters() {
              "The store, which is made if it does not exist; STUDY.db here by default."),
       option("dry-run", ParameterKind::flag, false,
              "List the points and the estimated work; compute nothing."),
+      option("list", ParameterKind::flag, false,
+             "List the points with their keys, for programs that run them one by one (--format "
+             "jsonl); compute nothing."),
       option("status", ParameterKind::flag, false, "Say where it stands; compute nothing."),
       option("retry", ParameterKind::flag, false,
              "Compute again what failed, was refused or did not converge."),
       option("shard", ParameterKind::text, {},
-             "Only every n-th point, for job i of n: i/n, jobs numbered from 1 (or from 0)."),
+             "Only the points of job i of n: i/n, jobs numbered from 1 (or from 0). The estimated "
+             "work of all is nearly the same."),
+      option("point", ParameterKind::text, {},
+             "Only the point with this key, or these: KEY,KEY,... as --list shows them."),
       std::move(hours),
       std::move(point_seconds)};
   for (Parameter& parameter : common_parameters()) {
@@ -82,11 +98,15 @@ SweepRequest read_sweep_request(Arguments arguments) {
   if (request.store.empty()) throw InvalidArgument("--store", "is empty; allowed: a file");
   request.dry_run = own.flag("dry-run");
   request.status = own.flag("status");
-  if (request.dry_run && request.status) {
-    throw InvalidArgument("--status", "and --dry-run were both given; allowed: one of them");
+  request.list = own.flag("list");
+  if (request.dry_run + request.list + request.status > 1) {
+    throw InvalidArgument(request.status ? "--status" : "--list",
+                          "and another of --dry-run, --list and --status were given; allowed: one "
+                          "of them");
   }
   request.sweep.retry = own.flag("retry");
   if (own.has("shard")) request.sweep.shard = read_shard(own.text("shard"));
+  if (own.has("point")) request.sweep.keys = read_keys(own.text("point"));
   if (own.has("max-hours")) {
     request.max_hours = own.real("max-hours");
     request.common.max_seconds = *request.max_hours * seconds_per_hour;

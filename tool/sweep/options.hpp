@@ -15,6 +15,7 @@ struct SweepRequest {
   std::filesystem::path store;
   study::SweepOptions sweep;
   bool dry_run = false;
+  bool list = false;
   bool status = false;
   bool threads_given = false;  ///< otherwise CommonOptions::threads is what this machine offers
   std::optional<double> max_hours;

@@ -15,6 +15,7 @@ using study::PointStatus;
 using study::SweepProgress;
 
 constexpr std::size_t troubles_shown = 20;
+constexpr double bytes_per_mebibyte = 1024.0 * 1024.0;
 
 std::int64_t whole(std::size_t count) {
   return static_cast<std::int64_t>(count);
@@ -83,23 +84,17 @@ std::string shortened(const std::string& text) {
   return text.size() <= longest ? text : text.substr(0, longest - 2) + "..";
 }
 
-Cell axis_cell(const Value& value) {
+Cell axis_cell(const Value& value, bool whole_text) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   if (const auto* count = std::get_if<std::int64_t>(&value)) return *count;
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* list = std::get_if<std::vector<double>>(&value); list && list->size() == 1) {
     return list->front();
   }
-  return shortened(to_text(value));
+  return whole_text ? to_text(value) : shortened(to_text(value));
 }
 
 }  // namespace
-
-std::size_t plan_size(const study::Plan& plan, const study::Shard& shard) {
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < plan.points.size(); ++i) size += shard.has(i) ? 1 : 0;
-  return size;
-}
 
 io::RunRecord sweep_record(const study::Plan& plan, const SweepRequest& request,
                            const SweepOutcome& outcome) {
@@ -127,26 +122,30 @@ io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
                           const study::Store* store) {
   io::RunRecord record = empty_record(request);
   std::vector<Column> columns{{"point", "place in the study, from 1", "", false}};
+  if (request.list) columns.push_back({"key", "what its result is filed under", "", false});
   for (const std::string& axis : plan.axes) columns.push_back({axis, "axis value", "", false});
   columns.push_back({"state", "missing: not computed yet", "", false});
   columns.push_back({"core_seconds", "estimated work on one core", "s", false});
+  if (request.list) columns.push_back({"memory_mib", "estimated memory", "MiB", false});
   record.result.table = Table(std::move(columns));
 
   const auto statuses = store ? store->statuses() : std::map<std::string, PointStatus>{};
   double missing_work = 0.0;
   std::int64_t missing = 0;
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
-    if (!request.sweep.shard.has(i)) continue;
-    const auto found = statuses.find(plan.points[i].key);
+  for (const std::size_t i : study::chosen_points(plan, request.sweep)) {
+    const study::Point& point = plan.points[i];
+    const auto found = statuses.find(point.key);
     const bool there = found != statuses.end();
     std::vector<Cell> row{whole(i + 1)};
-    for (const Value& value : plan.points[i].axis_values) row.push_back(axis_cell(value));
+    if (request.list) row.emplace_back(point.key);
+    for (const Value& value : point.axis_values) row.push_back(axis_cell(value, request.list));
     row.emplace_back(there ? std::string(to_string(found->second)) : std::string("missing"));
-    row.push_back(rounded(plan.points[i].core_seconds));
-    const auto* work = std::get_if<double>(&row.back());
-    const bool to_do = !there || (request.sweep.retry && found->second != PointStatus::ok);
-    if (to_do) missing_work += work ? *work : 0.0;
-    if (to_do) ++missing;
+    row.emplace_back(rounded(point.core_seconds));
+    if (request.list) row.emplace_back(std::ceil(point.memory_bytes / bytes_per_mebibyte));
+    if (!there || (request.sweep.retry && found->second != PointStatus::ok)) {
+      missing_work += point.core_seconds;
+      ++missing;
+    }
     record.result.table.add_row(std::move(row));
   }
   record.result.summary = {{"points", whole(record.result.table.rows().size())},
@@ -159,10 +158,10 @@ io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
 void say_troubles(const study::Plan& plan, const SweepRequest& request, const study::Store& store) {
   const auto statuses = store.statuses();
   std::size_t troubles = 0;
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+  for (const std::size_t i : study::chosen_points(plan, request.sweep)) {
     const auto found = statuses.find(plan.points[i].key);
-    if (!request.sweep.shard.has(i) || found == statuses.end() ||
-        found->second == PointStatus::ok || ++troubles > troubles_shown) {
+    if (found == statuses.end() || found->second == PointStatus::ok ||
+        ++troubles > troubles_shown) {
       continue;
     }
     const auto record = store.find(plan.points[i].key);

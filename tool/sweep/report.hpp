@@ -17,13 +17,11 @@ struct SweepOutcome {
   double seconds = 0.0;
 };
 
-/// The number of points of a shard.
-[[nodiscard]] std::size_t plan_size(const study::Plan& plan, const study::Shard& shard);
-
 /// A record of one row with the counts; status and reason say what is to be done next.
 [[nodiscard]] io::RunRecord sweep_record(const study::Plan& plan, const SweepRequest& request,
                                          const SweepOutcome& outcome);
-/// A record with a row for every point: where it stands and what it is estimated to cost.
+/// A record with a row for every point: where it stands and what it is estimated to cost; with
+/// --list also its key and memory, and values in full, for programs.
 [[nodiscard]] io::RunRecord list_points(const study::Plan& plan, const SweepRequest& request,
                                         const study::Store* store);
 /// Writes the first few points that are not ok to stderr, with their reasons.

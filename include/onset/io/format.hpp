@@ -33,4 +33,7 @@ struct RunRecord {
 /// finite become null.
 [[nodiscard]] std::string to_json(const RunRecord& record);
 
+/// The rows alone, one JSON object in each line, for programs that read lines.
+[[nodiscard]] std::string to_json_lines(const Table& table);
+
 }  // namespace onset::io

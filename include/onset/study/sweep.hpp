@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "onset/core/context.hpp"
 #include "onset/study/store.hpp"
@@ -13,22 +14,28 @@
 
 namespace onset::study {
 
-/// The points of one job among several: those whose place in the study is `index` modulo `count`,
-/// so that jobs numbered from 0 and from 1 both cover the study.
+/// One job among several that share a study. Jobs numbered from 0 and from 1 both cover it: `count`
+/// means the same as 0.
 struct Shard {
   std::size_t index = 0;
   std::size_t count = 1;
-  [[nodiscard]] bool has(std::size_t position) const { return position % count == index % count; }
 };
 
 struct SweepOptions {
   Shard shard;
+  std::vector<std::string> keys;  ///< the only points that count, if there are any
   bool retry = false;  ///< compute again points that failed, were refused or did not converge
 };
 
+/// The places of the points that the options leave, ascending. Shards have nearly the same
+/// estimated work: the most expensive point first, each goes to the job that has the least so far.
+/// That depends on the study alone, so that jobs which know nothing of one another agree. Throws
+/// InvalidArgument for a key that no point has.
+[[nodiscard]] std::vector<std::size_t> chosen_points(const Plan& plan, const SweepOptions& options);
+
 /// Where a sweep stands.
 struct SweepProgress {
-  std::size_t points = 0;  ///< the number of points of this shard
+  std::size_t points = 0;  ///< the number of points that the options leave
   std::size_t ok = 0;
   std::size_t unconverged = 0;
   std::size_t refused = 0;

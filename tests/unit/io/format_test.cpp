@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace onset::io {
 namespace {
@@ -32,6 +33,18 @@ RunRecord sample() {
 
 nlohmann::json parsed(const RunRecord& record) {
   return nlohmann::json::parse(to_json(record));
+}
+
+TEST(JsonLines, HaveARowEachAndNothingElse) {
+  const std::string lines = to_json_lines(sample().result.table);
+  const auto rows = nlohmann::ordered_json::parse(to_json(sample()))["rows"];
+  std::istringstream in(lines);
+  std::string line;
+  for (const auto& row : rows) {
+    ASSERT_TRUE(std::getline(in, line));
+    EXPECT_EQ(nlohmann::ordered_json::parse(line), row);
+  }
+  EXPECT_FALSE(std::getline(in, line));
 }
 
 TEST(Concise, TheErrorStandsInTheLastDigit) {

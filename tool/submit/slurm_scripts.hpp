@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "onset/study/study.hpp"
+
+namespace onset::tool {
+
+/// What `onset submit slurm` was asked for.
+struct Submission {
+  std::filesystem::path program;  ///< this one
+  std::filesystem::path start;    ///< the folder that jobs start in: the present one
+  std::filesystem::path study;
+  std::filesystem::path store;
+  std::filesystem::path folder;  ///< for scripts, shards and logs
+  std::size_t jobs = 1;
+  int threads = 1;     ///< of every job
+  double hours = 0.0;  ///< for every job; 0 means three times what the plan estimates
+};
+
+struct Script {
+  std::string name;
+  std::string text;
+};
+
+/// The array job, the merge that follows it, and the script that submits both: plain text, to be
+/// read and changed.
+[[nodiscard]] std::vector<Script> slurm_scripts(const study::Plan& plan, const Submission& wanted);
+
+/// The text as one word of a shell command.
+[[nodiscard]] std::string shell_word(const std::string& text);
+
+}  // namespace onset::tool
