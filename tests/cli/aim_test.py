@@ -30,7 +30,7 @@ class Limits(unittest.TestCase):
         for channel in ["softmax", "hardmax", "linear"]:
             for row in rows("curve", "--channel", channel, "--alpha", "0,1e-6,0.1,1000"):
                 names = [name for name in row if not name.endswith("_err")]
-                self.assertEqual(names, ["alpha", "q", "qhat", "mmse", "converged"])
+                self.assertEqual(names, ["alpha", "q", "qhat", "mmse", "test", "test_plug_in", "converged"])
                 self.assertTrue(row["converged"])
                 self.assertAlmostEqual(row["q"] + row["mmse"], 1.5, places=12)
 
@@ -160,7 +160,7 @@ class Training(unittest.TestCase):
 
     def test_what_the_equations_do_not_cover_is_refused(self):
         for arguments in (["--channel", "hardmax", "--decay", "0"], ["--tokens", "9", "--decay", "0.1"],
-                          ["--tokens", "3"], ["--noise-variance", "1", "--noise-kind", "equal", "--decay", "1"]):
+                          ["--noise-variance", "1", "--noise-kind", "equal", "--decay", "1"]):
             done = onset("aim", "erm", "--alpha", "0.1", *arguments, "--format", "json")
             self.assertEqual(done.returncode, 3, arguments)
             self.assertEqual(one_object(done.stdout)["status"], "refused")

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "aim/limits/curve.hpp"
+#include "aim/limits/label_error.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "core/definition.hpp"
 #include "core/prose.hpp"
@@ -17,6 +18,8 @@ struct CurveRow {
   Estimate q;
   std::optional<Estimate> qhat;
   Estimate mmse;
+  std::optional<Estimate> test = {};
+  std::optional<Estimate> test_plug_in = {};
   bool converged = false;
 };
 
@@ -29,16 +32,26 @@ Columns<CurveRow> curve_columns() {
           at perfect recovery, where it is infinite)"),
            "precision")
       .add("mmse", &CurveRow::mmse, "least possible ||S - S_hat||_F^2/d; 1 without data")
+      .add("test", &CurveRow::test, prose(R"(
+          least possible error on the label of a new sample: squared, summed over its entries;
+          with hardmax the share of rows whose choice is wrong; empty for one label of several
+          layers and for published forms)"))
+      .add("test_plug_in", &CurveRow::test_plug_in,
+           "the same for the label that the estimated matrix makes")
       .add("converged", &CurveRow::converged, "whether the fixed point was found to rounding");
 }
 
-CurveRow row_of(const CurvePoint& p) {
+CurveRow row_of(const CurvePoint& p, const LabelErrors& labels) {
   CurveRow row{.alpha = p.alpha,
                .q = p.overlap,
                .qhat = p.conjugate,
                .mmse = p.mmse,
                .converged = p.status.converged()};
   if (!std::isfinite(p.conjugate.value)) row.qhat.reset();
+  if (const auto error = labels.at(p.overlap, p.mmse)) {
+    row.test = error->bayes;
+    row.test_plug_in = error->plug_in;
+  }
   return row;
 }
 
@@ -57,11 +70,12 @@ SettledCurve settle_curve(Curve& request) {
 void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
   const auto columns = curve_columns();
+  const LabelErrors labels(settled.model, request.seed);
   result.table = columns.table();
   bool converged = true;
   double max_error = 0.0;
   for (const CurvePoint& point : bayes_curve(settled.model, request.alpha, request.seed, context)) {
-    result.table.add_row(columns.cells(row_of(point)));
+    result.table.add_row(columns.cells(row_of(point, labels)));
     converged = converged && point.status.converged();
     max_error = std::max(max_error, point.mmse.error);
   }
@@ -98,7 +112,9 @@ VerbOf<Curve> Curve::verb() {
       rho d. For every sample ratio alpha = n/d^2 (with `rho = 0`, the limit of small widths,
       alpha = n/(d r)), state evolution of the Bayes-optimal setting gives the overlap q, the
       precision qhat and the least possible error mmse = ||S - S_hat||_F^2/d, which is exactly 0
-      above perfect recovery. The tolerance is for mmse.)");
+      above perfect recovery, and the error on the label of a new sample: that of the best
+      prediction, and that of the label which the estimated matrix makes. The tolerance is for
+      mmse.)");
   d.fields = limit_fields<Curve>();
   d.fields.add("alpha", &Curve::alpha,
                {.min = 0.0, .max = max_alpha, .required = true, .grid = true},

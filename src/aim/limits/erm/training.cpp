@@ -29,6 +29,9 @@ constexpr int max_sampled_tokens = 6;
 /// of the logarithm.
 constexpr double scan_ratio = 1.5;
 constexpr int max_scan_steps = 36;
+/// The same with sampled labels, whose minima take ever longer at small decays: a thousandth of the
+/// largest decay is as good as none.
+constexpr int max_sampled_scan_steps = 18;
 constexpr int max_rises = 4;
 constexpr double golden_width = 2e-3;
 /// What the coarse rule may have moved the best decay by; mse changes by a ten-thousandth of that.
@@ -152,9 +155,13 @@ TrainedPoint Training::quadratic_point(double alpha, const QuadraticMinimum& min
   p.train = closed(train);
   if (output_) {  // the interpolator that squared errors of probabilities share
     const auto test = [&](double noise) {
-      const double fine = output_->test(s.overlaps, q0 + noise, output_->rules() - 1);
-      const double coarse = output_->test(s.overlaps, q0 + noise, 1);
-      return Estimate{fine, std::abs(fine - coarse) + closed_precision};
+      std::vector<double> all;
+      for (std::size_t rule = 1; rule < output_->rules(); ++rule) {
+        all.push_back(output_->test(s.overlaps, q0 + noise, rule));
+      }
+      return output_->replicated()
+                 ? numerics::reduce(all, closed_precision)
+                 : Estimate{all.back(), std::abs(all.back() - all.front()) + closed_precision};
     };
     p.test = test(model_.noise_variance);
     p.test_clean = test(0.0);
@@ -323,7 +330,8 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   double best = value(best_log);
   int rises = 0;
   double y = best_log;
-  for (int i = 1; i < max_scan_steps && rises < max_rises; ++i) {
+  const int steps = output_->replicated() ? max_sampled_scan_steps : max_scan_steps;
+  for (int i = 1; i < steps && rises < max_rises; ++i) {
     y -= step;
     const double now = value(y);
     rises = now < best ? 0 : rises + 1;
