@@ -12,7 +12,6 @@
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
-#include "smi/verbs/typed_fields.hpp"
 
 namespace onset::smi {
 namespace {
@@ -33,9 +32,9 @@ struct SettledThresholds {
   TypedStaircaseOptions typed_options = {};
 };
 
-SettledThresholds settle_typed(Thresholds& request) {
+SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedLink> link) {
   SettledThresholds settled;
-  settled.typed = std::make_shared<const TypedLink>(typed_link(request));
+  settled.typed = std::move(link);
   if (!request.tol) request.tol = typed_tolerance;
   settled.typed_options.tolerance = *request.tol;
   settled.typed_options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
@@ -44,7 +43,7 @@ SettledThresholds settle_typed(Thresholds& request) {
 }
 
 SettledThresholds settle_thresholds(Thresholds& request) {
-  if (is_typed(request.link)) return settle_typed(request);
+  if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   StaircaseOptions options;
@@ -291,7 +290,6 @@ VerbOf<Thresholds> Thresholds::verb() {
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
       without noise is computed to 1e-5, the others to the tolerance.)");
   d.fields = model_fields<Thresholds>();
-  take_typed_links(d.fields);
   d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
       time. The last stage then has no jump, and exact recovery is not looked for. All stages

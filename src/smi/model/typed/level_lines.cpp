@@ -96,6 +96,9 @@ double normal_density(double squared_norm, std::size_t dimensions) {
 
 LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options)
     : link_(&link), form_(form) {
+  lines_.swap(spare().lines);
+  cells_.swap(spare().cells);
+  segments_.swap(spare().segments);
   const std::size_t n = form.normals();
   numerics::Stream stream(options.seed, "level lines", (options.replicate << 32U) + options.sample);
   rotation_ = n > 1 ? random_rotation(n, stream) : FieldMatrix::Identity(1, 1).eval();
@@ -103,6 +106,22 @@ LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const Line
   if (options.centre) centre_ = rotation_.transpose() * *options.centre;
   lay_lines(options);
   scan(options);
+}
+
+LevelLines::~LevelLines() {
+  const auto keep = [](auto& own, auto& spared) {
+    if (own.capacity() <= spared.capacity()) return;
+    own.clear();
+    spared.swap(own);
+  };
+  keep(lines_, spare().lines);
+  keep(cells_, spare().cells);
+  keep(segments_, spare().segments);
+}
+
+LevelLines::Storage& LevelLines::spare() {
+  thread_local Storage storage;
+  return storage;
 }
 
 void LevelLines::lay_lines(const LineOptions& options) {
@@ -307,6 +326,7 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   split_cells(cuts);
   if (link_->has_atoms()) find_segments(first, last, cuts);
   // Roots are polished line by line; the cells at cuts came last.
+  if (cuts.empty()) return;
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
 }

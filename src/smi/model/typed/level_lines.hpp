@@ -60,6 +60,9 @@ struct LineOptions {
 class LevelLines {
  public:
   LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options);
+  ~LevelLines();
+  LevelLines(const LevelLines&) = delete;
+  LevelLines& operator=(const LevelLines&) = delete;
 
   /// Of a label that has a density.
   [[nodiscard]] LevelMoments density(double label) const;
@@ -111,6 +114,15 @@ class LevelLines {
     double f_lo, f_hi;  ///< minus the label
     double guess;
   };
+  /// The storage of lines that are no longer needed, kept for the next ones of the same thread:
+  /// a posterior fills hundreds of kilobytes, which would otherwise go back to the system each
+  /// time.
+  struct Storage {
+    std::vector<Line> lines;
+    std::vector<Cell> cells;
+    std::vector<Segment> segments;
+  };
+  static Storage& spare();
   void lay_lines(const LineOptions& options);
   void lay_grid(const LineOptions& options, std::size_t axis);
   void lay_random(const LineOptions& options, std::size_t axis);
