@@ -255,8 +255,9 @@ void Attempt::measure_errors(MessagePassingStep& step, std::size_t points) const
 void Attempt::record(const SweepSums& sums) {
   MessagePassingStep step;
   step.iteration = steps.empty() ? 1 : steps.back().iteration + 1;
-  step.block = alignments(model_.shape(), nearest_image(overlaps(weights, data_.teacher, data_.dimension),
-                                                        model_.symmetries()));
+  step.block = alignments(
+      model_.shape(),
+      nearest_image(overlaps(weights, data_.teacher, data_.dimension), model_.symmetries()));
   step.variance = variance_;
   measure_errors(step, options_.error_points);
   const auto numbers = static_cast<double>(data_.samples * model_.shape().fields());

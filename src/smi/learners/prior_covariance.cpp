@@ -217,8 +217,11 @@ SmoothedPrior smoothed_prior(const FieldShape& shape, const DirectionMatrix& cov
   const std::size_t size = shape.directions();
   const auto tokens = static_cast<std::size_t>(shape.tokens);
   if (between == BetweenBlocks::all) {
-    return {std::vector<double>(shape.blocks(), 1.0), {}, {0.0},
-            std::vector<double>(shape.fields(), 0.0), covariance};
+    return {std::vector<double>(shape.blocks(), 1.0),
+            {},
+            {0.0},
+            std::vector<double>(shape.fields(), 0.0),
+            covariance};
   }
   ScaledCovariance v = scaled(shape, covariance);
   SmoothedPrior prior{v.least, {}, {0.0}, std::vector<double>(shape.fields(), 0.0)};

@@ -119,11 +119,11 @@ std::vector<Column> typed_overlap_columns(std::size_t directions) {
   for (std::size_t p = 1; p <= directions; ++p) {
     for (std::size_t q = p; q <= directions; ++q) {
       const std::string pair = std::to_string(p) + std::to_string(q);
-      columns.push_back({"Q" + pair,
-                         p == q ? "overlap of direction " + std::to_string(p)
-                                : "overlap of directions " + std::to_string(p) + " and " +
-                                      std::to_string(q),
-                         ""});
+      columns.push_back(
+          {"Q" + pair,
+           p == q ? "overlap of direction " + std::to_string(p)
+                  : "overlap of directions " + std::to_string(p) + " and " + std::to_string(q),
+           ""});
     }
   }
   return columns;
@@ -307,7 +307,7 @@ VerbOf<Curve> Curve::verb() {
             {"with a typed `link`", curve_columns(typed_overlap_columns(2)).list()}};
   d.primary = "Q11";
   d.usual_tolerance = "1e-2, or 5e-2 beyond two layers of two tokens,";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
                 "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv",
                 "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal",

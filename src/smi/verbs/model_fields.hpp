@@ -45,8 +45,7 @@ template <class Request>
       .add("token-correlation", &Request::token_correlation, {}, prose(R"(
           Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a
           file with the matrix.)"))
-      .add("link", &Request::link, {.words = link_words()},
-           "A link by name, or an expression.");
+      .add("link", &Request::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
   return fields;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -170,8 +172,19 @@ std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   return largest;
 }
 
-void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
-                    const Context& context, Result& result) {
+/// Whether small overlaps miss what is possible. A fold may always be smaller than errors show, so
+/// that its absence is a bound.
+std::string hard_phase(const Staircase& stairs) {
+  const bool jumps = std::any_of(stairs.steps.begin(), stairs.steps.end(),
+                                 [](const StaircaseStep& step) { return step.jump.value > 0.0; });
+  if (stairs.hard_phase || !stairs.hard.empty() || jumps) return "yes";
+  if (!stairs.perfect) return "no jump found";
+  // Four decimals, rounded up.
+  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * stairs.algorithmic_below) / 1e4);
+}
+
+void run_thresholds(const Thresholds& request, const SettledThresholds& settled, const Context& context,
+                    Result& result) {
   if (settled.typed) {
     run_typed(request, settled, context, result);
     return;
@@ -205,9 +218,7 @@ void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
         cross_growth is the largest growth factor of an overlap across two layers at a
         threshold; below 1 in size the stages decouple.)"));
   }
-  if (!stairs.unfollowed) {
-    result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
-  }
+  if (!stairs.unfollowed) result.summary.emplace_back("hard_phase", hard_phase(stairs));
   for (const StaircaseStep& step : stairs.steps) {
     if (step.blocks.size() > 1 && !step.trivial) {
       result.notes.push_back("Layers " + names(step.blocks) +
@@ -299,7 +310,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

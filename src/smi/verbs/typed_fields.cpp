@@ -29,9 +29,10 @@ std::optional<std::string> typed_text(const std::string& link, double noise) {
   if (found != named.end()) {
     if (!(noise > 0.0)) return std::nullopt;
     if (!found->expression.empty()) return found->expression;
-    throw Refused(prose("the link {} has no expression of which noise could be part; allowed: "
-                        "attention of one layer with noise as `layers = 1`",
-                        link));
+    throw Refused(
+        prose("the link {} has no expression of which noise could be part; allowed: "
+              "attention of one layer with noise as `layers = 1`",
+              link));
   }
   if (link == "none") return std::nullopt;
   // A word that is none of the list, and has nothing of an expression, is a misspelt name.
@@ -41,10 +42,9 @@ std::optional<std::string> typed_text(const std::string& link, double noise) {
   if (!is_word) return link;
   const std::vector<std::string> words = link_words();
   throw InvalidArgument(
-      "link",
-      prose("{} is not a named link, and not an expression of z1, z2, ..; allowed: {}, or "
-            "an expression{}",
-            in_quotes(link), fmt::join(words, ", "), suggestion(link, words)));
+      "link", prose("{} is not a named link, and not an expression of z1, z2, ..; allowed: {}, or "
+                    "an expression{}",
+                    in_quotes(link), fmt::join(words, ", "), suggestion(link, words)));
 }
 
 std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens) {

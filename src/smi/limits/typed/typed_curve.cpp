@@ -134,9 +134,8 @@ class CurveBuilder {
   /// goes on.
   [[nodiscard]] static double most_log_precision(const TypedRoles& roles,
                                                  const Eigen::MatrixXd& exact) {
-    return intersection(exact, roles.learned).cols() > 0
-               ? recovered_log_precision
-               : std::numeric_limits<double>::infinity();
+    return intersection(exact, roles.learned).cols() > 0 ? recovered_log_precision
+                                                         : std::numeric_limits<double>::infinity();
   }
 
   /// Nothing is learned, or all that is learned is known exactly.
@@ -151,8 +150,8 @@ class CurveBuilder {
     TypedChannelOptions options;
     options.points = first_points;
     options.seed = options_->seed;
-    const auto averages = typed_channel(*link_, KnownDirections::none(link_->directions()), options,
-                                        *context_);
+    const auto averages =
+        typed_channel(*link_, KnownDirections::none(link_->directions()), options, *context_);
     add_doubt(doubt_in(averages), point);
     Replicates values;
     for (const TypedAverages& a : averages) values.push_back(point.alpha * a.log_evidence);
@@ -208,11 +207,8 @@ class CurveBuilder {
                         TypedCurvePoint& point) const {
     const Eigen::MatrixXd v = map.variance(fixed.x);
     const double size = static_cast<double>(v.rows());
-    const double log_det = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(v)
-                               .eigenvalues()
-                               .array()
-                               .log()
-                               .sum();
+    const double log_det =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(v).eigenvalues().array().log().sum();
     Replicates values;
     for (const TypedAverages& a : fixed.averages) {
       values.push_back(point.alpha * a.log_evidence + 0.5 * (size - v.trace() + log_det));
@@ -308,8 +304,7 @@ double typed_curve_seconds(const TypedLink& link, std::size_t alphas,
   TypedStaircaseOptions stairs;
   stairs.tolerance = options.tolerance;
   const std::size_t n = link.fields().size();
-  const double coordinates =
-      0.5 * static_cast<double>(link.directions() * (link.directions() + 1));
+  const double coordinates = 0.5 * static_cast<double>(link.directions() * (link.directions() + 1));
   // Plain steps, slopes and Newton steps of one fixed point.
   const double posteriors = 30.0 * 128.0 + 2.0 * coordinates * 512.0 + 2.0 * 8.0 * first_points;
   const double branches = options.choice == BranchChoice::optimal ? 2.0 : 1.0;

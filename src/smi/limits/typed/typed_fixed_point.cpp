@@ -84,7 +84,8 @@ TypedStateEvolution::TypedStateEvolution(const TypedLink& link, TypedRoles roles
 Eigen::MatrixXd TypedStateEvolution::matrix(const Eigen::VectorXd& x) const {
   const Eigen::Index size = roles_.learned.cols();
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
-  for (std::size_t k = 0; k < basis_.size(); ++k) out += x(static_cast<Eigen::Index>(k)) * basis_[k];
+  for (std::size_t k = 0; k < basis_.size(); ++k)
+    out += x(static_cast<Eigen::Index>(k)) * basis_[k];
   return out;
 }
 
@@ -111,10 +112,9 @@ Eigen::MatrixXd TypedStateEvolution::variance(const Eigen::VectorXd& x) const {
 }
 
 Eigen::MatrixXd TypedStateEvolution::overlap(const Eigen::VectorXd& x) const {
-  const Eigen::MatrixXd q = map_eigenvalues(
-      matrix(x), [](double l) { return -std::expm1(-std::max(0.0, l)); });
-  return roles_.learned * q * roles_.learned.transpose() +
-         roles_.exact * roles_.exact.transpose();
+  const Eigen::MatrixXd q =
+      map_eigenvalues(matrix(x), [](double l) { return -std::expm1(-std::max(0.0, l)); });
+  return roles_.learned * q * roles_.learned.transpose() + roles_.exact * roles_.exact.transpose();
 }
 
 TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, std::size_t points,

@@ -65,8 +65,8 @@ struct TypedFixedPoint {
   std::vector<TypedAverages> averages;
   int iterations = 0;
   double residual = 0.0;
-  bool settled = false;  ///< the iteration came to rest
-  bool stable = false;   ///< state evolution contracts to it
+  bool settled = false;   ///< the iteration came to rest
+  bool stable = false;    ///< state evolution contracts to it
   bool runs_off = false;  ///< V became so small that the iteration was ended
 };
 

@@ -24,10 +24,12 @@ struct Entry {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {{"linear", "y = z", "z", "z1"}, [] { return make_model(LinearLink{}); }},
-      {{"square", "y = z^2, phase retrieval", "z", "z1^2"}, [] { return make_model(SquareLink{}); }},
+      {{"square", "y = z^2, phase retrieval", "z", "z1^2"},
+       [] { return make_model(SquareLink{}); }},
       {{"he4", "y = z^4 - 6 z^2 + 3, the fourth Hermite polynomial", "z", "He4(z1)"},
        [] { return make_model(Hermite4Link{}); }},
-      {{"sign", "y = sign(z), the perceptron", "z", "sign(z1)"}, [] { return make_model(SignProductLink{1}); }},
+      {{"sign", "y = sign(z), the perceptron", "z", "sign(z1)"},
+       [] { return make_model(SignProductLink{1}); }},
       {{"relu", "y = max(z, 0)", "z", "relu(z1)"}, [] { return make_model(ReluLink{}); }},
       {{"product", "y = z1 z2", "(z1, z2)", "z1*z2"},
        [] {
@@ -45,8 +47,7 @@ const std::vector<Entry>& entries() {
       {{"staircase", "y = z1^2 + sign(z1 z2 z3), the second block easy only given the first",
         "z1; (z2, z3)", "z1^2+sign(z1*z2*z3)"},
        [] { return make_model(StaircaseLink{}); }},
-      {{"attention", "y = softmax(z z^T), one layer of attention, two tokens", "z, two tokens",
-        ""},
+      {{"attention", "y = softmax(z z^T), one layer of attention, two tokens", "z, two tokens", ""},
        [] { return make_model(AttentionLink{2}); }},
       {{"token-product", "y = z(1) z(2), two tokens seen along one direction", "z, two tokens",
         "z1_1*z1_2"},

@@ -130,9 +130,8 @@ class TypedModelPosterior final : public Posterior {
 
   [[nodiscard]] TypedMoments ask(const NormalForm& form, double value,
                                  const TypedNodes& nodes) const {
-    const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(), [value](double a) {
-      return TypedLink::same_atom(a, value);
-    });
+    const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(),
+                                     [value](double a) { return TypedLink::same_atom(a, value); });
     double radius = covering_radius(form.normals());
     TypedMoments found = typed_posterior(*link_, form, {value, is_atom}, radius, nodes);
     for (int k = 0; k < max_doublings && !found.found && !is_atom; ++k) {
@@ -159,8 +158,7 @@ class TypedModelPosterior final : public Posterior {
       const Eigen::Index own = tokens[s].slope.cols();
       const Eigen::VectorXd mean = tokens[s].slope * from.mean.segment(tokens[s].first, own);
       for (std::size_t p = 0; p < size; ++p) {
-        to.mean[(p * tokens.size() + s) * count + i] =
-            unit(p) * mean(static_cast<Eigen::Index>(p));
+        to.mean[(p * tokens.size() + s) * count + i] = unit(p) * mean(static_cast<Eigen::Index>(p));
       }
       for (std::size_t t = 0; t <= s; ++t) {
         Eigen::MatrixXd second =
@@ -248,8 +246,7 @@ class TypedModel final : public SequenceModel {
     const auto size = static_cast<std::size_t>(n);
     TypedNodes nodes;
     nodes.spacing = default_spacing(size);
-    atoms_ =
-        LevelLines(*link_, plain, line_options(size, covering_radius(size), nodes, 0)).atoms();
+    atoms_ = LevelLines(*link_, plain, line_options(size, covering_radius(size), nodes, 0)).atoms();
   }
 
   /// How often a label has a gradient, and none along a noise field: such a label fixes a number.
