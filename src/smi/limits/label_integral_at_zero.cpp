@@ -216,9 +216,7 @@ std::optional<ChannelAtZero> label_integral_at_zero(const SequenceModel& model,
   const double missing = std::abs(sums[0] - 1.0);
   if (!(missing < mass_tolerance)) return std::nullopt;
   const double bias = integral.error() + missing;
-  const auto same = [](double x) {
-    return numerics::Replicates(numerics::default_replicates, x);
-  };
+  const auto same = [](double x) { return numerics::Replicates(numerics::default_replicates, x); };
   ChannelAtZero out;
   out.log_evidence = same(sums[1]);
   out.log_evidence_bias = bias;
