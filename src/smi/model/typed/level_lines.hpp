@@ -127,6 +127,16 @@ class LevelLines {
   void lay_grid(const LineOptions& options, std::size_t axis);
   void lay_random(const LineOptions& options, std::size_t axis);
   void scan(const LineOptions& options);
+  /// A switch that changes sign twice between two scanned points.
+  struct HiddenPair {
+    std::size_t interval;  ///< the scanned point before it
+    std::size_t switch_index;
+    double t;  ///< between the two changes
+    double value;
+  };
+  /// Looks for such pairs where a parabola through three points of a line comes near zero.
+  [[nodiscard]] std::vector<HiddenPair> hidden_pairs(const std::vector<Place>& places,
+                                                     const std::vector<double>& sides) const;
   void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
   [[nodiscard]] FieldVector point(std::size_t line, double t) const;
   void find_cuts(std::vector<Cut>& cuts) const;

@@ -37,8 +37,7 @@ TEST(TypedModel, APriorOfAnyCovarianceGivesGaussianMomentsOfALinearLink) {
   const double spread = a.dot(v * a);
   const double miss = 1.7 - 0.2 - 0.6;
   const Eigen::Vector3d mean = v * a * miss / spread;
-  const Eigen::Matrix3d second =
-      v - v * a * a.transpose() * v / spread + mean * mean.transpose();
+  const Eigen::Matrix3d second = v - v * a * a.transpose() * v / spread + mean * mean.transpose();
   // Lines 0.25 apart: the trapezoid rule errs by less than this on a straight level set.
   constexpr double rule_error = 2e-3;
   for (const auto& half : moments.half) {
@@ -49,8 +48,8 @@ TEST(TypedModel, APriorOfAnyCovarianceGivesGaussianMomentsOfALinearLink) {
       EXPECT_NEAR(half.mean[static_cast<std::size_t>(p)], mean(p), rule_error);
       EXPECT_NEAR(half.second[static_cast<std::size_t>(p)], second(p, p), rule_error);
       for (Eigen::Index q = 0; q < p; ++q) {
-        const std::size_t pair = FieldShape::direction_pair(static_cast<std::size_t>(p),
-                                                            static_cast<std::size_t>(q));
+        const std::size_t pair =
+            FieldShape::direction_pair(static_cast<std::size_t>(p), static_cast<std::size_t>(q));
         EXPECT_NEAR(half.cross[pair], second(p, q), rule_error);
       }
     }
