@@ -40,8 +40,8 @@ constexpr std::uint64_t attempts_per_run = 1024;
 class Attempt {
  public:
   Attempt(const SequenceModel& model, const Dataset& data, const MessagePassingOptions& options,
-          std::uint64_t run)
-      : model_(model), data_(data), options_(options), run_(run) {}
+          std::uint64_t run, BetweenBlocks between)
+      : model_(model), data_(data), options_(options), run_(run), between_(between) {}
 
   void start(int attempt) {
     weights.resize(model_.shape().directions() * data_.dimension);
@@ -103,6 +103,7 @@ class Attempt {
   const Dataset& data_;
   const MessagePassingOptions& options_;
   std::uint64_t run_;
+  BetweenBlocks between_;
   DirectionMatrix covariance_, precision_;  // V of the posteriors and its inverse
   DirectionMatrix response_;                // (1 + A)^{-1}
   double damping_ = 0.0;
@@ -180,7 +181,7 @@ bool Attempt::set_precision() {
   const FieldShape& shape = model_.shape();
   precision_ = covariance_;
   if (!invert(precision_, shape.directions())) return false;
-  if (shape.blocks() == 1) return true;
+  if (shape.blocks() == 1 || between_ == BetweenBlocks::all) return true;
   limit_between(shape, covariance_);
   precision_ = covariance_;
   return invert(precision_, shape.directions());
@@ -254,7 +255,9 @@ void Attempt::measure_errors(MessagePassingStep& step, std::size_t points) const
 void Attempt::record(const SweepSums& sums) {
   MessagePassingStep step;
   step.iteration = steps.empty() ? 1 : steps.back().iteration + 1;
-  step.block = alignments(model_.shape(), overlaps(weights, data_.teacher, data_.dimension));
+  step.block = alignments(
+      model_.shape(),
+      nearest_image(overlaps(weights, data_.teacher, data_.dimension), model_.symmetries()));
   step.variance = variance_;
   measure_errors(step, options_.error_points);
   const auto numbers = static_cast<double>(data_.samples * model_.shape().fields());
@@ -361,7 +364,7 @@ MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
   options.validate();
   const auto posterior = model.posterior({options.nodes, options.seed});
   MessageSweep sweep(model, *posterior, data);
-  Attempt attempt(model, data, options, run);
+  Attempt attempt(model, data, options, run, between_blocks(*posterior, model.shape()));
   MessagePassing result;
   for (result.attempts = 1;; ++result.attempts) {
     sweep.restart();

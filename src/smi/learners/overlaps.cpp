@@ -50,6 +50,41 @@ Overlaps overlaps(std::span<const double> student, std::span<const double> teach
           products(student, teacher, dimension), products(teacher, teacher, dimension)};
 }
 
+Overlaps nearest_image(Overlaps o, const std::vector<std::vector<double>>& symmetries) {
+  const std::size_t size = o.directions;
+  if (symmetries.empty() || o.cross.size() != size * size) return o;
+  // The trace of R C is what the image shares with the teacher.
+  const std::vector<double>* best = &symmetries.front();
+  double most = 0.0;
+  for (const std::vector<double>& r : symmetries) {
+    double sum = 0.0;
+    for (std::size_t p = 0; p < size; ++p) {
+      for (std::size_t q = 0; q < size; ++q) sum += r[p * size + q] * o.cross[q * size + p];
+    }
+    if (sum > most) {
+      most = sum;
+      best = &r;
+    }
+  }
+  const std::vector<double>& r = *best;
+  Overlaps image = o;
+  for (std::size_t p = 0; p < size; ++p) {
+    for (std::size_t q = 0; q < size; ++q) {
+      double cross = 0.0;
+      double student = 0.0;
+      for (std::size_t k = 0; k < size; ++k) {
+        cross += r[p * size + k] * o.cross[k * size + q];
+        for (std::size_t l = 0; l < size; ++l) {
+          student += r[p * size + k] * o.student[k * size + l] * r[q * size + l];
+        }
+      }
+      image.cross[p * size + q] = cross;
+      image.student[p * size + q] = student;
+    }
+  }
+  return image;
+}
+
 std::vector<Alignment> alignments(const FieldShape& shape, const Overlaps& o) {
   std::vector<Alignment> out;
   std::size_t first = 0;

@@ -21,6 +21,11 @@ struct Overlaps {
 [[nodiscard]] Overlaps overlaps(std::span<const double> student, std::span<const double> teacher,
                                 std::size_t dimension);
 
+/// The overlaps of the image of the student under one of the symmetries (SequenceModel::symmetries)
+/// that comes nearest to the teacher.
+[[nodiscard]] Overlaps nearest_image(Overlaps overlaps,
+                                     const std::vector<std::vector<double>>& symmetries);
+
 /// How well one block is aligned, whatever symmetry the label leaves: a sign at rank one, a
 /// rotation of the directions beyond [smi 41].
 struct Alignment {

@@ -196,6 +196,7 @@ double mean_eigenvalue(const DirectionMatrix& matrix, const FieldShape& shape, s
 }
 
 BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape) {
+  if (posterior.any_covariance()) return BetweenBlocks::all;
   if (shape.blocks() == 1 || !posterior.between_blocks()) return BetweenBlocks::nothing;
   return posterior.exact() ? BetweenBlocks::nodes : BetweenBlocks::weights;
 }
@@ -215,6 +216,13 @@ SmoothedPrior smoothed_prior(const FieldShape& shape, const DirectionMatrix& cov
                              BetweenBlocks between) {
   const std::size_t size = shape.directions();
   const auto tokens = static_cast<std::size_t>(shape.tokens);
+  if (between == BetweenBlocks::all) {
+    return {std::vector<double>(shape.blocks(), 1.0),
+            {},
+            {0.0},
+            std::vector<double>(shape.fields(), 0.0),
+            covariance};
+  }
   ScaledCovariance v = scaled(shape, covariance);
   SmoothedPrior prior{v.least, {}, {0.0}, std::vector<double>(shape.fields(), 0.0)};
   if (between == BetweenBlocks::weights) {

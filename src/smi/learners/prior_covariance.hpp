@@ -30,6 +30,7 @@ enum class BetweenBlocks {
   nothing,  ///< not at all: entries of V between blocks are taken as 0 [smi 48]
   nodes,    ///< by sums over priors with independent blocks [smi 47]
   weights,  ///< by weights on its own nodes [smi 86]
+  all,      ///< as it is: the posterior takes any covariance
 };
 
 [[nodiscard]] BetweenBlocks between_blocks(const Posterior& posterior, const FieldShape& shape);
@@ -47,6 +48,7 @@ struct SmoothedPrior {
   DirectionMatrix coupling;         ///< K; empty where there is none
   std::vector<double> log_weights;  ///< one per node
   std::vector<double> offsets;      ///< s: node * fields + field
+  DirectionMatrix covariance = {};  ///< V itself, for posteriors that take it; v_b are then 1
   [[nodiscard]] std::size_t nodes() const { return log_weights.size(); }
 };
 

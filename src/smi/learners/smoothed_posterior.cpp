@@ -115,6 +115,7 @@ FieldMoments smoothed_moments(const Posterior& posterior, const FieldShape& shap
     inner.variance = prior.variance;
     inner.first_sample = query.first_sample;
     inner.coupling = prior.coupling;
+    inner.covariance = prior.covariance;
     posterior.moments(inner, moments);
     for (int e = 0; e < 2; ++e) add_node(shape, prior, node, moments.half[e], count, half[e]);
   }

@@ -98,6 +98,26 @@ const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes) {
   return far == nodes.rend() ? nodes.front() : *far;
 }
 
+std::vector<FixedPointNode> anchored_at_end(std::vector<FixedPointNode> nodes, double end) {
+  const double remaining =
+      std::abs(numerics::mean(nodes.back().log_alpha) - numerics::mean(shallower(nodes).log_alpha));
+  const Replicates last = nodes.back().log_alpha;
+  for (FixedPointNode& node : nodes) {
+    for (std::size_t r = 0; r < last.size(); ++r) node.log_alpha[r] += std::log(end) - last[r];
+    node.relative_bias += remaining;
+  }
+  return nodes;
+}
+
+double upper_bound(const std::vector<FixedPointNode>& nodes) {
+  double bound = 0.0;
+  for (const FixedPointNode& node : nodes) {
+    const Estimate alpha = exponential(node.log_alpha, node.relative_bias);
+    bound = std::max(bound, alpha.value + significance * alpha.error);
+  }
+  return bound;
+}
+
 Estimate max_alpha(const std::vector<FixedPointNode>& nodes) {
   const std::size_t replicates = nodes.front().log_alpha.size();
   std::vector<double> x;

@@ -24,6 +24,15 @@ namespace onset::smi {
 /// than the change between the two.
 [[nodiscard]] const FixedPointNode& shallower(const std::vector<FixedPointNode>& nodes);
 
+/// The nodes with every replicate's sample ratios multiplied so that its deepest one is `end`, the
+/// limit that is known [smi 21]. What is left of the way to it is a bias, as large as the last
+/// steps towards it.
+[[nodiscard]] std::vector<FixedPointNode> anchored_at_end(std::vector<FixedPointNode> nodes,
+                                                          double end);
+
+/// A sample ratio that no node exceeds, at three standard errors.
+[[nodiscard]] double upper_bound(const std::vector<FixedPointNode>& nodes);
+
 /// The largest alpha along the nodes. The place is chosen by one half of the replicates and alpha
 /// there taken from the other, both ways: a maximum of noisy curves would be biased upwards.
 [[nodiscard]] Estimate max_alpha(const std::vector<FixedPointNode>& nodes);

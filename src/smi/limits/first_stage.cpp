@@ -6,6 +6,7 @@
 
 #include "numerics/quasi_monte_carlo.hpp"
 #include "smi/limits/inner_nodes.hpp"
+#include "smi/limits/label_integral_at_zero.hpp"
 #include "smi/limits/staircase_builder.hpp"
 
 namespace onset::smi::stairs {
@@ -32,7 +33,8 @@ ChannelAtZero Builder::sampled_at_zero(std::size_t points) const {
 
 std::optional<ChannelAtZero> Builder::ruled_at_zero(std::size_t nodes) const {
   if (!options_.held.empty()) return std::nullopt;
-  return model_.channel_at_zero({.nodes = nodes, .seed = options_.seed}, context_);
+  auto own = model_.channel_at_zero({.nodes = nodes, .seed = options_.seed}, context_);
+  return own ? std::move(own) : label_integral_at_zero(model_, context_);
 }
 
 std::optional<NextStage> Builder::first_stage() {

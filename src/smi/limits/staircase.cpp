@@ -14,6 +14,10 @@ namespace {
 /// measurement is not to be trusted.
 constexpr double recovery_significance = 4.0;
 
+/// Folds beyond this part of alpha are looked for, or beyond so many tolerances where that is more.
+constexpr double fold_resolution = 3e-3;
+constexpr double tolerances_of_folds = 3.0;
+
 /// Most outer points per replicate of a branch whose maximum is wanted.
 constexpr std::size_t max_trace = 4096;
 
@@ -72,8 +76,13 @@ std::optional<NextStage> Builder::finish_stage(NextStage now) {
   if (!all_learned() && !stopped_) next = next_stage(now.start, nodes);
   if (!next && result_.perfect && all_learned()) {
     find_recovery(nodes);
-    while (result_.hard_phase && result_.algorithmic.error > options_.tolerance &&
-           trace_points_ < std::min(max_trace, options_.max_points)) {
+    const double resolution =
+        1.0 + std::max(fold_resolution, tolerances_of_folds * options_.tolerance);
+    const auto is_open = [&] {
+      return result_.hard_phase ? result_.algorithmic.error > options_.tolerance
+                                : result_.algorithmic_below > resolution * *result_.perfect;
+    };
+    while (is_open() && trace_points_ < std::min(max_trace, options_.max_points)) {
       trace_points_ *= 4;
       nodes = traced(now.start);
       find_recovery(nodes);
@@ -114,7 +123,13 @@ void Builder::find_recovery(const std::vector<FixedPointNode>& nodes) {
   result_.contraction = exponential(nodes.back().log_alpha, nodes.back().relative_bias + remaining);
   const double offset = std::abs(result_.contraction.value - *result_.perfect);
   if (offset > recovery_significance * result_.contraction.error) result_.sound = false;
-  const Estimate top = max_alpha(nodes);
+  // Its deep end is known, by counting: next to it the curve scatters less relative to its end than
+  // by itself, and far from it more.
+  const std::vector<FixedPointNode> anchored = anchored_at_end(nodes, *result_.perfect);
+  const Estimate relative = max_alpha(anchored);
+  const Estimate absolute = max_alpha(nodes);
+  const Estimate top = relative.error < absolute.error ? relative : absolute;
+  result_.algorithmic_below = std::min(upper_bound(anchored), upper_bound(nodes));
   result_.hard_phase = top.value - *result_.perfect > significance * top.error;
   result_.algorithmic = result_.hard_phase ? top : Estimate{*result_.perfect, 0.0};
 }

@@ -14,6 +14,8 @@ struct LinkInfo {
   std::string name;
   std::string summary;  ///< one line, with the formula
   std::string blocks;   ///< what the fields are, block by block
+  /// The same as a typed link, up to the names of its directions; empty where there is none.
+  std::string expression;
 };
 
 /// The named links, all noiseless (docs/links.md).

@@ -36,6 +36,24 @@ void refuse_ranks(const SequenceModel& model) {
       for one variance per layer only)"));
 }
 
+/// The posterior of a typed link is an integral whose cost grows with its fields, noise included:
+/// beyond these dimensions a run would take hours.
+void refuse_large(const TypedLink& link, std::size_t dimension) {
+  constexpr std::size_t most[] = {1'000'000, 2000, 500};
+  const std::size_t fields = link.fields().size();
+  if (fields > std::size(most)) {
+    throw Refused(prose(R"(
+        message passing is not offered for a typed link of {} fields, noise included: every sample's
+        posterior is an integral over them in every iteration; allowed: up to {})",
+                        fields, std::size(most)));
+  }
+  if (dimension <= most[fields - 1]) return;
+  throw Refused(prose(R"(
+      the dimension {} is too large for message passing with a typed link of {} fields, noise
+      included, whose posteriors are integrals over them; allowed: up to {})",
+                      dimension, fields, most[fields - 1]));
+}
+
 std::size_t samples_at(double alpha, std::size_t dim, std::size_t available) {
   const auto samples = static_cast<std::size_t>(std::llround(alpha * static_cast<double>(dim)));
   if (samples < 1 || samples > available) {
@@ -165,6 +183,7 @@ SettledAmp settle_amp(Amp& request) {
   } else {
     settled.dimension = static_cast<std::size_t>(*request.dim);
   }
+  if (settled.named.typed) refuse_large(*settled.named.typed, settled.dimension);
   for (const double alpha : request.alpha) {
     settled.samples.push_back(samples_at(alpha, settled.dimension, available));
   }
@@ -300,7 +319,9 @@ VerbOf<Amp> Amp::verb() {
   d.primary = "Q11";
   d.method = 3;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
-                "smi amp --link square --dim 500 --alpha 1.3 --runs 8", "smi amp --data data"};
+                "smi amp --link square --dim 500 --alpha 1.3 --runs 8",
+                "smi amp --link 'z1^2+0.3*e1' --dim 200 --alpha 1.5 --runs 4",
+                "smi amp --data data"};
   d.settle = settle_amp;
   d.cost = amp_cost;
   d.run = run_amp;

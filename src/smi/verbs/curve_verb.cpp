@@ -10,6 +10,7 @@
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/limits/curve.hpp"
+#include "smi/limits/typed/typed_curve.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 
@@ -21,30 +22,31 @@ constexpr double cheap_tolerance = 1e-2;
 constexpr double costly_tolerance = 5e-2;
 constexpr double curve_nodes = 128;
 
+/// What both kinds of rows have.
 struct CurveRow {
   double alpha = 0.0;
   std::string branch;
   std::vector<Estimate> overlaps;
-  Estimate error_plugin;
-  Estimate error_bayes;
+  std::optional<Estimate> error_plugin;
+  std::optional<Estimate> error_bayes;
   std::optional<Estimate> free_entropy;
   int iterations = 0;
   double residual = 0.0;
   bool converged = false;
 };
 
-Columns<CurveRow> curve_columns(const FieldShape& shape) {
+Columns<CurveRow> curve_columns(const std::vector<Column>& overlaps) {
   const char* norm = "squared Frobenius norm";
   return Columns<CurveRow>()
       .add("alpha", &CurveRow::alpha, alpha_meaning)
       .add("branch", &CurveRow::branch, "which fixed point: uninformed, informed or optimal")
-      .add_each(overlap_columns(shape), &CurveRow::overlaps)
+      .add_each(overlaps, &CurveRow::overlaps)
       .add("error_plugin", &CurveRow::error_plugin,
            "test error of the label at the estimated weights", norm)
       .add("error_bayes", &CurveRow::error_bayes, "least possible test error", norm)
       .add("free_entropy", &CurveRow::free_entropy, prose(R"(
-          free entropy per dimension, density with respect to h; empty at exact recovery, where
-          it is infinite)"),
+          free entropy per dimension, density with respect to h, or to the label of a link; empty
+          at exact recovery, where it is infinite)"),
            "nat")
       .add("iterations", &CurveRow::iterations,
            "steps of plain state evolution that checked the point")
@@ -106,9 +108,101 @@ std::vector<double> held_overlaps(const Curve& request, std::size_t blocks) {
 struct SettledCurve {
   NamedModel named;
   CurveOptions options;
+  /// Instead of both, where the link was typed.
+  std::shared_ptr<const TypedLink> typed = {};
+  TypedCurveOptions typed_options = {};
 };
 
+/// The upper triangle of the overlap matrix of the directions of a typed link.
+std::vector<Column> typed_overlap_columns(std::size_t directions) {
+  std::vector<Column> columns;
+  for (std::size_t p = 1; p <= directions; ++p) {
+    for (std::size_t q = p; q <= directions; ++q) {
+      const std::string pair = std::to_string(p) + std::to_string(q);
+      columns.push_back(
+          {"Q" + pair,
+           p == q ? "overlap of direction " + std::to_string(p)
+                  : "overlap of directions " + std::to_string(p) + " and " + std::to_string(q),
+           ""});
+    }
+  }
+  return columns;
+}
+
+SettledCurve settle_typed(Curve& request, std::shared_ptr<const TypedLink> link) {
+  const auto refuse = [](const char* field) {
+    throw InvalidArgument(field, prose(R"(
+        speaks of layers and has no meaning with a typed link; allowed: leaving it out)"));
+  };
+  if (!request.unlearned.empty()) refuse("unlearned");
+  if (request.hold_layer != 0) refuse("hold_layer");
+  if (request.hold_overlap != 0.0) refuse("hold_overlap");
+  if (!request.tol) request.tol = link->fields().size() <= 2 ? cheap_tolerance : costly_tolerance;
+  SettledCurve settled;
+  settled.typed = std::move(link);
+  settled.typed_options.choice = request.branch;
+  settled.typed_options.tolerance = *request.tol;
+  settled.typed_options.seed = request.seed;
+  return settled;
+}
+
+CurveRow row_of(const TypedCurvePoint& p, BranchChoice choice) {
+  return {.alpha = p.alpha,
+          .branch = std::string(to_string(choice)),
+          .overlaps = p.overlap,
+          .error_plugin = p.error_plugin,
+          .error_bayes = p.error_bayes,
+          .free_entropy = p.free_entropy,
+          .iterations = p.iterations,
+          .residual = two_digits(p.residual),
+          .converged = p.doubt.empty()};
+}
+
+void run_typed(const Curve& request, const SettledCurve& settled, const Context& context,
+               Result& result) {
+  const auto columns = curve_columns(typed_overlap_columns(settled.typed->directions()));
+  result.table = columns.table();
+  std::string reason;
+  const auto give = [&reason](const std::string& why) {
+    if (why.empty() || reason.find(why) != std::string::npos) return;
+    reason += (reason.empty() ? "" : "; ") + why;
+  };
+  bool errors_missing = false;
+  const auto add = [&](const TypedCurvePoint& point) {
+    result.table.add_row(columns.cells(row_of(point, request.branch)));
+    errors_missing = errors_missing || !point.error_plugin || !point.error_bayes;
+    if (!point.doubt.empty()) give("alpha = " + to_text(Value(point.alpha)) + ": " + point.doubt);
+  };
+  const TypedCurve curve =
+      typed_curve(*settled.typed, request.alpha, settled.typed_options, context, add);
+  give(curve.doubt);
+  if (!curve.met_tolerance) {
+    give("the asked tolerance " + to_text(Value(*request.tol)) + " was not reached");
+  }
+  if (errors_missing) {
+    result.notes.push_back(prose(R"(
+        Test errors that are infinite, or not resolved because of rare large labels, are left
+        empty.)"));
+  }
+  if (!reason.empty()) result.unconverged(reason);
+}
+
+Cost typed_cost(const Curve& request, const SettledCurve& settled) {
+  Cost cost;
+  cost.method = prose(R"(
+      State evolution with the full overlap matrix over the directions that the staircase of smi
+      thresholds says are learned: iterated with few points until it comes to rest, then solved by
+      Newton's method, each replicate from its own residual. Directions that counting says are
+      recovered exactly, and which go there, are known exactly. Posteriors by integrals over the
+      level sets of the link; test errors by quasi-Monte Carlo.)");
+  cost.core_seconds =
+      typed_curve_seconds(*settled.typed, request.alpha.size(), settled.typed_options);
+  cost.memory_bytes = 2e8;
+  return cost;
+}
+
 SettledCurve settle_curve(Curve& request) {
+  if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   const std::size_t blocks = named.model->shape().blocks();
@@ -124,9 +218,14 @@ SettledCurve settle_curve(Curve& request) {
 
 void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
-  const auto& [named, options] = settled;
+  if (settled.typed) {
+    run_typed(request, settled, context, result);
+    return;
+  }
+  const NamedModel& named = settled.named;
+  const CurveOptions& options = settled.options;
   const FieldShape& shape = named.model->shape();
-  const auto columns = curve_columns(shape);
+  const auto columns = curve_columns(overlap_columns(shape));
   result.table = columns.table();
   bool all_converged = true;
   const auto add = [&](const CurvePoint& point) {
@@ -143,6 +242,7 @@ void run_curve(const Curve& request, const SettledCurve& settled, const Context&
 }
 
 Cost curve_cost(const Curve& request, const SettledCurve& settled) {
+  if (settled.typed) return typed_cost(request, settled);
   const NamedModel& named = settled.named;
   const double tol = *request.tol;
   Cost cost;
@@ -203,13 +303,15 @@ VerbOf<Curve> Curve::verb() {
            "A layer that is held at `hold_overlap` instead of being learned; 0 holds none.")
       .add("hold-overlap", &Curve::hold_overlap, {.min = 0.0, .max = 0.999999},
            "The overlap at which that layer is held.");
-  d.rows = {{"", curve_columns({2, {1, 1}}).list()}};
+  d.rows = {{"", curve_columns(overlap_columns({2, {1, 1}})).list()},
+            {"with a typed `link`", curve_columns(typed_overlap_columns(2)).list()}};
   d.primary = "Q11";
   d.usual_tolerance = "1e-2, or 5e-2 beyond two layers of two tokens,";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
                 "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv",
-                "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal"};
+                "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal",
+                "smi curve --link 'sign(z1)*z2' --alpha 0.3:0.9:0.3"};
   d.settle = settle_curve;
   d.cost = curve_cost;
   d.run = run_curve;

@@ -72,13 +72,14 @@ struct LabelRange {
 LabelRange label_range(const SequenceModel& model, std::size_t number) {
   constexpr std::size_t draws = 4096, few = 16;
   std::vector<double> fields(model.shape().fields());
-  std::vector<double> noise(fields.size(), 0.0);
+  std::vector<double> noise(static_cast<std::size_t>(model.noise_size()));
   std::vector<double> label(static_cast<std::size_t>(model.label_size()));
   numerics::Stream stream(1, "smi label range");
   LabelRange range;
   bool many = false;
   for (std::size_t i = 0; i < draws; ++i) {
     stream.normal(fields);
+    stream.normal(noise);
     model.label(fields, noise, label);
     range.negative = range.negative || label[number] < 0.0;
     if (!many) range.values.insert(label[number]);

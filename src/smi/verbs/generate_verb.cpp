@@ -104,7 +104,8 @@ VerbOf<Generate> Generate::verb() {
   d.needs_folder = true;
   d.method = 2;
   d.examples = {"smi generate --dim 500 --alpha 1.2 --out data",
-                "smi generate --link square --dim 200 --samples 400 --out retrieval"};
+                "smi generate --link square --dim 200 --samples 400 --out retrieval",
+                "smi generate --link 'max(z1,z2)' --dim 200 --samples 400 --out maxima"};
   d.settle = settle_generate;
   d.cost = generate_cost;
   d.run = run_generate;

@@ -6,7 +6,9 @@
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
+#include "smi/model/typed/typed_model.hpp"
 #include "smi/verbs/named_model.hpp"
+#include "smi/verbs/typed_fields.hpp"
 
 /// What all requests of the family have in common: the fields that describe the model.
 namespace onset::smi {
@@ -43,8 +45,8 @@ template <class Request>
       .add("token-correlation", &Request::token_correlation, {}, prose(R"(
           Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a
           file with the matrix.)"))
-      .add("link", &Request::link, {.words = link_words()},
-           "A link by name: a multi-index model instead of deep attention.");
+      .add("link", &Request::link, {.words = link_words()}, "A link by name, or an expression.");
+  take_expressions(fields.edit("link"));
   return fields;
 }
 
@@ -78,6 +80,7 @@ void refuse_with_link(const Request& request) {
 
 namespace detail {
 
+/// The value of a field that may not be given but is filled by now.
 template <class T>
 [[nodiscard]] const T& filled(const T& x) {
   return x;
@@ -89,12 +92,38 @@ template <class T>
 
 }  // namespace detail
 
+/// The typed link of a request whose fields are filled, with its number of tokens; nothing where it
+/// means another model. Throws InvalidArgument and Refused.
+struct TypedRequest {
+  std::shared_ptr<const TypedLink> link;
+  std::size_t tokens = 1;
+};
+template <class Request>
+[[nodiscard]] std::optional<TypedRequest> typed_request(const Request& request) {
+  using detail::filled;
+  const double noise = filled(request.noise);
+  const std::optional<std::string> text = typed_text(filled(request.link), noise);
+  if (!text) return std::nullopt;
+  const auto link = std::make_shared<const TypedLink>(*text, noise);
+  const Parameters given = model_fields<Request>().write(request);
+  const auto usual = usual_model();
+  for (const auto& [name, value] : given.values()) {
+    if (name == "link" || name == "noise" || name == "tokens" || value == usual.at(name)) continue;
+    throw InvalidArgument(field_name(name), prose(R"(
+        describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
+  }
+  return TypedRequest{link, typed_tokens(*link, filled(request.tokens), Thresholds{}.tokens)};
+}
+
 /// The model of a request whose fields are filled. Reads the file of correlations, if one is named,
 /// into the request. Throws InvalidArgument naming the option, and Refused.
 template <class Request>
 [[nodiscard]] NamedModel settle_model(Request& request) {
   using detail::filled;
   request.token_correlation = read_correlation(filled(request.token_correlation));
+  if (const std::optional<TypedRequest> typed = typed_request(request)) {
+    return {typed_model(typed->link, typed->tokens), typed->link};
+  }
   if (filled(request.link) != "none") {
     refuse_with_link(request);
     return named_link(filled(request.link));

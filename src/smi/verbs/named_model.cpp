@@ -148,7 +148,7 @@ std::vector<std::string> link_words() {
 }
 
 NamedModel named_link(const std::string& link) {
-  return {link_model(link)};
+  return {link_model(link), {}};
 }
 
 void check_options(const DeepAttention& model) {

@@ -7,14 +7,17 @@
 
 #include "onset/core/parameters.hpp"
 #include "smi/model/attention_model.hpp"
+#include "smi/model/typed/typed_link.hpp"
 
 namespace onset::smi {
 
 inline constexpr const char* alpha_meaning = "sample ratio alpha = N/D (samples over dimension)";
 
-/// The model that a user describes: deep attention, or a named link.
+/// The model that a user describes: deep attention, or a link by name or as an expression.
 struct NamedModel {
   std::unique_ptr<SequenceModel> model;
+  /// The link behind the model, where one was typed.
+  std::shared_ptr<const TypedLink> typed = {};
 
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,7 +14,6 @@
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
-#include "smi/verbs/typed_fields.hpp"
 
 namespace onset::smi {
 namespace {
@@ -33,9 +34,9 @@ struct SettledThresholds {
   TypedStaircaseOptions typed_options = {};
 };
 
-SettledThresholds settle_typed(Thresholds& request) {
+SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedLink> link) {
   SettledThresholds settled;
-  settled.typed = std::make_shared<const TypedLink>(typed_link(request));
+  settled.typed = std::move(link);
   if (!request.tol) request.tol = typed_tolerance;
   settled.typed_options.tolerance = *request.tol;
   settled.typed_options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
@@ -44,7 +45,7 @@ SettledThresholds settle_typed(Thresholds& request) {
 }
 
 SettledThresholds settle_thresholds(Thresholds& request) {
-  if (is_typed(request.link)) return settle_typed(request);
+  if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   StaircaseOptions options;
@@ -171,8 +172,19 @@ std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   return largest;
 }
 
-void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
-                    const Context& context, Result& result) {
+/// Whether small overlaps miss what is possible. A fold may always be smaller than errors show, so
+/// that its absence is a bound.
+std::string hard_phase(const Staircase& stairs) {
+  const bool jumps = std::any_of(stairs.steps.begin(), stairs.steps.end(),
+                                 [](const StaircaseStep& step) { return step.jump.value > 0.0; });
+  if (stairs.hard_phase || !stairs.hard.empty() || jumps) return "yes";
+  if (!stairs.perfect) return "no jump found";
+  // Four decimals, rounded up.
+  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * stairs.algorithmic_below) / 1e4);
+}
+
+void run_thresholds(const Thresholds& request, const SettledThresholds& settled, const Context& context,
+                    Result& result) {
   if (settled.typed) {
     run_typed(request, settled, context, result);
     return;
@@ -206,9 +218,7 @@ void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
         cross_growth is the largest growth factor of an overlap across two layers at a
         threshold; below 1 in size the stages decouple.)"));
   }
-  if (!stairs.unfollowed) {
-    result.summary.emplace_back("hard_phase", stairs.hard_phase || !stairs.hard.empty());
-  }
+  if (!stairs.unfollowed) result.summary.emplace_back("hard_phase", hard_phase(stairs));
   for (const StaircaseStep& step : stairs.steps) {
     if (step.blocks.size() > 1 && !step.trivial) {
       result.notes.push_back("Layers " + names(step.blocks) +
@@ -291,7 +301,6 @@ VerbOf<Thresholds> Thresholds::verb() {
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
       without noise is computed to 1e-5, the others to the tolerance.)");
   d.fields = model_fields<Thresholds>();
-  take_typed_links(d.fields);
   d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
       time. The last stage then has no jump, and exact recovery is not looked for. All stages
@@ -301,7 +310,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

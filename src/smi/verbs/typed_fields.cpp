@@ -1,26 +1,60 @@
 #include "smi/verbs/typed_fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
 
 #include "core/printable.hpp"
+#include "core/prose.hpp"
+#include "core/suggestion.hpp"
+#include "onset/core/error.hpp"
+#include "smi/model/links.hpp"
+#include "smi/verbs/named_model.hpp"
 
 namespace onset::smi {
 
-bool is_typed(const std::string& link) {
-  const std::vector<std::string> words = link_words();
-  if (std::find(words.begin(), words.end(), link) != words.end()) return false;
+void take_expressions(Parameter& link) {
+  link.kind = ParameterKind::text;
+  link.text = prose(R"(
+      A multi-index model instead of deep attention: a link by name, or an expression of the fields
+      z1, z2, .. (z1_1, z1_2, .. with tokens) and of noise fields e1, e2, ..)");
+}
+
+std::optional<std::string> typed_text(const std::string& link, double noise) {
+  const auto& named = links();
+  const auto found =
+      std::find_if(named.begin(), named.end(), [&](const LinkInfo& i) { return i.name == link; });
+  if (found != named.end()) {
+    if (!(noise > 0.0)) return std::nullopt;
+    if (!found->expression.empty()) return found->expression;
+    throw Refused(
+        prose("the link {} has no expression of which noise could be part; allowed: "
+              "attention of one layer with noise as `layers = 1`",
+              link));
+  }
+  if (link == "none") return std::nullopt;
   // A word that is none of the list, and has nothing of an expression, is a misspelt name.
   const bool is_word = std::all_of(link.begin(), link.end(), [](unsigned char c) {
     return std::isalpha(c) != 0 || c == '-' || c == '_';
   });
-  if (is_word) {
-    throw InvalidArgument(
-        "link",
-        prose("{} is not a named link, and not an expression of z1, z2, ..; allowed: {}, or "
-              "an expression{}",
-              in_quotes(link), fmt::join(words, ", "), suggestion(link, words)));
+  if (!is_word) return link;
+  const std::vector<std::string> words = link_words();
+  throw InvalidArgument(
+      "link", prose("{} is not a named link, and not an expression of z1, z2, ..; allowed: {}, or "
+                    "an expression{}",
+                    in_quotes(link), fmt::join(words, ", "), suggestion(link, words)));
+}
+
+std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens) {
+  if (tokens == usual_tokens) return link.tokens();
+  if (link.tokens() > static_cast<std::size_t>(tokens)) {
+    throw InvalidArgument("tokens", std::to_string(tokens) + " is less than the token " +
+                                        std::to_string(link.tokens()) +
+                                        " that the link reads; allowed: leaving it out, or more");
   }
-  return true;
+  return static_cast<std::size_t>(tokens);
 }
 
 }  // namespace onset::smi

@@ -1,47 +1,25 @@
 #pragma once
 
-#include <algorithm>
-#include <cctype>
+#include <memory>
+#include <optional>
 #include <string>
 
-#include "core/suggestion.hpp"
+#include "core/fields.hpp"
 #include "smi/model/typed/typed_link.hpp"
-#include "smi/verbs/model_fields.hpp"
 
 /// Links that are typed instead of named.
 namespace onset::smi {
 
-/// Whether a link is an expression and not a word of the list.
-[[nodiscard]] bool is_typed(const std::string& link);
-
 /// Lets the field `link` take an expression.
-template <class Request>
-void take_typed_links(Fields<Request>& fields) {
-  Parameter& link = fields.edit("link");
-  link.kind = ParameterKind::text;
-  link.text = prose(R"(
-      A multi-index model instead of deep attention: a link by name, or an expression of the fields
-      z1, z2, .. (z1_1, z1_2, .. with tokens) and of noise fields e1, e2, ..)");
-}
+void take_expressions(Parameter& link);
 
-/// The link of a request that has typed one. Throws InvalidArgument and Refused.
-template <class Request>
-[[nodiscard]] TypedLink typed_link(const Request& request) {
-  TypedLink link(request.link, request.noise);
-  const Parameters given = model_fields<Request>().write(request);
-  const auto usual = usual_model();
-  for (const auto& [name, value] : given.values()) {
-    if (name == "link" || name == "noise" || name == "tokens" || value == usual.at(name)) continue;
-    throw InvalidArgument(field_name(name), prose(R"(
-        describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
-  }
-  const auto tokens = static_cast<std::size_t>(request.tokens);
-  if (link.tokens() > tokens && request.tokens != std::get<std::int64_t>(usual.at("tokens"))) {
-    throw InvalidArgument("tokens", std::to_string(tokens) + " is less than the token " +
-                                        std::to_string(link.tokens()) +
-                                        " that the link reads; allowed: leaving it out, or more");
-  }
-  return link;
-}
+/// The text of the typed link that is meant: an expression, or that of a named link where there is
+/// noise, for which its closed posterior does not hold; nothing for other models. Throws
+/// InvalidArgument for a word that is no link, and Refused for a link whose noise is not offered.
+[[nodiscard]] std::optional<std::string> typed_text(const std::string& link, double noise);
+
+/// Samples of a typed link have this many tokens: those that it reads, or more where a request asks
+/// for more. Throws InvalidArgument where it asks for fewer.
+[[nodiscard]] std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens);
 
 }  // namespace onset::smi

@@ -80,7 +80,10 @@ struct Staircase {
   /// I [smi 26]. It is at least `perfect`; where the staircase was stopped, the true one may be
   /// larger.
   Estimate algorithmic;
-  bool hard_phase = false;    ///< algorithmic exceeds perfect by more than three standard errors
+  bool hard_phase = false;  ///< algorithmic exceeds perfect by more than three standard errors
+  /// Where no such excess was found: the true `algorithmic` is below this, at three standard
+  /// errors.
+  double algorithmic_below = 0.0;
   bool met_tolerance = true;  ///< every threshold's error is within its tolerance
   bool sound = true;          ///< every fixed point was found, and accurately
 };

@@ -29,6 +29,9 @@ struct PosteriorQuery {
   /// over all directions, row by row [smi 86]: a prior whose blocks depend on one another. Empty
   /// means no coupling. Only posteriors that are between_blocks() and not exact() take it.
   std::span<const double> coupling = {};
+  /// The covariance of the prior over all directions, the same for every token, row by row, instead
+  /// of V_b I in every block. Only posteriors of any_covariance() take it.
+  std::span<const double> covariance = {};
 };
 
 /// Moments of zeta_b = (z_b - omega_b) / sqrt(V_b) under the posterior, from two independent inner
@@ -66,6 +69,8 @@ class Posterior {
   [[nodiscard]] virtual bool within_blocks() const { return true; }
   /// True when it can give moments between blocks.
   [[nodiscard]] virtual bool between_blocks() const { return false; }
+  /// True when it answers for a prior of any covariance over the directions.
+  [[nodiscard]] virtual bool any_covariance() const { return false; }
 };
 
 /// The number of nodes of an inner integral, per half.

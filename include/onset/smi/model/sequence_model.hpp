@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "onset/core/context.hpp"
 #include "onset/smi/model/channel_at_zero.hpp"
@@ -57,6 +58,14 @@ class SequenceModel {
   /// Roughly the core-seconds of one posterior with this many nodes, for estimates of cost and for
   /// choosing how many posteriors accuracy is worth. The default is that of a closed form.
   [[nodiscard]] virtual double posterior_seconds(double /*nodes*/) const { return 2e-6; }
+
+  /// Signed permutations of the directions under which labels stay the same, each row by row: from
+  /// data nobody can tell weights and their images apart, so that alignments look for the nearest.
+  /// Empty where blocks say it all.
+  [[nodiscard]] virtual const std::vector<std::vector<double>>& symmetries() const {
+    static const std::vector<std::vector<double>> none;
+    return none;
+  }
 
   /// The channel at overlap 0 by a rule of the model's own, which is more accurate than quasi-Monte
   /// Carlo over its posteriors; nothing where the model has no such rule.

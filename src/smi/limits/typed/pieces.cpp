@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "numerics/quasi_monte_carlo.hpp"
 #include "numerics/random.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/subspace.hpp"
+#include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
 namespace {
@@ -23,9 +23,6 @@ constexpr double line_reach = 6.0;
 /// Eigenvalues of a sum of squared gradients, relative to the largest, below which a direction does
 /// not matter.
 constexpr double no_slope = 1e-12;
-/// Points at which a symmetry is tried, and directions up to which permutations are.
-constexpr std::size_t symmetry_points = 64;
-constexpr Eigen::Index max_permuted_directions = 4;
 /// Points per replicate that weigh the pieces.
 constexpr std::size_t piece_points = std::size_t{1} << 13U;
 constexpr std::uint64_t piece_replicates = 8;
@@ -143,39 +140,6 @@ Eigen::MatrixXd squared_jumps(const TypedLink& link) {
   return sum;
 }
 
-/// Whether the link is the same after a map of the directions, by its values at random points. A
-/// map that needs a field which the link does not read is none.
-bool is_symmetry(const TypedLink& link, const Eigen::MatrixXd& map) {
-  const auto& fields = link.fields();
-  const std::size_t rows = fields.size();
-  std::vector<double> at(rows * symmetry_points);
-  numerics::Stream(1, "symmetries").normal(at);
-  std::vector<double> mapped = at;
-  for (std::size_t f = 0; f < rows; ++f) {
-    if (!fields[f].direction) continue;
-    const auto row = static_cast<Eigen::Index>(*fields[f].direction);
-    bool found = false;
-    for (std::size_t g = 0; g < rows; ++g) {
-      if (!fields[g].direction || fields[g].token != fields[f].token) continue;
-      const double sign = map(row, static_cast<Eigen::Index>(*fields[g].direction));
-      if (sign == 0.0) continue;
-      found = true;
-      for (std::size_t i = 0; i < symmetry_points; ++i) {
-        mapped[f * symmetry_points + i] = sign * at[g * symmetry_points + i];
-      }
-    }
-    if (!found) return false;
-  }
-  std::vector<double> before(symmetry_points);
-  std::vector<double> after(symmetry_points);
-  link.values(symmetry_points, at.data(), before.data());
-  link.values(symmetry_points, mapped.data(), after.data());
-  for (std::size_t i = 0; i < symmetry_points; ++i) {
-    if (std::abs(before[i] - after[i]) > 1e-11 * std::max(1.0, std::abs(before[i]))) return false;
-  }
-  return true;
-}
-
 /// Pieces of the link with one span of gradients; its labels give one equation each on every
 /// direction that is not orthogonal to it.
 struct PieceGroup {
@@ -284,22 +248,13 @@ Eigen::MatrixXd relevant_directions(const TypedLink& link) {
 
 Eigen::MatrixXd symmetric_directions(const TypedLink& link, const Eigen::MatrixXd& known) {
   const auto size = static_cast<Eigen::Index>(link.directions());
-  if (size > max_permuted_directions) return Eigen::MatrixXd::Identity(size, size);
-  std::vector<Eigen::Index> to(static_cast<std::size_t>(size));
-  std::iota(to.begin(), to.end(), 0);
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(size, size);
   double count = 0.0;
-  do {
-    for (unsigned signs = 0; signs < 1U << static_cast<unsigned>(size); ++signs) {
-      Eigen::MatrixXd map = Eigen::MatrixXd::Zero(size, size);
-      for (Eigen::Index p = 0; p < size; ++p) {
-        map(p, to[static_cast<std::size_t>(p)]) = (signs >> static_cast<unsigned>(p)) & 1U ? -1 : 1;
-      }
-      if ((map * known - known).norm() > 1e-9 || !is_symmetry(link, map)) continue;
-      sum += map;
-      count += 1.0;
-    }
-  } while (std::next_permutation(to.begin(), to.end()));
+  for (const Eigen::MatrixXd& map : signed_symmetries(link, LabelUnder::same)) {
+    if ((map * known - known).norm() > 1e-9) continue;
+    sum += map;
+    count += 1.0;
+  }
   // The average over a group of rotations is the projector on what it leaves alone.
   const Eigen::MatrixXd average = sum / count;
   return range_above(0.5 * (average + average.transpose()), 0.5);

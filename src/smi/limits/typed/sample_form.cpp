@@ -104,6 +104,9 @@ void SampleForm::add(const TypedMoments& moments, double weight, TypedAverages& 
   // Half of the relative difference has the variance of one half; both halves are biased by it.
   const double difference = std::tanh(0.5 * (a.log_z - b.log_z));
   to.ratio_bias += 2.0 * weight * difference * difference;
+  // The logarithm of a noisy number is too small by half its variance.
+  const double apart = a.log_z - b.log_z;
+  to.log_evidence += weight * (0.5 * (a.log_z + b.log_z) + 0.25 * apart * apart);
   to.defect += weight * (0.5 * (a.second + b.second) - identity);
   for (const Token& s : tokens_) {
     const Eigen::VectorXd mean_a = s.open * a.mean.segment(s.first, s.size);

@@ -69,6 +69,7 @@ TypedAverages& TypedAverages::operator+=(const TypedAverages& other) {
   growth += other.growth;
   precision += other.precision;
   defect += other.defect;
+  log_evidence += other.log_evidence;
   mass += other.mass;
   ratio_bias += other.ratio_bias;
   return *this;
@@ -79,6 +80,7 @@ TypedAverages& TypedAverages::operator*=(double factor) {
   growth *= factor;
   precision *= factor;
   defect *= factor;
+  log_evidence *= factor;
   mass *= factor;
   ratio_bias *= factor;
   return *this;

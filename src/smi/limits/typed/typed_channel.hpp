@@ -34,6 +34,8 @@ struct TypedAverages {
   Eigen::MatrixXd precision;
   /// E<xi xi^T> - I: 0 where every root was found.
   Eigen::MatrixXd defect;
+  /// E log Z_out, the density being that of the label: Psi of [links 9].
+  double log_evidence = 0.0;
   double mass = 0.0;  ///< of all labels; 1 where every one was met
   /// Moments are ratios of sums, which are biased by the square of their relative error: how much
   /// that may be, relative to pull and growth, from the difference of the two halves.

@@ -9,6 +9,7 @@
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
+#include "smi/limits/typed/typed_checks.hpp"
 
 namespace onset::smi {
 namespace {
@@ -33,10 +34,6 @@ constexpr double max_log_precision = 12.0;
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
-/// The largest defect of E<xi xi^T> = I that is taken for scatter, in standard errors; false alarms
-/// are rarer than 1e-6 for the few entries that are looked at.
-constexpr double defect_errors = 8.0;
-constexpr double defect_allowed = 2e-3;
 
 enum class Verdict { present, absent, unresolved };
 
@@ -49,34 +46,6 @@ Verdict verdict(const Estimate& weight) {
     return Verdict::absent;
   }
   return Verdict::unresolved;
-}
-
-double ratio_bias(const std::vector<TypedAverages>& averages) {
-  double sum = 0.0;
-  for (const TypedAverages& a : averages) sum += a.ratio_bias;
-  return sum / static_cast<double>(averages.size());
-}
-
-/// Mean and error, with what all replicates have in common: the error of the rule over labels, and
-/// labels that it missed.
-Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
-  Replicates masses;
-  for (const TypedAverages& a : averages) masses.push_back(a.mass);
-  const bool scatters = values.size() > 1;
-  const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
-  const double value = numerics::mean(values);
-  const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double relative = std::max(missed, ratio_bias(averages));
-  const double bias =
-      std::max({exact_error, averages.front().rule_error, relative * std::abs(value)});
-  return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
-}
-
-template <class Part>
-Eigen::MatrixXd mean_of(const std::vector<TypedAverages>& averages, const Part& part) {
-  Eigen::MatrixXd sum = part(averages.front());
-  for (std::size_t r = 1; r < averages.size(); ++r) sum += part(averages[r]);
-  return sum / static_cast<double>(averages.size());
 }
 
 /// The largest eigenvalue of every replicate's matrix, as its Rayleigh quotient with the
@@ -139,7 +108,7 @@ class Staircase {
     const Eigen::MatrixXd irrelevant = complement(relevant_);
     while (open().cols() > 0 && !ended_) next_stage();
     if (irrelevant.cols() > 0) add({irrelevant, TypedKind::irrelevant});
-    if (options_->max_stages == 0 || !ended_) add_exact_recovery();
+    if (options_->exact_recovery && (options_->max_stages == 0 || !ended_)) add_exact_recovery();
     return std::move(stairs_);
   }
 
@@ -165,26 +134,9 @@ class Staircase {
     if (options_->max_stages > 0 && count >= options_->max_stages) ended_ = true;
   }
 
-  /// Checks that all roots were found: E<xi xi^T> = I.
   void check(const std::vector<TypedAverages>& averages) {
-    const auto part = [](const TypedAverages& a) -> const Eigen::MatrixXd& { return a.defect; };
-    const Eigen::MatrixXd mean = mean_of(averages, part);
-    for (Eigen::Index i = 0; i < mean.rows(); ++i) {
-      for (Eigen::Index j = 0; j <= i; ++j) {
-        Replicates values;
-        for (const TypedAverages& a : averages) values.push_back(a.defect(i, j));
-        const Estimate defect = estimate(values, averages);
-        if (std::abs(defect.value) > defect_errors * defect.error &&
-            std::abs(defect.value) > defect_allowed) {
-          doubt(
-              "the posterior's second moments do not average to the prior's: some of its parts "
-              "were missed");
-        }
-      }
-    }
-    for (const TypedAverages& a : averages) {
-      if (std::abs(a.mass - 1.0) > 0.02) doubt("some labels were not found by the integration");
-    }
+    const std::string found = doubt_in(averages);
+    if (!found.empty()) doubt(found);
   }
 
   void doubt(const std::string& reason) {
@@ -275,8 +227,12 @@ class Staircase {
              {1.0 / growth.value, growth.error / (growth.value * growth.value)});
       return;
     }
-    const Crossing crossing = find_crossing(growth);
-    finish(open() * growing_directions(crossing.averages, growth.error), crossing.alpha);
+    const std::optional<Crossing> crossing = find_crossing(growth);
+    if (!crossing) {
+      ended_ = true;
+      return;
+    }
+    finish(open() * growing_directions(crossing->averages, growth.error), crossing->alpha);
   }
 
   void finish(const Eigen::MatrixXd& learned, const Estimate& alpha) {
@@ -345,7 +301,8 @@ class Staircase {
   }
 
   /// The first sample ratio at which the open directions grow, on the branch of the known ones.
-  [[nodiscard]] Crossing find_crossing(const Estimate& exact_growth) {
+  /// Nothing where that lies above alpha_stop.
+  [[nodiscard]] std::optional<Crossing> find_crossing(const Estimate& exact_growth) {
     const Eigen::Index size = known_.cols();
     Eigen::MatrixXd variance = Eigen::MatrixXd::Identity(size, size);
     Eigen::MatrixXd before = variance;
@@ -365,11 +322,13 @@ class Staircase {
       }
       largest = std::max(largest, alpha);
       crossed = numerics::mean(point.residual) > 0.0;
+      if (!crossed && alpha > options_->alpha_stop) return std::nullopt;
     }
     if (!crossed) {
       // The known directions become exact first: then the growth rate is that of exact knowledge.
       const double nu = exact_growth.value;
-      return {{1.0 / nu, exact_growth.error / (nu * nu)}, averages_given_known(first_points)};
+      return Crossing{{1.0 / nu, exact_growth.error / (nu * nu)},
+                      averages_given_known(first_points)};
     }
     const double step = scan_step * static_cast<double>(size);
     return refine_crossing(s - step, s, before, variance);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct TypedStaircaseOptions {
   double tolerance = 1e-3;  ///< wanted standard error of a threshold, relative to max(1, alpha)
   std::size_t max_points = 4096;
   std::size_t max_stages = 0;  ///< 0: all
+  bool exact_recovery = true;  ///< whether rows of exact recovery are wanted
+  /// Thresholds above this sample ratio are not looked for.
+  double alpha_stop = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 1;
 };
 

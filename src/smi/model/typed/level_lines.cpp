@@ -96,6 +96,9 @@ double normal_density(double squared_norm, std::size_t dimensions) {
 
 LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options)
     : link_(&link), form_(form) {
+  lines_.swap(spare().lines);
+  cells_.swap(spare().cells);
+  segments_.swap(spare().segments);
   const std::size_t n = form.normals();
   numerics::Stream stream(options.seed, "level lines", (options.replicate << 32U) + options.sample);
   rotation_ = n > 1 ? random_rotation(n, stream) : FieldMatrix::Identity(1, 1).eval();
@@ -103,6 +106,22 @@ LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const Line
   if (options.centre) centre_ = rotation_.transpose() * *options.centre;
   lay_lines(options);
   scan(options);
+}
+
+LevelLines::~LevelLines() {
+  const auto keep = [](auto& own, auto& spared) {
+    if (own.capacity() <= spared.capacity()) return;
+    own.clear();
+    spared.swap(own);
+  };
+  keep(lines_, spare().lines);
+  keep(cells_, spare().cells);
+  keep(segments_, spare().segments);
+}
+
+LevelLines::Storage& LevelLines::spare() {
+  thread_local Storage storage;
+  return storage;
 }
 
 void LevelLines::lay_lines(const LineOptions& options) {
@@ -287,9 +306,21 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   if (switches > 0) link_->switch_values(count, fields.data(), sides.data());
   std::vector<Cut> cuts;
   const std::size_t first_cell = cells_.size();
+  const std::vector<HiddenPair> hidden = hidden_pairs(places, sides);
+  std::size_t next_hidden = 0;
   for (std::size_t i = 0; i + 1 < count; ++i) {
     if (places[i].line != places[i + 1].line) continue;
     bool whole = true;
+    for (; next_hidden < hidden.size() && hidden[next_hidden].interval == i; ++next_hidden) {
+      const auto& [interval, s, t, value_between] = hidden[next_hidden];
+      whole = false;
+      const double begin = places[i].t;
+      const double end = places[i + 1].t;
+      cuts.push_back(
+          {places[i].line, begin, end, s, begin, t, sides[s * count + i], value_between});
+      cuts.push_back(
+          {places[i].line, begin, end, s, t, end, value_between, sides[s * count + i + 1]});
+    }
     for (std::size_t s = 0; s < switches; ++s) {
       const double a = sides[s * count + i];
       const double b = sides[s * count + i + 1];
@@ -307,8 +338,53 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   split_cells(cuts);
   if (link_->has_atoms()) find_segments(first, last, cuts);
   // Roots are polished line by line; the cells at cuts came last.
+  if (cuts.empty()) return;
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
+}
+
+std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(
+    const std::vector<Place>& places, const std::vector<double>& sides) const {
+  const std::size_t count = places.size();
+  const std::size_t switches = link_->switches();
+  std::vector<HiddenPair> candidates;
+  for (std::size_t i = 1; i + 1 < count; ++i) {
+    if (places[i - 1].line != places[i + 1].line) continue;
+    for (std::size_t s = 0; s < switches; ++s) {
+      const double* side = sides.data() + s * count + i;
+      const bool positive = side[0] > 0.0;
+      if ((side[-1] > 0.0) != positive || (side[1] > 0.0) != positive) continue;
+      if (std::abs(side[0]) > std::min(std::abs(side[-1]), std::abs(side[1]))) continue;
+      // The extremum of the parabola through the three points.
+      const double left = places[i].t - places[i - 1].t;
+      const double right = places[i + 1].t - places[i].t;
+      const double down = (side[0] - side[-1]) / left;
+      const double up = (side[1] - side[0]) / right;
+      const double bend = (up - down) / (left + right);
+      if (bend == 0.0) continue;
+      const double t = places[i].t - 0.5 * (down + bend * left) / bend;
+      if (!(t > places[i - 1].t && t < places[i + 1].t) || t == places[i].t) continue;
+      candidates.push_back({t < places[i].t ? i - 1 : i, s, t, 0.0});
+    }
+  }
+  std::vector<Place> extrema;
+  for (const HiddenPair& pair : candidates) {
+    extrema.push_back({places[pair.interval].line, pair.t});
+  }
+  const std::vector<double> fields = fields_at(extrema);
+  std::vector<double> values(switches * extrema.size());
+  if (!extrema.empty()) link_->switch_values(extrema.size(), fields.data(), values.data());
+  std::vector<HiddenPair> found;
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    HiddenPair pair = candidates[k];
+    pair.value = values[pair.switch_index * extrema.size() + k];
+    const double at_scan = sides[pair.switch_index * count + pair.interval];
+    if ((pair.value > 0.0) != (at_scan > 0.0)) found.push_back(pair);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const HiddenPair& a, const HiddenPair& b) {
+    return a.interval < b.interval;
+  });
+  return found;
 }
 
 void LevelLines::add_cell(const Cell& cell) {

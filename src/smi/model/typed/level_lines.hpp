@@ -60,6 +60,9 @@ struct LineOptions {
 class LevelLines {
  public:
   LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options);
+  ~LevelLines();
+  LevelLines(const LevelLines&) = delete;
+  LevelLines& operator=(const LevelLines&) = delete;
 
   /// Of a label that has a density.
   [[nodiscard]] LevelMoments density(double label) const;
@@ -111,10 +114,29 @@ class LevelLines {
     double f_lo, f_hi;  ///< minus the label
     double guess;
   };
+  /// The storage of lines that are no longer needed, kept for the next ones of the same thread:
+  /// a posterior fills hundreds of kilobytes, which would otherwise go back to the system each
+  /// time.
+  struct Storage {
+    std::vector<Line> lines;
+    std::vector<Cell> cells;
+    std::vector<Segment> segments;
+  };
+  static Storage& spare();
   void lay_lines(const LineOptions& options);
   void lay_grid(const LineOptions& options, std::size_t axis);
   void lay_random(const LineOptions& options, std::size_t axis);
   void scan(const LineOptions& options);
+  /// A switch that changes sign twice between two scanned points.
+  struct HiddenPair {
+    std::size_t interval;  ///< the scanned point before it
+    std::size_t switch_index;
+    double t;  ///< between the two changes
+    double value;
+  };
+  /// Looks for such pairs where a parabola through three points of a line comes near zero.
+  [[nodiscard]] std::vector<HiddenPair> hidden_pairs(const std::vector<Place>& places,
+                                                     const std::vector<double>& sides) const;
   void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
   [[nodiscard]] FieldVector point(std::size_t line, double t) const;
   void find_cuts(std::vector<Cut>& cuts) const;

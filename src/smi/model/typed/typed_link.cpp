@@ -214,6 +214,9 @@ void TypedLink::look_for_atoms() {
     }
     if (is_flat(one.data(), size)) ++flat;
   }
+  const bool is_constant = std::all_of(value.begin(), value.end(),
+                                       [&](double v) { return same_atom(v, value.front()); });
+  if (is_constant) complain("is the same number for all fields: it depends on none of them");
   has_atoms_ = flat > 0;
   is_discrete_ = flat == count;
 }

@@ -1,5 +1,6 @@
 #include "smi/model/typed/typed_posterior.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace onset::smi {
@@ -8,6 +9,8 @@ namespace {
 /// Fewer roots than this on all lines together do not resolve a level set.
 constexpr std::size_t min_roots = 8;
 constexpr double scan_spacing = 0.25;
+/// Far from a centre around which lines and points lie ever closer they need not be dense.
+constexpr double centred_spacing = 0.5;
 /// A single normal costs so little that it is scanned finely.
 constexpr double single_scan_spacing = 0.05;
 
@@ -15,6 +18,12 @@ constexpr double single_scan_spacing = 0.05;
 
 double default_spacing(std::size_t normals) {
   return normals <= 2 ? 0.25 : 0.5;
+}
+
+double typed_posterior_seconds(const TypedLink& link, std::size_t normals) {
+  // Values with their slopes, both halves, roots and refinements included.
+  constexpr double evaluations[] = {5e2, 8e3, 1.6e5, 1.6e5};
+  return 2.0 * link.seconds() * evaluations[std::clamp<std::size_t>(normals, 1, 4) - 1];
 }
 
 double covering_radius(std::size_t normals) {
@@ -39,6 +48,8 @@ LevelMoments resolved(const TypedLink& link, const NormalForm& form, const Level
   LevelMoments found = label.is_atom ? lines.atom(label.value) : lines.density(label.value);
   if (label.is_atom || n == 1 || n > 3 || found.roots >= min_roots) return found;
   options.centre = lines.nearest(label.value);
+  options.spacing = std::max(options.spacing, centred_spacing);
+  options.scan_spacing = centred_spacing;
   return LevelLines(link, form, options).density(label.value);
 }
 

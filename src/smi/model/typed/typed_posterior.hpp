@@ -40,6 +40,9 @@ struct TypedNodes {
 /// The radius to which the normals are covered for labels that are drawn from the model.
 [[nodiscard]] double covering_radius(std::size_t normals);
 
+/// Roughly the core-seconds of one posterior of this many normals at their default spacing.
+[[nodiscard]] double typed_posterior_seconds(const TypedLink& link, std::size_t normals);
+
 /// The posterior of f(xi) = label under a standard normal xi [links 1, 2]. `radius`: how far out
 /// its mass may lie. Level sets too small for the nodes are looked at more finely.
 [[nodiscard]] TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form,

@@ -72,5 +72,14 @@ TEST(SmiTestError, VanishesAtTheTeacherItself) {
   EXPECT_LT(test_errors(*attention_model({}), o, v, 1000, 1, 0).plugin, 1e-20);
 }
 
+// Weights that a symmetry exchanged are those of the teacher as far as data can tell.
+TEST(Overlaps, TheNearestImageUndoesAnExchange) {
+  const Overlaps exchanged{2, {2.0, 0.5, 0.5, 1.0}, {0.1, 0.9, -0.7, 0.2}, {1.0, 0.0, 0.0, 1.0}};
+  const Overlaps image = nearest_image(exchanged, {{1, 0, 0, 1}, {0, -1, 1, 0}});
+  EXPECT_EQ(image.cross, (std::vector<double>{0.7, -0.2, 0.1, 0.9}));
+  EXPECT_EQ(image.student, (std::vector<double>{1.0, -0.5, -0.5, 2.0}));
+  EXPECT_EQ(nearest_image(exchanged, {}).cross, exchanged.cross);
+}
+
 }  // namespace
 }  // namespace onset::smi

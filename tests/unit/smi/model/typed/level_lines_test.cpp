@@ -114,6 +114,21 @@ TEST(LevelLines, AtomsAreRegions) {
   EXPECT_NEAR(q.second(0, 1) / q.z, 2.0 / std::numbers::pi, corner_error);
 }
 
+// Lines through the corner of two regions cross both their edges between two scanned points.
+TEST(LevelLines, ASwitchThatChangesSignTwiceBetweenPointsIsSeen) {
+  const TypedLink quadrants("sign(z1*z2)", 0.0);
+  LineOptions options;
+  options.spacing = 1.0 / 256.0;
+  // Corners make the rule one of second order: the square of the spacing, with room.
+  constexpr double second_order = 2e-4;
+  for (std::uint64_t replicate = 0; replicate < 4; ++replicate) {
+    options.replicate = replicate;
+    const LevelMoments q = LevelLines(quadrants, plain(2), options).atom(1.0);
+    EXPECT_NEAR(q.z, 0.5, second_order);
+    EXPECT_NEAR(q.second(0, 1) / q.z, 2.0 / std::numbers::pi, second_order);
+  }
+}
+
 // Small level sets fall between lines unless these lie closer around them.
 TEST(LevelLines, ACentreResolvesASmallCircle) {
   const TypedLink link("z1^2+z2^2", 0.0);

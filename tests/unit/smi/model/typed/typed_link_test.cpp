@@ -72,6 +72,8 @@ TEST(TypedLink, BadTextsAreExplained) {
   expect_says(complaint("z99"), "index above");
   expect_says(complaint("z1*z2*z3*z4*z5"), "refused: ");
   expect_says(complaint("log(z1)"), "refused: ");
+  expect_says(complaint("z1-z1"), "same number for all fields");
+  expect_says(complaint("sign(1+z1^2)"), "same number for all fields");
   expect_says(complaint("z1, z2"), "one output");
 }
 

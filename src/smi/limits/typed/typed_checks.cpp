@@ -1,0 +1,63 @@
+#include "smi/limits/typed/typed_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+/// Rounding of integrals over the label that have no scatter.
+constexpr double exact_error = 1e-9;
+/// The largest defect of E<xi xi^T> = I that is taken for scatter, in standard errors; false alarms
+/// are rarer than 1e-6 for the few entries that are looked at.
+constexpr double defect_errors = 8.0;
+constexpr double defect_allowed = 2e-3;
+/// Labels that may be missing before it counts.
+constexpr double missing_allowed = 0.02;
+
+}  // namespace
+
+double ratio_bias(const std::vector<TypedAverages>& averages) {
+  double sum = 0.0;
+  for (const TypedAverages& a : averages) sum += a.ratio_bias;
+  return sum / static_cast<double>(averages.size());
+}
+
+Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
+  Replicates masses;
+  for (const TypedAverages& a : averages) masses.push_back(a.mass);
+  const bool scatters = values.size() > 1;
+  const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
+  const double value = numerics::mean(values);
+  const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
+  const double relative = std::max(missed, ratio_bias(averages));
+  const double bias =
+      std::max({exact_error, averages.front().rule_error, relative * std::abs(value)});
+  return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
+}
+
+std::string doubt_in(const std::vector<TypedAverages>& averages) {
+  const Eigen::Index size = averages.front().defect.rows();
+  for (Eigen::Index i = 0; i < size; ++i) {
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      Replicates values;
+      for (const TypedAverages& a : averages) values.push_back(a.defect(i, j));
+      const Estimate defect = estimate(values, averages);
+      if (std::abs(defect.value) > defect_errors * defect.error &&
+          std::abs(defect.value) > defect_allowed) {
+        return "the posterior's second moments do not average to the prior's: some of its parts "
+               "were missed";
+      }
+    }
+  }
+  for (const TypedAverages& a : averages) {
+    if (std::abs(a.mass - 1.0) > missing_allowed) {
+      return "some labels were not found by the integration";
+    }
+  }
+  return {};
+}
+
+}  // namespace onset::smi

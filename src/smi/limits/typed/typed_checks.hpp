@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onset/core/estimate.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/typed_channel.hpp"
+
+namespace onset::smi {
+
+/// How much ratios of sums may bias what follows from the averages, relative to it.
+[[nodiscard]] double ratio_bias(const std::vector<TypedAverages>& averages);
+
+/// Mean and error, with what all replicates have in common: the error of the rule over labels, and
+/// labels that it missed.
+[[nodiscard]] Estimate estimate(const numerics::Replicates& values,
+                                const std::vector<TypedAverages>& averages);
+
+/// The mean over replicates of some matrix of the averages.
+template <class Part>
+[[nodiscard]] Eigen::MatrixXd mean_of(const std::vector<TypedAverages>& averages,
+                                      const Part& part) {
+  Eigen::MatrixXd sum = part(averages.front());
+  for (std::size_t r = 1; r < averages.size(); ++r) sum += part(averages[r]);
+  return sum / static_cast<double>(averages.size());
+}
+
+/// Why the averages are not to be trusted: E<xi xi^T> is not I, or labels are missing. Empty where
+/// both are right.
+[[nodiscard]] std::string doubt_in(const std::vector<TypedAverages>& averages);
+
+}  // namespace onset::smi

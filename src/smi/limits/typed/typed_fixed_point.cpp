@@ -1,0 +1,221 @@
+#include "smi/limits/typed/typed_fixed_point.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "smi/limits/typed/subspace.hpp"
+#include "smi/model/typed/symmetries.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Points per replicate of the plain iteration, which only has to come near, by the number of
+/// fields: as many as are cheap.
+constexpr std::size_t plain_points[] = {512, 64, 32, 16};
+constexpr int max_plain_steps = 400;
+/// It has come to rest when a step changes the log precision by less than this, relatively and
+/// absolutely.
+constexpr double rest = 5e-3;
+/// Steps that shrink by a steady factor are extrapolated, by this part of the geometric series but
+/// by no more than a few steps.
+constexpr double steady_cosine = 0.98;
+constexpr double extrapolated_part = 0.7;
+constexpr double max_extrapolated = 3.0;
+/// Replicates, slopes and steps of the Newton iteration.
+constexpr std::size_t replicates = 8;
+constexpr std::size_t slope_points = 64;
+constexpr double slope_step = 0.03;
+constexpr int newton_steps = 10;
+/// The longest step, in log precision.
+constexpr double max_newton = 0.5;
+/// Newton ends when what is left is below this part of the scatter.
+constexpr double converged_part = 0.1;
+
+/// f of a symmetric matrix.
+template <class Function>
+Eigen::MatrixXd map_eigenvalues(const Eigen::MatrixXd& symmetric, const Function& f) {
+  if (symmetric.size() == 0) return symmetric;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
+  return eigen.eigenvectors() * eigen.eigenvalues().unaryExpr(f).asDiagonal() *
+         eigen.eigenvectors().transpose();
+}
+
+/// Orthonormal symmetric matrices that commute with the symmetries that keep the roles as they are.
+std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link, const TypedRoles& roles) {
+  const Eigen::MatrixXd& u = roles.learned;
+  const Eigen::MatrixXd of_learned = u * u.transpose();
+  const Eigen::MatrixXd of_exact = roles.exact * roles.exact.transpose();
+  std::vector<Eigen::MatrixXd> maps;
+  for (const Eigen::MatrixXd& map : signed_symmetries(link, LabelUnder::renamed)) {
+    const auto kept = [&map](const Eigen::MatrixXd& projector) {
+      return (map * projector - projector * map).norm() < 1e-9;
+    };
+    if (kept(of_learned) && kept(of_exact)) maps.push_back(u.transpose() * map * u);
+  }
+  std::vector<Eigen::MatrixXd> basis;
+  for (Eigen::Index i = 0; i < u.cols(); ++i) {
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      Eigen::MatrixXd unit = Eigen::MatrixXd::Zero(u.cols(), u.cols());
+      unit(i, j) = unit(j, i) = 1.0;
+      Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(u.cols(), u.cols());
+      for (const Eigen::MatrixXd& map : maps) sum += map * unit * map.transpose();
+      sum /= static_cast<double>(maps.size());
+      for (const Eigen::MatrixXd& b : basis) sum -= b.cwiseProduct(sum).sum() * b;
+      if (sum.norm() > 1e-6) basis.push_back(sum / sum.norm());
+    }
+  }
+  return basis;
+}
+
+}  // namespace
+
+TypedStateEvolution::TypedStateEvolution(const TypedLink& link, TypedRoles roles, double alpha,
+                                         std::uint64_t seed, const Context& context)
+    : link_(&link),
+      context_(&context),
+      roles_(std::move(roles)),
+      alpha_(alpha),
+      seed_(seed),
+      basis_(commuting_basis(link, roles_)) {}
+
+Eigen::MatrixXd TypedStateEvolution::matrix(const Eigen::VectorXd& x) const {
+  const Eigen::Index size = roles_.learned.cols();
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
+  for (std::size_t k = 0; k < basis_.size(); ++k)
+    out += x(static_cast<Eigen::Index>(k)) * basis_[k];
+  return out;
+}
+
+Eigen::VectorXd TypedStateEvolution::in_coordinates(const Eigen::MatrixXd& symmetric) const {
+  Eigen::VectorXd x(static_cast<Eigen::Index>(basis_.size()));
+  for (std::size_t k = 0; k < basis_.size(); ++k) {
+    x(static_cast<Eigen::Index>(k)) = basis_[k].cwiseProduct(symmetric).sum();
+  }
+  return x;
+}
+
+std::size_t TypedStateEvolution::cheap_points() const {
+  return plain_points[link_->fields().size() - 1];
+}
+
+Eigen::VectorXd TypedStateEvolution::isotropic(double log_precision) const {
+  const Eigen::Index size = roles_.learned.cols();
+  return in_coordinates(log_precision * Eigen::MatrixXd::Identity(size, size));
+}
+
+Eigen::MatrixXd TypedStateEvolution::variance(const Eigen::VectorXd& x) const {
+  // Noise may make the log precision of what is hardly learned negative.
+  return map_eigenvalues(matrix(x), [](double l) { return std::exp(-std::max(0.0, l)); });
+}
+
+Eigen::MatrixXd TypedStateEvolution::overlap(const Eigen::VectorXd& x) const {
+  const Eigen::MatrixXd q =
+      map_eigenvalues(matrix(x), [](double l) { return -std::expm1(-std::max(0.0, l)); });
+  return roles_.learned * q * roles_.learned.transpose() + roles_.exact * roles_.exact.transpose();
+}
+
+TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, std::size_t points,
+                                                      std::size_t count) const {
+  const Eigen::Index exact = roles_.exact.cols();
+  const Eigen::Index learned = roles_.learned.cols();
+  KnownDirections state;
+  state.known.resize(roles_.learned.rows(), exact + learned);
+  state.known << roles_.exact, roles_.learned;
+  state.open = complement(state.known);
+  state.overlap = Eigen::MatrixXd::Identity(exact + learned, exact + learned);
+  state.overlap.bottomRightCorner(learned, learned) -= variance(x);
+  TypedChannelOptions options;
+  options.points = points;
+  options.replicates = count;
+  options.seed = seed_;
+  Image out;
+  out.averages = typed_channel(*link_, state, options, *context_);
+  out.mean = Eigen::VectorXd::Zero(x.size());
+  for (const TypedAverages& one : out.averages) {
+    const Eigen::MatrixXd precision = one.precision.bottomRightCorner(learned, learned);
+    const Eigen::MatrixXd projected = matrix(in_coordinates(precision));
+    out.replicates.push_back(in_coordinates(map_eigenvalues(
+        projected, [&](double p) { return std::log1p(alpha_ * std::max(0.0, p)); })));
+    out.mean += out.replicates.back() / static_cast<double>(count);
+  }
+  return out;
+}
+
+TypedFixedPoint iterate(const TypedStateEvolution& map, Eigen::VectorXd x, double most) {
+  TypedFixedPoint out;
+  Eigen::VectorXd before = Eigen::VectorXd::Zero(x.size());
+  for (; out.iterations < max_plain_steps; ++out.iterations) {
+    const Eigen::VectorXd step = map.image(x, map.cheap_points(), replicates).mean - x;
+    x += step;
+    out.residual = step.norm();
+    if (x.cwiseAbs().maxCoeff() > most) {
+      out.runs_off = true;
+      break;
+    }
+    if (step.norm() < rest * x.norm() || step.norm() < 1e-2 * rest) {
+      out.settled = true;
+      break;
+    }
+    const double factor = step.norm() / std::max(before.norm(), 1e-300);
+    const bool steady = step.dot(before) > steady_cosine * step.norm() * before.norm();
+    before = step;
+    if (steady && factor < 1.0) {
+      x += std::min(max_extrapolated, extrapolated_part * factor / (1.0 - factor)) * step;
+      before.setZero();
+    }
+  }
+  out.x = x;
+  return out;
+}
+
+TypedFixedPoint polish(const TypedStateEvolution& map, const TypedFixedPoint& nearby,
+                       std::size_t points) {
+  TypedFixedPoint out;
+  out.x = nearby.x;
+  out.iterations = nearby.iterations;
+  const Eigen::Index size = out.x.size();
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(size, size);
+  Eigen::MatrixXd slopes(size, size);
+  for (Eigen::Index k = 0; k < size; ++k) {
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
+    step(k) = slope_step * std::max(1.0, 0.1 * out.x.norm());
+    slopes.col(k) = (map.image(out.x + step, slope_points, replicates).mean -
+                     map.image(out.x - step, slope_points, replicates).mean) /
+                    (2.0 * step(k));
+  }
+  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(slopes);
+  out.stable = eigen.eigenvalues().cwiseAbs().maxCoeff() < 1.0;
+  // Minus the derivative of the residual, made better by every step (Broyden).
+  Eigen::MatrixXd fall = identity - slopes;
+  Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
+  for (int newton = 0; newton < newton_steps; ++newton) {
+    const TypedStateEvolution::Image image = map.image(out.x, points, replicates);
+    ++out.iterations;
+    const Eigen::VectorXd residual = image.mean - out.x;
+    double scatter = 0.0;
+    for (const Eigen::VectorXd& one : image.replicates) scatter += (one - image.mean).squaredNorm();
+    scatter = std::sqrt(scatter) / static_cast<double>(replicates);
+    out.residual = residual.norm();
+    out.settled = out.residual < std::max(converged_part * scatter, 1e-9);
+    out.averages = image.averages;
+    if (step.norm() > 0.0) fall -= residual * step.transpose() / step.squaredNorm();
+    const Eigen::PartialPivLU<Eigen::MatrixXd> inverse(fall);
+    out.replicates.clear();
+    for (const Eigen::VectorXd& one : image.replicates) {
+      out.replicates.push_back(out.x + inverse.solve(one - out.x));
+    }
+    if (out.settled) break;
+    const Eigen::VectorXd full = inverse.solve(residual);
+    const double shortened = std::min(1.0, max_newton / full.norm());
+    step = shortened * full;
+    out.x += step;
+    // Broyden's rule speaks of the residual that a full step would have left.
+    if (shortened < 1.0) step.setZero();
+  }
+  return out;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,94 @@
+#include "smi/model/typed/symmetries.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "numerics/random.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Points at which a symmetry is tried, and directions up to which permutations are.
+constexpr std::size_t symmetry_points = 64;
+constexpr Eigen::Index max_permuted_directions = 4;
+/// Two values are the same up to this, relatively.
+constexpr double same_value = 1e-11;
+
+/// The values of the link at random points, before and after a map of the directions.
+struct MappedValues {
+  std::vector<double> before, after;
+  bool defined = true;  ///< false where the map needs a field that the link does not read
+};
+
+MappedValues mapped_values(const TypedLink& link, const Eigen::MatrixXd& map) {
+  const auto& fields = link.fields();
+  const std::size_t rows = fields.size();
+  std::vector<double> at(rows * symmetry_points);
+  numerics::Stream(1, "symmetries").normal(at);
+  std::vector<double> mapped = at;
+  MappedValues out;
+  for (std::size_t f = 0; f < rows; ++f) {
+    if (!fields[f].direction) continue;
+    const auto row = static_cast<Eigen::Index>(*fields[f].direction);
+    bool found = false;
+    for (std::size_t g = 0; g < rows; ++g) {
+      if (!fields[g].direction || fields[g].token != fields[f].token) continue;
+      const double sign = map(row, static_cast<Eigen::Index>(*fields[g].direction));
+      if (sign == 0.0) continue;
+      found = true;
+      for (std::size_t i = 0; i < symmetry_points; ++i) {
+        mapped[f * symmetry_points + i] = sign * at[g * symmetry_points + i];
+      }
+    }
+    out.defined = out.defined && found;
+  }
+  if (!out.defined) return out;
+  out.before.resize(symmetry_points);
+  out.after.resize(symmetry_points);
+  link.values(symmetry_points, at.data(), out.before.data());
+  link.values(symmetry_points, mapped.data(), out.after.data());
+  return out;
+}
+
+/// Whether after = sign before + constant at all points.
+bool agree(const MappedValues& values, double sign, double constant) {
+  for (std::size_t i = 0; i < values.before.size(); ++i) {
+    const double wanted = sign * values.before[i] + constant;
+    const double scale = std::max({1.0, std::abs(values.before[i]), std::abs(constant)});
+    if (!(std::abs(wanted - values.after[i]) <= same_value * scale)) return false;
+  }
+  return true;
+}
+
+bool is_symmetry(const TypedLink& link, const Eigen::MatrixXd& map, LabelUnder under) {
+  const MappedValues values = mapped_values(link, map);
+  if (!values.defined) return false;
+  if (agree(values, 1.0, 0.0)) return true;
+  if (under == LabelUnder::same) return false;
+  return agree(values, 1.0, values.after[0] - values.before[0]) ||
+         agree(values, -1.0, values.after[0] + values.before[0]);
+}
+
+}  // namespace
+
+std::vector<Eigen::MatrixXd> signed_symmetries(const TypedLink& link, LabelUnder under) {
+  const auto size = static_cast<Eigen::Index>(link.directions());
+  std::vector<Eigen::MatrixXd> out{Eigen::MatrixXd::Identity(size, size)};
+  if (size > max_permuted_directions) return out;
+  std::vector<Eigen::Index> to(static_cast<std::size_t>(size));
+  std::iota(to.begin(), to.end(), 0);
+  do {
+    for (unsigned signs = 0; signs < 1U << static_cast<unsigned>(size); ++signs) {
+      Eigen::MatrixXd map = Eigen::MatrixXd::Zero(size, size);
+      for (Eigen::Index p = 0; p < size; ++p) {
+        map(p, to[static_cast<std::size_t>(p)]) = (signs >> static_cast<unsigned>(p)) & 1U ? -1 : 1;
+      }
+      if (map.isIdentity(0.0) || !is_symmetry(link, map, under)) continue;
+      out.push_back(map);
+    }
+  } while (std::next_permutation(to.begin(), to.end()));
+  return out;
+}
+
+}  // namespace onset::smi

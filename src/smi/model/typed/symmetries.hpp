@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// What becomes of the label under a symmetry of the fields.
+enum class LabelUnder {
+  same,     ///< it stays as it is
+  renamed,  ///< it changes sign, or stays, and a constant is added: another name for the same label
+};
+
+/// The signed permutations of the directions that leave the law of the link alone, as matrices:
+/// those of a group, the identity first. Only the identity with more than four directions.
+[[nodiscard]] std::vector<Eigen::MatrixXd> signed_symmetries(const TypedLink& link,
+                                                             LabelUnder under);
+
+}  // namespace onset::smi

@@ -1,0 +1,82 @@
+#include "smi/limits/typed/typed_curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+/// Standard errors (eight replicates) beyond which an agreement fails: false alarms are rarer than
+/// 1e-6.
+constexpr double many_errors = 17.0;
+
+TypedCurvePoint point_at(const std::string& text, double alpha,
+                         BranchChoice choice = BranchChoice::uninformed) {
+  TypedCurvePoint out;
+  TypedCurveOptions options;
+  options.choice = choice;
+  const TypedCurve curve = typed_curve(TypedLink(text, 0.0), {alpha}, options, {},
+                                       [&](const TypedCurvePoint& point) { out = point; });
+  EXPECT_EQ(curve.doubt, "") << text;
+  EXPECT_EQ(out.doubt, "") << text;
+  return out;
+}
+
+// V^-1 - 1 = alpha / (V + 1): V = sqrt 2 - 1 at alpha = 2.
+TEST(TypedCurve, ANoisyLinearLinkHasItsClosedFixedPoint) {
+  const TypedCurvePoint p = point_at("z1+e1", 2.0);
+  const double q = 2.0 - std::sqrt(2.0);
+  EXPECT_NEAR(p.overlap[0].value, q, many_errors * p.overlap[0].error);
+  EXPECT_LT(p.overlap[0].error, 5e-3);
+  // The label without its noise is the field: both errors are V.
+  EXPECT_NEAR(p.error_bayes->value, 1.0 - q, many_errors * p.error_bayes->error);
+  EXPECT_NEAR(p.error_plugin->value, 1.0 - q, many_errors * p.error_plugin->error);
+  // Phi = alpha Psi + (Q + log V)/2 with Psi = -log(2 pi e (V + 1))/2.
+  const double psi = -0.5 * std::log(2.0 * std::acos(-1.0) * std::exp(1.0) * std::sqrt(2.0));
+  const double phi = 2.0 * psi + 0.5 * (q + std::log(std::sqrt(2.0) - 1.0));
+  EXPECT_NEAR(p.free_entropy->value, phi, many_errors * p.free_entropy->error);
+}
+
+// A label that is another name for the field: Q = alpha, and exact from 1 on. Its square has no
+// mean, so that there are no test errors.
+TEST(TypedCurve, AQuotientIsLearnedLikeALinearLinkButHasNoTestError) {
+  const TypedCurvePoint p = point_at("1/z1", 0.5);
+  EXPECT_NEAR(p.overlap[0].value, 0.5, many_errors * p.overlap[0].error);
+  EXPECT_FALSE(p.error_bayes.has_value());
+  const TypedCurvePoint exact = point_at("z1^3", 1.3);
+  EXPECT_EQ(exact.overlap[0].value, 1.0);
+  EXPECT_EQ(exact.overlap[0].error, 0.0);
+  EXPECT_FALSE(exact.free_entropy.has_value());
+}
+
+TEST(TypedCurve, BelowTheThresholdNothingIsLearned) {
+  const TypedCurvePoint p = point_at("z1^2", 0.4);
+  EXPECT_EQ(p.overlap[0].value, 0.0);
+  // Var y = 2, and the plug-in value 0 has E y^2 = 3.
+  EXPECT_NEAR(p.error_bayes->value, 2.0, many_errors * p.error_bayes->error);
+  EXPECT_NEAR(p.error_plugin->value, 3.0, many_errors * p.error_plugin->error);
+}
+
+// In the hard phase of phase retrieval (between 1 and 1.128) exact recovery is the optimum.
+TEST(TypedCurve, TheOptimumIsExactInTheHardPhase) {
+  EXPECT_EQ(point_at("z1^2", 1.06, BranchChoice::optimal).overlap[0].value, 1.0);
+  EXPECT_LT(point_at("z1^2", 1.06).overlap[0].value, 0.8);
+}
+
+// Overlaps between directions: those of max(z1, z2) below 0.997 are all the same, and on the branch
+// that ends at the closed threshold 0.9971593 with Q = 0.5673775 along (z1+z2)/sqrt2.
+TEST(LongTypedCurve, TheOverlapMatrixIsFull) {
+  const TypedCurvePoint p = point_at("max(z1, z2)", 0.985);
+  const TypedCurvePoint next = point_at("max(z1, z2)", 0.975);
+  ASSERT_EQ(p.overlap.size(), 3U);
+  EXPECT_NEAR(p.overlap[1].value, p.overlap[0].value, 1e-12);
+  // The branch is straight over so short a way: the rest of it is extrapolated.
+  const double along = 2.0 * p.overlap[0].value;
+  const double slope = (along - 2.0 * next.overlap[0].value) / 0.01;
+  const double error = 2.0 * p.overlap[0].error * (1.0 + 2.0 * 1.22);
+  EXPECT_NEAR(along + 0.0121593 * slope, 0.5673775, many_errors * error);
+}
+
+}  // namespace
+}  // namespace onset::smi
