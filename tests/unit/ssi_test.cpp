@@ -35,6 +35,9 @@ TEST(SsiRequests, EffectiveParametersSettleToThemselves) {
   EXPECT_EQ(again("sgd", sgd).values(), sgd.parameters.values());
   const Call gain = Gain{}.settle();
   EXPECT_EQ(again("gain", gain).values(), gain.parameters.values());
+  const Call scaling = Scaling{.target = "H2sum", .student = "tied"}.settle();
+  EXPECT_EQ(again("scaling", scaling).values(), scaling.parameters.values());
+  EXPECT_EQ(scaling.parameters.reals("dim").size(), 3U) << "dimensions are chosen";
   const Call phase = Phase{.a = {1.0}, .curves = true}.settle();
   EXPECT_EQ(again("phase", phase).values(), phase.parameters.values());
 }

@@ -71,6 +71,7 @@ class Group {
   Group(const SequenceModel& model, const SgdOptions& options, std::size_t first, std::size_t count)
       : model_(model),
         options_(options),
+        first_(first),
         count_(count),
         dim_(static_cast<std::size_t>(options.dim)),
         tokens_(model.tokens()),
@@ -160,12 +161,20 @@ class Group {
         run.first_passage = step;
       }
       all = all && run.first_passage > 0;
+      keep_path(step, first_ + r, run);
     }
     return all;
   }
 
+  void keep_path(std::uint64_t step, std::size_t index, SgdRun& run) const {
+    const std::size_t kept = run.path.size();
+    if (index >= options_.paths || kept >= options_.path_steps.size()) return;
+    if (options_.path_steps[kept] == step) run.path.push_back({run.e, run.m});
+  }
+
   const SequenceModel& model_;
   const SgdOptions& options_;
+  std::size_t first_;
   std::size_t count_;
   std::size_t dim_;
   std::size_t tokens_;

@@ -22,8 +22,16 @@ struct SgdOptions {
   double level = 0.5;          ///< the value of max(|e|, |m|) whose first passage is recorded
   bool stop_at_level = false;  ///< a run may end once it has reached the level
   std::uint64_t seed = 1;
+  std::vector<std::uint64_t> path_steps = {};  ///< steps at which a path is kept; increasing
+  std::size_t paths = 0;                       ///< how many runs, from the first on, keep one
   /// Throws InvalidArgument naming the wrong field.
   void validate(const SequenceModel& model) const;
+};
+
+/// The overlaps of a run at one step.
+struct Overlaps {
+  double e = 0.0;
+  double m = 0.0;
 };
 
 /// One run: its last overlaps (of an untied student: m = |(m_1, .., m_L)|/sqrt(L)) and the first
@@ -32,6 +40,7 @@ struct SgdRun {
   double e = 0.0;
   double m = 0.0;
   std::uint64_t first_passage = 0;
+  std::vector<Overlaps> path = {};  ///< at the steps of a path, as far as the run went
 };
 
 /// The exact low-dimensional Markov chain of the overlaps: the law of online SGD at any d, at a

@@ -68,10 +68,10 @@ class Block {
     }
   }
 
-  void finish(std::span<SgdRun> runs) const {
+  void finish(std::span<SgdRun> runs) {
     for (std::size_t p = 0; p < runs.size(); ++p) {
       runs[p] = {chain_->overlap_e()[p], chain_->overlap_m()[p],
-                 static_cast<std::uint64_t>(first_[p])};
+                 static_cast<std::uint64_t>(first_[p]), std::move(paths_[p])};
     }
   }
 
@@ -79,6 +79,14 @@ class Block {
   void note(std::uint64_t step) {
     note_passages(chain_->overlap_e().data(), chain_->overlap_m().data(), options_.level,
                   static_cast<double>(step), first_.data());
+    if (kept_ < options_.path_steps.size() && options_.path_steps[kept_] == step) keep_paths();
+  }
+
+  void keep_paths() {
+    ++kept_;
+    for (std::size_t p = 0; p < lanes && index_ * lanes + p < options_.paths; ++p) {
+      paths_[p].push_back({chain_->overlap_e()[p], chain_->overlap_m()[p]});
+    }
   }
 
   [[nodiscard]] bool all_have_passed() const {
@@ -112,6 +120,8 @@ class Block {
   std::vector<std::uint64_t> bits_;
   std::vector<double> labels_;
   Lanes first_;
+  std::size_t kept_ = 0;  ///< how many steps of the paths have passed
+  std::array<std::vector<Overlaps>, lanes> paths_;
 };
 
 }  // namespace

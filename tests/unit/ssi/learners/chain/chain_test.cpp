@@ -37,6 +37,38 @@ TEST(SsiChain, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+/// With every step on the path, it says by itself when the level was first passed.
+TEST(SsiChain, PathsAgreeWithWhatRunsRecord) {
+  SgdOptions options;
+  options.dim = 40;
+  options.rate = 1.0;
+  options.steps = 400;
+  options.runs = 70;
+  options.paths = 66;  // into the second block of lanes
+  options.level = 0.4;
+  for (std::uint64_t step = 0; step <= options.steps; ++step) options.path_steps.push_back(step);
+  const SequenceModel model = mixture(1.0, 0.6);
+  for (const auto run : {run_chain, run_full_dimension}) {
+    const std::vector<SgdRun> runs = run(model, options, {});
+    std::size_t passed = 0;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const std::vector<Overlaps>& path = runs[r].path;
+      ASSERT_EQ(path.size(), r < options.paths ? options.path_steps.size() : 0u);
+      if (path.empty()) continue;
+      EXPECT_EQ(path.back().e, runs[r].e);
+      EXPECT_EQ(path.back().m, runs[r].m);
+      std::uint64_t first = 1;  // 0 stands for none, also where a run starts beyond the level
+      while (first < path.size() &&
+             std::max(std::abs(path[first].e), std::abs(path[first].m)) < options.level) {
+        ++first;
+      }
+      EXPECT_EQ(first < path.size() ? first : 0, runs[r].first_passage);
+      passed += runs[r].first_passage > 0 ? 1 : 0;
+    }
+    EXPECT_GT(passed, 0u) << "the test would say nothing";
+  }
+}
+
 TEST(SsiChain, ARunDoesNotDependOnHowManyThereAre) {
   SgdOptions few;
   few.dim = 30;
