@@ -147,6 +147,8 @@ struct Sgd {
   Start start = Start::random;
   double level = 0.5;
   double steps = 0.0;  ///< steps of a run; 0 means (40 + 8 log d) d/eta
+  int batch = 1;       ///< fresh samples of a step
+  double noise = 0.0;  ///< standard deviation of label noise, per output
   SgdEngine engine = SgdEngine::chain;
   int trajectories = 0;  ///< rows are the paths of that many runs
   int points = 101;      ///< rows of a path, from the first step to the last

@@ -212,6 +212,15 @@ class Learners(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)
 
+    def test_batches_and_label_noise(self):
+        row = run("ssi", "sgd", "--target", "z1", "--student", "tied", "--tokens", "1", "--activation", "u", "--dim", "100",
+                  "--rate", "0.2", "--runs", "64", "--batch", "8", "--noise", "0.5")["rows"][0]
+        self.assertEqual(row["reached_fraction"], 1)
+        for arguments, words in [(["--engine", "sde", "--batch", "2"], "--batch"), (["--student", "untied", "--batch", "2"], "--engine full")]:
+            done = onset("ssi", "sgd", "--target", "z1", "--tokens", "2", *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+
     def test_scaling(self):
         result = run("ssi", "scaling", "--target", "H1sum", "--student", "tied", "--dim", "1000,4000,16000", "--runs", "64")
         self.assertEqual(columns(result), ["dim", "rate", "reached_fraction", "mean_steps", "steps_theory", "ratio"])

@@ -82,11 +82,13 @@ TEST(SsiRequests, WhatDoesNotGoTogetherIsRefusedWhenSettled) {
        "rate: 1e-09 with `dim = 1000000000000` means");
 }
 
-TEST(SsiRequests, BothKindsOfRowsAreDescribed) {
+TEST(SsiRequests, AllKindsOfRowsAreDescribed) {
   for (const char* name : {"phase", "flow", "sgd"}) {
     const Verb& verb = verb_of(name);
-    ASSERT_EQ(verb.rows.size(), 2u) << name;
-    EXPECT_FALSE(verb.rows[1].when.empty()) << name;
+    ASSERT_GE(verb.rows.size(), 2u) << name;
+    for (std::size_t i = 1; i < verb.rows.size(); ++i) {
+      EXPECT_FALSE(verb.rows[i].when.empty()) << name;
+    }
   }
 }
 

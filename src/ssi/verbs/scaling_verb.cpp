@@ -135,9 +135,8 @@ ScalingRow row_at(const Settled& settled, SgdOptions sgd, const Context& context
   return row;
 }
 
-/// Slopes against the dimension, all with the weights of the measured steps, so that a law that is
-/// no power can be held against them.
-struct Slopes {
+/// Mean steps against the dimension, and what the theory has in their place.
+struct Series {
   std::vector<double> dims;
   std::vector<Estimate> measured;
   std::vector<Estimate> theory;
@@ -146,57 +145,71 @@ struct Slopes {
     if (!row.mean_steps) return;
     dims.push_back(row.dim);
     measured.push_back(*row.mean_steps);
-    if (!row.steps_theory) return;
-    const double relative = row.mean_steps->error / row.mean_steps->value;
-    theory.push_back({row.steps_theory->value, relative * row.steps_theory->value});
+    if (row.steps_theory) theory.push_back(*row.steps_theory);
   }
 };
 
-/// The slope of the law with the number of samples that the theorem names, on the same points.
-Estimate slope_of_law(const Slopes& slopes, int order, double log_power) {
-  std::vector<Estimate> law;
-  for (std::size_t i = 0; i < slopes.dims.size(); ++i) {
-    const double power = std::max(1, order - 1);
-    const double value =
-        std::pow(slopes.dims[i], power) * std::pow(std::log(slopes.dims[i]), log_power);
-    const Estimate& steps = slopes.measured[i];
-    law.push_back({value, value * steps.error / steps.value});
-  }
-  const auto slope = power_law(slopes.dims, law);
-  return slope ? Estimate{slope->value} : no_estimate;
+/// The slope of other values with the weights of the measured ones, so that a law that is no power
+/// can be held against them. Its error is what those of the values, which are independent, make of
+/// it.
+Estimate slope_alike(const Series& series, const std::vector<Estimate>& values) {
+  const auto slope = [&](std::size_t moved) {
+    std::vector<Estimate> weighted;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double value = values[i].value + (i == moved ? values[i].error : 0.0);
+      weighted.push_back({value, value * series.measured[i].error / series.measured[i].value});
+    }
+    return power_law(series.dims, weighted)->value;
+  };
+  const double plain = slope(values.size());
+  double square = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) square += std::pow(slope(i) - plain, 2);
+  return {plain, std::sqrt(square)};
 }
 
-void add_exponents(const Settled& settled, const Slopes& slopes, Result& result) {
-  const auto slope = power_law(slopes.dims, slopes.measured);
+/// The law of the theorem at these dimensions, without its constant.
+std::vector<Estimate> law_at(const std::vector<double>& dims, int order, double log_power) {
+  std::vector<Estimate> law;
+  for (const double dim : dims) {
+    law.push_back(
+        {std::pow(dim, std::max(1, order - 1)) * std::pow(std::log(dim), log_power), 0.0});
+  }
+  return law;
+}
+
+void add_exponents(const Settled& settled, const Series& series, Result& result) {
+  const auto slope = power_law(series.dims, series.measured);
   result.summary.emplace_back("exponent", slope.value_or(no_estimate));
   if (!slope) return;
-  if (slopes.theory.size() == slopes.measured.size()) {
-    const auto theory = power_law(slopes.dims, slopes.theory);
-    result.summary.emplace_back("exponent_theory", Estimate{theory->value});
+  if (!settled.model.positional) {
+    result.summary.emplace_back("exponent_theory", slope_alike(series, series.theory));
   }
   const int order = settled.escape.order;
-  result.summary.emplace_back("exponent_law", slope_of_law(slopes, order, order == 2 ? 1.0 : 0.0));
-  if (order == 2) result.summary.emplace_back("exponent_log2", slope_of_law(slopes, 2, 2.0));
+  const auto law = law_at(series.dims, order, order == 2 ? 1.0 : 0.0);
+  result.summary.emplace_back("exponent_law", slope_alike(series, law));
+  if (order != 2) return;
+  result.summary.emplace_back("exponent_log2",
+                              slope_alike(series, law_at(series.dims, order, 2.0)));
 }
 
 void run_scaling(const Scaling& request, const Settled& settled, const Context& context,
                  Result& result) {
   const auto columns = scaling_columns();
   result.table = columns.table();
-  Slopes slopes;
+  Series series;
   bool complete = true;
   keep_rows(result, [&] {
     for (std::size_t i = 0; i < settled.points.size(); ++i) {
       context.report(static_cast<double>(i) / static_cast<double>(settled.points.size()), "runs");
       const ScalingRow row = row_at(settled, settled.points[i], context);
       result.table.add_row(columns.cells(row));
-      slopes.add(row);
+      series.add(row);
       complete = complete && row.mean_steps;
     }
   });
   result.summary.emplace_back("order", static_cast<std::int64_t>(settled.escape.order));
   result.summary.emplace_back("law", settled.escape.law);
-  add_exponents(settled, slopes, result);
+  add_exponents(settled, series, result);
   if (!complete) {
     result.unconverged("some runs did not reach the level within `steps`; their rows have no mean");
   }

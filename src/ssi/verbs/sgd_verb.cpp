@@ -90,6 +90,11 @@ struct SettledSgd {
 
 void require_fit(const Sgd& request, const SequenceModel& model, const SgdOptions& options) {
   options.validate(model);
+  if (request.engine == SgdEngine::sde && (request.batch > 1 || request.noise > 0.0)) {
+    throw InvalidArgument(request.batch > 1 ? "batch" : "noise", prose(R"(
+        has no diffusion here; allowed: with `engine = chain` or `engine = full`)"));
+  }
+  if (request.engine == SgdEngine::chain) require_batch(model, options);
   if (request.engine == SgdEngine::full && request.dim > max_full_dim) {
     throw InvalidArgument(
         "dim", "is too large for `engine = full`; allowed: up to 1e8, or `engine = chain`");
@@ -131,6 +136,8 @@ SettledSgd settle_sgd(Sgd& request) {
   const double chosen = std::ceil(default_time(request.dim) * request.dim / request.rate);
   settled.options.steps =
       counted_steps(request.steps > 0.0 ? request.steps : chosen, request.dim, request.rate);
+  settled.options.batch = static_cast<std::size_t>(request.batch);
+  settled.options.noise = request.noise;
   settle_paths(request, settled.options);
   if (!settled.mixture) settled.models.push_back(settle_target(request));
   for (const double omega : request.omega) {
@@ -251,11 +258,11 @@ void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& conte
 Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
   const SequenceModel& model = settled.models.front();
   const auto rows = static_cast<double>(settled.models.size());
-  const auto tokens = static_cast<double>(model.tokens());
+  const double tokens = static_cast<double>(model.tokens()) * request.batch;
   const double runs = rows * request.runs;
   const double work = runs * static_cast<double>(settled.options.steps);
   Cost cost;
-  cost.memory_bytes = 50e6 + 200.0 * runs;
+  cost.memory_bytes = 50e6 + 200.0 * runs + 16.0 * request.trajectories * request.points;
   if (request.engine == SgdEngine::chain) {
     cost.method = prose(R"(
         The exact Markov chain of the overlaps: 2L fields and one chi-square a step, whatever
@@ -292,7 +299,7 @@ VerbOf<Sgd> Sgd::verb() {
   d.name = "sgd";
   d.summary = "ensembles of online SGD runs at any dimension, by the exact chain of the overlaps";
   d.details = prose(R"(
-      Every step takes one fresh sample, w <- w - eta grad l, and scales w back to |w|^2 = d.
+      Every step takes one fresh sample (or `batch` of them), w <- w - eta grad l, and scales w back to |w|^2 = d.
       With `a` and `omega`, the rows say for every omega how often runs end in the semantic
       minimum of the positional-semantic model; with `target` and `student`, how many runs reach
       `level`, and when. `engine = chain` (the default) simulates the overlaps alone, exactly in
@@ -309,6 +316,10 @@ VerbOf<Sgd> Sgd::verb() {
   d.fields
       .add("steps", &Sgd::steps, {.min = 0.0, .max = max_steps, .whole = true},
            "Steps of a run; 0: (40 + 8 log d) d/eta.")
+      .add("batch", &Sgd::batch, {.min = 1, .max = 4096},
+           "Fresh samples of a step, whose gradients are averaged.")
+      .add("noise", &Sgd::noise, {.min = 0.0, .max = 1e6},
+           "Standard deviation of label noise, per output.")
       .add_word("engine", &Sgd::engine, {SgdEngine::chain, SgdEngine::full, SgdEngine::sde},
                 "How runs are simulated.")
       .add("trajectories", &Sgd::trajectories, {.min = 0, .max = 1e5},

@@ -17,6 +17,8 @@ struct SgdOptions {
   double dim = 1000;  ///< d, a whole number; up to 1e12 for the chain
   double rate = 0.05;
   std::uint64_t steps = 100'000;
+  std::size_t batch = 1;  ///< fresh samples of a step, whose gradients are averaged
+  double noise = 0.0;     ///< standard deviation of label noise, per output
   std::size_t runs = 64;
   Start start = Start::random;
   double level = 0.5;          ///< the value of max(|e|, |m|) whose first passage is recorded
@@ -47,6 +49,9 @@ struct SgdRun {
 /// cost that does not depend on d. [ssi 29-33] Blocks of 64 runs advance together.
 [[nodiscard]] std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
                                             const Context& context);
+
+/// Throws InvalidArgument where the chain has one sample a step only: for untied students.
+void require_batch(const SequenceModel& model, const SgdOptions& options);
 
 /// Roughly the seconds that it takes on one core without a level to stop at, for estimates only.
 [[nodiscard]] double chain_seconds(const SequenceModel& model, const SgdOptions& options);
