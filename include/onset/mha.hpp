@@ -86,6 +86,18 @@ struct Evaluate {
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
+/// How far a given layer is from degenerate, and how many examples would show its heads.
+struct Inspect {
+  std::string layer = {};  ///< folder with theta.npy and w.npy
+  int tokens = 2;
+  std::uint64_t seed = 1;
+  double tol = 0.0;
+
+  [[nodiscard]] static VerbOf<Inspect> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
 /// Plain optimisation from random starts, for comparison with Learn.
 struct Baseline {
   std::string examples = {};

@@ -147,7 +147,11 @@ struct Sgd {
   Start start = Start::random;
   double level = 0.5;
   double steps = 0.0;  ///< steps of a run; 0 means (40 + 8 log d) d/eta
+  int batch = 1;       ///< fresh samples of a step
+  double noise = 0.0;  ///< standard deviation of label noise, per output
   SgdEngine engine = SgdEngine::chain;
+  int trajectories = 0;  ///< rows are the paths of that many runs
+  int points = 101;      ///< rows of a path, from the first step to the last
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target error of p_semantic (reached_fraction with a target); 0 accepts any
 
@@ -173,6 +177,30 @@ struct Gain {
   double tol = 0.0;  ///< target standard error of gain; 0 accepts any
 
   [[nodiscard]] static VerbOf<Gain> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// How the time to weak recovery grows with the dimension.
+struct Scaling {
+  std::optional<std::string> target = {};
+  int tokens = 2;
+  std::string student = "attention";
+  Reduction reduction = Reduction::automatic;
+  std::vector<double> left = {};
+  std::vector<double> right = {};
+  std::optional<std::string> activation = {};
+  bool positional = false;
+  std::vector<double> dim = {};          ///< dimensions; empty means a few that are quickly done
+  std::optional<std::string> rate = {};  ///< of `dim`, say "0.1/sqrt(dim)"; else about the best
+  int runs = 128;
+  Start start = Start::random;
+  double level = 0.5;
+  double steps = 0.0;  ///< the most steps of a run; 0 means 50 times the expected ones
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< target standard error of ratio; 0 accepts any
+
+  [[nodiscard]] static VerbOf<Scaling> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };

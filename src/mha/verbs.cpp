@@ -5,8 +5,8 @@
 namespace onset::mha {
 
 std::vector<Verb> verbs() {
-  return {Generate::verb(), Learn::verb(),    Verify::verb(),
-          Evaluate::verb(), Baseline::verb(), Trial::verb()};
+  return {Generate::verb(), Learn::verb(), Verify::verb(), Evaluate::verb(),
+          Baseline::verb(), Trial::verb(), Inspect::verb()};
 }
 
 }  // namespace onset::mha

@@ -60,6 +60,10 @@ std::string study_text(const study::Study& study) {
     std::transform(axis.values.begin(), axis.values.end(), std::back_inserter(values), value_text);
     out += fmt::format("{} = [{}]\n", axis.parameter, fmt::join(values, ", "));
   }
+  if (!study.tied.empty()) out += "\n[tied]\n";
+  for (const study::Tie& tie : study.tied) {
+    out += fmt::format("{} = {}\n", tie.parameter, quoted(tie.expression));
+  }
   return out;
 }
 

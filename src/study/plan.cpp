@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/field_names.hpp"
@@ -7,6 +8,7 @@
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
 #include "onset/study/study.hpp"
+#include "study/tie.hpp"
 
 namespace onset::study {
 
@@ -43,10 +45,12 @@ class Planner {
   Plan plan() {
     read_fixed();
     read_axes();
+    read_ties();
     Plan plan;
     plan.study = study_;
     plan.verb = &verb_;
     for (const Axis& axis : axes_) plan.axes.push_back(axis.parameter);
+    for (const TiedParameter& tied : tied_) plan.axes.push_back(tied.name());
     plan.points = points();
     return plan;
   }
@@ -103,14 +107,17 @@ class Planner {
     add_axis(seeds);
   }
 
+  void refuse_fixed(const std::string& parameter, const io::Place& place) const {
+    if (!fixed_.contains(parameter)) return;
+    complain(place, fmt::format("'{}' is in [fixed] as well", parameter));
+  }
+
   void add_axis(Axis axis) {
     if (axis.values.empty()) {
       complain(axis.place, fmt::format("the axis '{}' is empty", axis.parameter));
     }
     (void)find(axis.parameter, axis.place);
-    if (fixed_.contains(axis.parameter)) {
-      complain(axis.place, fmt::format("'{}' is in [fixed] as well", axis.parameter));
-    }
+    refuse_fixed(axis.parameter, axis.place);
     for (const Axis& other : axes_) {
       if (other.parameter == axis.parameter) {
         complain(axis.place, fmt::format("a second axis '{}'", axis.parameter));
@@ -125,6 +132,33 @@ class Planner {
       }
     }
     axes_.push_back(std::move(axis));
+  }
+
+  void read_ties() {
+    const std::vector<std::string> numbers = numbers_of_points();
+    for (const Tie& tie : study_.tied) {
+      const Parameter& parameter = find(tie.parameter, tie.place);
+      refuse_fixed(tie.parameter, tie.place);
+      for (const Axis& axis : axes_) {
+        if (axis.parameter != tie.parameter) continue;
+        complain(tie.place, fmt::format("'{}' is an axis as well", tie.parameter));
+      }
+      tied_.emplace_back(tie, parameter, numbers);
+    }
+  }
+
+  /// What the expressions of ties may use: the parameters that are numbers at every point.
+  [[nodiscard]] std::vector<std::string> numbers_of_points() const {
+    std::vector<std::string> out;
+    for (const auto& [name, value] : fixed_) {
+      if (is_number(value)) out.push_back(name);
+    }
+    for (const Axis& axis : axes_) {
+      if (std::all_of(axis.values.begin(), axis.values.end(), is_number)) {
+        out.push_back(axis.parameter);
+      }
+    }
+    return out;
   }
 
   [[nodiscard]] std::size_t point_count() const {
@@ -173,6 +207,11 @@ class Planner {
       point.axis_values.push_back(axes_[i].values[choice[i]]);
       given[axes_[i].parameter] = point.axis_values.back();
     }
+    const std::map<std::string, Value> untied = given;
+    for (const TiedParameter& tied : tied_) {
+      point.axis_values.push_back(tied.at(untied));
+      given[tied.name()] = point.axis_values.back();
+    }
     try {
       Call call = verb_.settle(given);
       point.parameters = std::move(call.parameters);
@@ -192,6 +231,9 @@ class Planner {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       if (axes_[i].parameter == name) return place_of(axes_[i], choice[i]);
     }
+    for (const TiedParameter& tied : tied_) {
+      if (tied.name() == name) return tied.place();
+    }
     return place_of(name);
   }
 
@@ -200,6 +242,7 @@ class Planner {
   std::vector<Parameter> parameters_;
   std::map<std::string, Value> fixed_;
   std::vector<Axis> axes_;
+  std::vector<TiedParameter> tied_;
 };
 
 }  // namespace

@@ -83,6 +83,22 @@ std::vector<std::int64_t> read_seeds(const TomlReader& in) {
   return seeds;
 }
 
+std::vector<Tie> read_ties(const TomlReader& in) {
+  std::vector<Tie> ties;
+  const auto tied = in.table("tied");
+  if (!tied) return ties;
+  for (const std::string& name : tied->keys()) {
+    if (!tied->is_text(name)) {
+      complain(tied->place_of(name), fmt::format("the tied parameter '{}' must be an expression "
+                                                 "such as \"0.1/sqrt(dim)\"; a number belongs "
+                                                 "in [fixed]",
+                                                 name));
+    }
+    ties.push_back({name, tied->text(name), tied->place_of(name)});
+  }
+  return ties;
+}
+
 Study read_study_keys(const TomlReader& in) {
   Study study;
   study.place = in.place();
@@ -95,6 +111,7 @@ Study read_study_keys(const TomlReader& in) {
   if (const auto axes = in.table("axes")) {
     for (const std::string& name : axes->keys()) study.axes.push_back(read_axis(*axes, name));
   }
+  study.tied = read_ties(in);
   study.seeds = read_seeds(in);
   study.places["seeds"] = in.place_of_key("seeds");
   return study;
@@ -104,7 +121,7 @@ Study parse_study(std::string_view text, const std::filesystem::path& file) {
   try {
     const toml::table table = toml::parse(text, file.string());
     const TomlReader in(table, file.string());
-    in.allow_only({"command", "fixed", "axes", "seeds", "title", "description"});
+    in.allow_only({"command", "fixed", "axes", "tied", "seeds", "title", "description"});
     Study study = read_study_keys(in);
     study.name = file.stem().string();
     study.title = in.text_or("title", "");

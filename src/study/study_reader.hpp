@@ -11,10 +11,12 @@
 /// wrong.
 namespace onset::study {
 
-/// Reads the keys `command`, `fixed`, `axes` and `seeds` of a table and ignores others.
+/// Reads the keys `command`, `fixed`, `axes`, `tied` and `seeds` of a table and ignores others.
 [[nodiscard]] Study read_study_keys(const io::TomlReader& in);
 /// The axis of that name, a list or a grid.
 [[nodiscard]] Axis read_axis(const io::TomlReader& in, const std::string& parameter);
+/// The table `tied`; empty when absent.
+[[nodiscard]] std::vector<Tie> read_ties(const io::TomlReader& in);
 /// The key `seeds`; empty when absent.
 [[nodiscard]] std::vector<std::int64_t> read_seeds(const io::TomlReader& in);
 

@@ -184,6 +184,29 @@ class Learning(unittest.TestCase):
             self.assertEqual((row["heads_found"], row["theta"], row["verdict"]),
                              (0, None, "refused"))
 
+    def test_inspect_foretells_how_many_examples_are_needed(self):
+        run = onset("mha", "inspect", str(self.examples / "truth"), "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        result = one_object(run.stdout)
+        self.assertEqual(list(result["rows"][0]), ["condition", "value", "value_err", "bound", "holds"])
+        # 20000 examples of this layer are certified; the number foretold is good to a factor of two.
+        self.assertLess(2 * result["summary"]["examples"], 20000)
+        self.assertGreater(result["summary"]["examples_err"], 0)
+        found = one_object(onset("mha", "inspect", str(self.model), "--format", "json").stdout)
+        self.assertAlmostEqual(found["rows"][2]["value"], result["rows"][2]["value"], places=9)
+
+    def test_inspect_names_what_is_degenerate(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", *SMALL, "--degenerate", "proportional", "--samples", "10", "--out", folder)
+            run = onset("mha", "inspect", os.path.join(folder, "truth"))
+            self.assertEqual(run.returncode, 3)
+            self.assertIn("sine between projections, smallest, independence of projected keys", run.stdout)
+            self.assertEqual(onset("mha", "inspect", os.path.join(folder, "nowhere")).returncode, 4)
+
+    def test_a_refusal_for_too_few_examples_says_how_many_are_wanted(self):
+        run = onset("mha", "trial", "--heads", "2", "--dim", "8", "--tokens", "3", "--samples", "1500", "--format", "json")
+        self.assertRegex(one_object(run.stdout)["summary"]["reason"], r"about \d+00 random ones would show them")
+
     def test_a_refused_run_leaves_no_model_of_an_earlier_one(self):
         with tempfile.TemporaryDirectory() as folder:
             onset("mha", "learn", str(self.examples), "--out", folder)

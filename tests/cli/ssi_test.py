@@ -200,6 +200,53 @@ class Learners(unittest.TestCase):
         self.assertIn("exponent_err", result["summary"])
 
 
+    def test_trajectories(self):
+        result = run("ssi", "sgd", "--a", "1", "--omega", "0.6,0.7", "--dim", "100", "--rate", "0.5", "--steps", "1000",
+                     "--runs", "4", "--trajectories", "2", "--points", "5")
+        self.assertEqual(columns(result), ["omega", "run", "time", "e", "m"])
+        self.assertEqual([row["time"] for row in result["rows"][:5]], [0, 1.25, 2.5, 3.75, 5])
+        self.assertEqual([(row["omega"], row["run"]) for row in result["rows"][::5]],
+                         [(0.6, 1), (0.6, 2), (0.7, 1), (0.7, 2)])
+        for arguments, words in [(["--engine", "sde"], "--engine chain"), (["--runs", "1"], "--runs 1")]:
+            done = onset("ssi", "sgd", "--a", "1", "--omega", "0.6", "--trajectories", "2", *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+
+    def test_batches_and_label_noise(self):
+        row = run("ssi", "sgd", "--target", "z1", "--student", "tied", "--tokens", "1", "--activation", "u", "--dim", "100",
+                  "--rate", "0.2", "--runs", "64", "--batch", "8", "--noise", "0.5")["rows"][0]
+        self.assertEqual(row["reached_fraction"], 1)
+        for arguments, words in [(["--engine", "sde", "--batch", "2"], "--batch"), (["--student", "untied", "--batch", "2"], "--engine full")]:
+            done = onset("ssi", "sgd", "--target", "z1", "--tokens", "2", *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+
+    def test_scaling(self):
+        result = run("ssi", "scaling", "--target", "H1sum", "--student", "tied", "--dim", "1000,4000,16000", "--runs", "64")
+        self.assertEqual(columns(result), ["dim", "rate", "reached_fraction", "mean_steps", "steps_theory", "ratio"])
+        summary = result["summary"]
+        self.assertEqual((summary["order"], summary["law"], summary["exponent_law"]), (1, "d", 1))
+        # Five standard errors: false alarms of 1e-6.
+        self.assertLess(abs(summary["exponent"] - summary["exponent_theory"]), 5 * summary["exponent_err"])
+        for row in result["rows"]:
+            self.assertLess(abs(row["ratio"] - 1), 5 * row["ratio_err"])
+
+    def test_scaling_takes_rates_that_depend_on_the_dimension(self):
+        rows = run("ssi", "scaling", "--target", "H1sum", "--student", "tied", "--dim", "100,400", "--runs", "16",
+                   "--rate", "0.5/sqrt(dim)")["rows"]
+        self.assertEqual([row["rate"] for row in rows], [0.05, 0.025])
+
+    def test_scaling_says_what_is_wrong(self):
+        for arguments, code, words in [
+                (["--target", "H2sum", "--student", "tied", "--rate", "1/dmi"], 2, "no variable 'dmi'"),
+                (["--target", "H2sum", "--student", "tied", "--rate", "1-dim"], 2, "allowed: a positive number"),
+                (["--target", "H2sum", "--student", "tied", "--rate", "5", "--dim", "1000000"], 3, "--rate"),
+                (["--target", "z1-z2", "--student", "tied"], 3, "never learned")]:
+            done = onset("ssi", "scaling", *arguments)
+            self.assertEqual(done.returncode, code, arguments)
+            self.assertIn(words, done.stdout + done.stderr)
+
+
 class Edges(unittest.TestCase):
     def test_a_refused_gain_has_no_exponents(self):
         done = onset("ssi", "gain", "--activation", "sign", "--runs", "4", "--format", "json")

@@ -22,6 +22,13 @@ struct Axis {
   std::vector<io::Place> value_places = {};  ///< one per value, or none
 };
 
+/// A parameter whose value at every point follows from the point's other numbers.
+struct Tie {
+  std::string parameter;
+  std::string expression;  ///< of numbers in `fixed` and `axes`, say "0.1/sqrt(dim)"
+  io::Place place = {};
+};
+
 /// What is to be computed, as a study file or a run of a figure states it; it says nothing about
 /// how.
 struct Study {
@@ -31,6 +38,7 @@ struct Study {
   std::string command;      ///< "family verb"
   std::map<std::string, Value> fixed;
   std::vector<Axis> axes;           ///< in the file's order: the first varies slowest
+  std::vector<Tie> tied;            ///< in the file's order; none may use another
   std::vector<std::int64_t> seeds;  ///< the innermost axis; empty means the verb's own default
   std::string source;               ///< the text it was read from, kept in the store
   io::Place place;
@@ -57,16 +65,18 @@ struct Point {
 struct Plan {
   Study study;
   const Verb* verb = nullptr;
-  std::vector<std::string> axes;  ///< parameters that vary; `seed` last when there are seeds
-  std::vector<Point> points;      ///< in the order of the study; no two with one key
+  /// The parameters that vary: axes, `seed` when there are seeds, then those tied to others.
+  std::vector<std::string> axes;
+  std::vector<Point> points;  ///< in the order of the study; no two with one key
 };
 
 /// Largest number of points that a study may have: about 100 MB of plan.
 inline constexpr std::size_t max_points = 100'000;
 
 /// Throws InvalidArgument with the place in the study for an unknown command, parameters that the
-/// verb does not take or allow, an axis that is fixed as well, a value that an
-/// axis has twice, and studies that are too large. The verbs must outlive the plan.
+/// verb does not take or allow, an axis or a tie that is fixed as well, a mistake in the expression
+/// of a tie, a value that an axis has twice, and studies that are too large. The verbs must outlive
+/// the plan.
 [[nodiscard]] Plan make_plan(const Study& study, std::span<const Verb> verbs);
 
 /// What makes two results the same result: a hash of the verb, its method number and all effective

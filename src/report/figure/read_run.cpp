@@ -6,12 +6,17 @@
 namespace onset::report {
 namespace {
 
-/// Puts an entry of `quick` or `full` in the place of the axis or the fixed value of that name.
+/// Puts an entry of `quick` or `full` in the place of the axis, the tie or the fixed value of that
+/// name.
 void replace(study::Study& study, const io::TomlReader& other, const std::string& name) {
   const auto axis = std::find_if(study.axes.begin(), study.axes.end(),
                                  [&](const study::Axis& a) { return a.parameter == name; });
+  const auto tie = std::find_if(study.tied.begin(), study.tied.end(),
+                                [&](const study::Tie& t) { return t.parameter == name; });
   if (axis != study.axes.end()) {
     *axis = study::read_axis(other, name);
+  } else if (tie != study.tied.end()) {
+    *tie = {name, other.text(name), other.place_of(name)};
   } else {
     study.fixed[name] = other.value(name);
     study.places[name] = other.place_of(name);
@@ -44,7 +49,8 @@ bool is_plain_name(std::string_view name) {
 }
 
 FigureRun read_run(const io::TomlReader& in) {
-  in.allow_only({"id", "command", "fixed", "axes", "seeds", "quick", "full", "as_published"});
+  in.allow_only(
+      {"id", "command", "fixed", "axes", "tied", "seeds", "quick", "full", "as_published"});
   FigureRun run;
   run.id = in.text("id");
   if (!is_plain_name(run.id)) {

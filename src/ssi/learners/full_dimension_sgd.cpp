@@ -71,21 +71,24 @@ class Group {
   Group(const SequenceModel& model, const SgdOptions& options, std::size_t first, std::size_t count)
       : model_(model),
         options_(options),
+        first_(first),
         count_(count),
         dim_(static_cast<std::size_t>(options.dim)),
         tokens_(model.tokens()),
         outputs_(model.target->outputs()),
         signs_(model.signs()),
-        x_(count * tokens_ * dim_),
+        x_(options.batch * count * tokens_ * dim_),
         teacher_(tokens_ * count),
         z_(tokens_ * count),
-        delta_(tokens_ * count),
+        delta_(options.batch * tokens_ * count),
         y_(outputs_ * count),
-        f_(outputs_ * count) {
+        f_(outputs_ * count),
+        label_noise_(outputs_) {
     const std::size_t vectors = model.student.vector_per_token ? tokens_ : 1;
     for (std::size_t r = 0; r < count; ++r) {
       weights_.emplace_back(dim_, vectors, options, first + r);
       streams_.emplace_back(options.seed, "ssi full", first + r);
+      noise_.emplace_back(options.seed, "ssi full noise", first + r);
     }
   }
 
@@ -99,20 +102,21 @@ class Group {
   }
 
  private:
-  [[nodiscard]] float* sample(std::size_t run, std::size_t token) {
-    return x_.data() + (run * tokens_ + token) * dim_;
+  [[nodiscard]] float* sample(std::size_t b, std::size_t run, std::size_t token) {
+    return x_.data() + ((b * count_ + run) * tokens_ + token) * dim_;
   }
 
-  void draw_fields() {
+  void draw_fields(std::size_t b) {
     const double root = std::sqrt(static_cast<double>(dim_));
     for (std::size_t r = 0; r < count_; ++r) {
       Weights& w = weights_[r];
-      streams_[r].fill(std::span(sample(r, 0), tokens_ * dim_));
+      streams_[r].fill(std::span(sample(b, r, 0), tokens_ * dim_));
       for (std::size_t i = 0; i < tokens_; ++i) {
         const float* own = w.vector(w.vectors() > 1 ? i : 0);
         const double e = w.scale() * own[1] / root;
-        teacher_[i * count_ + r] = sample(r, i)[0];
-        z_[i * count_ + r] = w.scale() * simd::dot(sample(r, i), own, dim_) / root + signs_[i] * e;
+        teacher_[i * count_ + r] = sample(b, r, i)[0];
+        z_[i * count_ + r] =
+            w.scale() * simd::dot(sample(b, r, i), own, dim_) / root + signs_[i] * e;
       }
     }
   }
@@ -121,24 +125,48 @@ class Group {
     Weights& w = weights_[r];
     const double factor = -options_.rate / std::sqrt(static_cast<double>(dim_)) / w.scale();
     double square = 0.0;
-    for (std::size_t i = 0; i < tokens_; ++i) {
-      const double d = delta_[i * count_ + r];
-      float* own = w.vector(w.vectors() > 1 ? i : 0);
-      // The positional part comes first, since the norm is that of the last state.
-      own[1] += static_cast<float>(factor * d * signs_[i]);
-      const double now = simd::add_scaled(static_cast<float>(factor * d), sample(r, i), own, dim_);
-      square = w.vectors() > 1 ? square + now : now;
+    for (std::size_t b = 0; b < options_.batch; ++b) {
+      square = 0.0;  // the norm is that of the last state
+      for (std::size_t i = 0; i < tokens_; ++i) {
+        const double d = delta_[(b * tokens_ + i) * count_ + r];
+        float* own = w.vector(w.vectors() > 1 ? i : 0);
+        // The positional part comes first, for the same reason.
+        own[1] += static_cast<float>(factor * d * signs_[i]);
+        const double now =
+            simd::add_scaled(static_cast<float>(factor * d), sample(b, r, i), own, dim_);
+        square = w.vectors() > 1 ? square + now : now;
+      }
     }
     w.set_square(square);
   }
 
-  void advance() {
-    draw_fields();
+  void add_noise() {
+    if (options_.noise == 0.0) return;
+    for (std::size_t r = 0; r < count_; ++r) {
+      noise_[r].fill(label_noise_);
+      for (std::size_t k = 0; k < outputs_; ++k) {
+        y_[k * count_ + r] += options_.noise * label_noise_[k];
+      }
+    }
+  }
+
+  /// The slopes of one sample of every run, at the weights before the step.
+  void compute_slopes(std::size_t b) {
+    draw_fields(b);
     model_.target->values(count_, teacher_.data(), y_.data());
+    add_noise();
     model_.student.link->values(count_, z_.data(), f_.data());
     for (std::size_t k = 0; k < y_.size(); ++k) y_[k] = f_[k] - y_[k];
     loss_weights(model_.loss, outputs_, count_, y_.data());
-    model_.student.link->pullback(count_, z_.data(), f_.data(), y_.data(), delta_.data());
+    double* delta = delta_.data() + b * tokens_ * count_;
+    model_.student.link->pullback(count_, z_.data(), f_.data(), y_.data(), delta);
+    for (std::size_t i = 0; i < tokens_ * count_; ++i) {
+      delta[i] /= static_cast<double>(options_.batch);
+    }
+  }
+
+  void advance() {
+    for (std::size_t b = 0; b < options_.batch; ++b) compute_slopes(b);
     for (std::size_t r = 0; r < count_; ++r) move(r);
   }
 
@@ -160,12 +188,20 @@ class Group {
         run.first_passage = step;
       }
       all = all && run.first_passage > 0;
+      keep_path(step, first_ + r, run);
     }
     return all;
   }
 
+  void keep_path(std::uint64_t step, std::size_t index, SgdRun& run) const {
+    const std::size_t kept = run.path.size();
+    if (index >= options_.paths || kept >= options_.path_steps.size()) return;
+    if (options_.path_steps[kept] == step) run.path.push_back({run.e, run.m});
+  }
+
   const SequenceModel& model_;
   const SgdOptions& options_;
+  std::size_t first_;
   std::size_t count_;
   std::size_t dim_;
   std::size_t tokens_;
@@ -177,8 +213,10 @@ class Group {
   std::vector<double> delta_;
   std::vector<double> y_;
   std::vector<double> f_;
+  std::vector<double> label_noise_;
   std::vector<Weights> weights_;
   std::vector<numerics::NormalStream> streams_;
+  std::vector<numerics::NormalStream> noise_;
 };
 
 }  // namespace

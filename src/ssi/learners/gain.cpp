@@ -104,27 +104,4 @@ MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& opti
   return gain;
 }
 
-std::optional<Estimate> power_law(const std::vector<double>& tokens,
-                                  const std::vector<Estimate>& gains) {
-  double w = 0.0;
-  double wx = 0.0;
-  double wy = 0.0;
-  double wxx = 0.0;
-  double wxy = 0.0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const double x = std::log(tokens[i]);
-    const double y = std::log(gains[i].value);
-    const double relative = std::max(gains[i].error / gains[i].value, 1e-12);
-    const double weight = 1.0 / (relative * relative);
-    w += weight;
-    wx += weight * x;
-    wy += weight * y;
-    wxx += weight * x * x;
-    wxy += weight * x * y;
-  }
-  const double spread = w * wxx - wx * wx;
-  if (tokens.size() < 2 || !(spread > 0.0)) return std::nullopt;
-  return Estimate{(w * wxy - wx * wy) / spread, std::sqrt(w / spread)};
-}
-
 }  // namespace onset::ssi

@@ -32,9 +32,4 @@ struct MeasuredGain {
 [[nodiscard]] MeasuredGain untied_over_tied(const SequenceModel& tied, const GainOptions& options,
                                             const Context& context);
 
-/// The slope of log(gain) against log(tokens) by weighted least squares; nothing for fewer than two
-/// points.
-[[nodiscard]] std::optional<Estimate> power_law(const std::vector<double>& tokens,
-                                                const std::vector<Estimate>& gains);
-
 }  // namespace onset::ssi

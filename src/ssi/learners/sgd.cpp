@@ -15,6 +15,8 @@ void SgdOptions::validate(const SequenceModel& model) const {
                                      std::to_string(static_cast<int>(min_dim)) + " to 1e12");
   }
   if (!(rate > 0.0)) throw InvalidArgument("rate", "allowed: a positive number");
+  if (batch < 1) throw InvalidArgument("batch", "allowed: 1 or more");
+  if (!(noise >= 0.0)) throw InvalidArgument("noise", "allowed: a number that is not negative");
   if (runs < 1) throw InvalidArgument("runs", "allowed: 1 or more");
   if (!(level > 0.0) || level > 1.0) throw InvalidArgument("level", "allowed: a number in (0, 1]");
 }

@@ -7,6 +7,7 @@
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/learners/gain.hpp"
+#include "ssi/learners/power_law.hpp"
 #include "ssi/verbs/model_fields.hpp"
 #include "ssi/verbs/sgd_fields.hpp"
 

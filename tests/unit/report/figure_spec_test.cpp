@@ -89,6 +89,20 @@ TEST(FigureSpec, ReadsRunsWithTheirValuesInTheirOwnKinds) {
   EXPECT_EQ(run.study.place.line, 4U);
 }
 
+TEST(FigureSpec, QuickReplacesTheExpressionOfATie) {
+  std::string text = good;
+  const std::string axes = "axes = {slope";
+  text.replace(text.find(axes), axes.size(), "tied = {noise2 = \"slope/2\"}\n" + axes);
+  const std::string quick = "quick = {";
+  text.replace(text.find(quick), quick.size(), quick + "noise2 = \"slope/4\", ");
+  const FigureRun run = parse_figure(text, "fig.toml").runs.at(0);
+  ASSERT_EQ(run.study.tied.size(), 1U);
+  EXPECT_EQ(run.study.tied[0].expression, "slope/2");
+  ASSERT_EQ(run.quick.tied.size(), 1U);
+  EXPECT_EQ(run.quick.tied[0].expression, "slope/4");
+  EXPECT_FALSE(run.quick.fixed.contains("noise2"));
+}
+
 TEST(FigureSpec, QuickReplacesFixedValuesAxesAndSeeds) {
   const FigureRun run = parse_figure(good, "fig.toml").runs.at(0);
   EXPECT_EQ(run.quick.fixed.at("alpha"), Value(std::string("0:1:1")));

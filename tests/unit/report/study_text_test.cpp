@@ -16,6 +16,7 @@ TEST(StudyText, ReadsBackToTheSameStudy) {
   study.seeds = {7, 3};
   study.axes = {{"slope", {Value(0.1), Value(3.0)}, {}, {}},
                 {"branch", {Value(std::string("one")), Value(std::string("two"))}, {}, {}}};
+  study.tied = {{"rate", "0.1/sqrt(slope)", {}}};
   const study::Study read = study::parse_study(study_text(study), "line.toml");
   EXPECT_EQ(read.command, study.command);
   EXPECT_EQ(read.fixed, study.fixed);
@@ -24,6 +25,9 @@ TEST(StudyText, ReadsBackToTheSameStudy) {
   EXPECT_EQ(read.axes[0].parameter, "slope");
   EXPECT_EQ(read.axes[0].values, study.axes[0].values);
   EXPECT_EQ(read.axes[1].values, study.axes[1].values);
+  ASSERT_EQ(read.tied.size(), 1U);
+  EXPECT_EQ(read.tied[0].parameter, "rate");
+  EXPECT_EQ(read.tied[0].expression, "0.1/sqrt(slope)");
 }
 
 }  // namespace

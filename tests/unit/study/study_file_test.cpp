@@ -60,6 +60,66 @@ TEST(StudyFile, TwoPointsThatAreTheSameAreToldSinceOneOfThemWouldBeWasted) {
             std::string::npos);
 }
 
+TEST(StudyFile, ATiedParameterFollowsFromTheNumbersOfItsPoint) {
+  const ToyPlan plan(
+      "fixed = {slope = 0.5}\naxes = {count = [4, 9]}\ntied = {tol = 'slope/sqrt(count)'}\n");
+  EXPECT_EQ(plan->axes, (Texts{"count", "tol"}));
+  EXPECT_EQ(values_of(*plan, 1), (Texts{"0.25", to_text(Value(0.5 / 3.0))}));
+  ASSERT_EQ(plan->points.size(), 2u);
+  EXPECT_EQ(plan->points[0].parameters.real("tol"), 0.25);
+}
+
+/// The result of a tied point is that of the command with the same number, and is filed under its
+/// key.
+TEST(StudyFile, ATiedPointIsThePointThatTheCommandWouldCompute) {
+  const ToyPlan tied("axes = {count = [4]}\ntied = {slope = '2*count'}\n");
+  const ToyPlan plain("fixed = {count = 4, slope = 8}\n");
+  EXPECT_EQ(tied->points.front().key, plain->points.front().key);
+}
+
+TEST(StudyFile, ATiedWholeNumberIsRoundedToTheNearest) {
+  const ToyPlan plan("axes = {slope = [1, 2, 3]}\ntied = {count = '10*slope/4'}\n");
+  EXPECT_EQ(values_of(*plan, 1), (Texts{"3", "5", "8"}));
+}
+
+TEST(StudyFile, MistakesInTiesAreToldWithTheirPlace) {
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {cuont = 'slope'}\n"),
+            "toy.toml:3:17: 'toy line' has no parameter 'cuont'; did you mean 'count'?");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {count = 3}\n"),
+            "toy.toml:3:17: the tied parameter 'count' must be an expression such as "
+            "\"0.1/sqrt(dim)\"; a number belongs in [fixed]");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {slope = '2'}\n"),
+            "toy.toml:3:17: 'slope' is an axis as well");
+  EXPECT_EQ(complaint("fixed = {slope = 1}\ntied = {slope = '2'}\n"),
+            "toy.toml:3:17: 'slope' is in [fixed] as well");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {mode = 'slope'}\n"),
+            "toy.toml:3:16: 'mode' does not take one number; only parameters that do can be tied "
+            "to others");
+  EXPECT_EQ(
+      complaint("axes = {slope = [100, 2000]}\ntied = {count = 'slope'}\n"),
+      "toy.toml:3:17: count: 2000 is out of range; allowed: a whole number <= 1000; this is at "
+      "slope = 2000");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {tol = '1/(slope-1)'}\n"),
+            "toy.toml:3:15: tol: inf is not finite; allowed: a number > 0; this is at slope = 1");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {count = 'slop+1'}\n"),
+            "toy.toml:3:17: count: no variable 'slop'; the variable is slope; did you mean 'log'? "
+            "at column 1\n  slop+1\n  ^");
+}
+
+/// Ties see the axes and what is fixed, not one another: there is no order between them to get
+/// wrong.
+TEST(StudyFile, ATieMayNotUseAnother) {
+  EXPECT_NE(complaint("axes = {slope = [1]}\ntied = {count = 'slope', tol = 'count'}\n")
+                .find("toy.toml:3:32: tol: no variable 'count'"),
+            std::string::npos);
+}
+
+TEST(StudyFile, WhatATieMakesMayBeRefusedByTheCommandAtItsPlace) {
+  EXPECT_EQ(complaint("fixed = {mode = 'slow'}\naxes = {count = [7]}\n"
+                      "tied = {slope = '-count'}\n"),
+            "toy.toml:4:17: slope: does not go with `mode = slow`");
+}
+
 TEST(StudyFile, WithoutAxesIsOnePoint) {
   const ToyPlan plan("title = 'One'\ndescription = 'point'\n[fixed]\nslope = 2");
   ASSERT_EQ(plan->points.size(), 1U);

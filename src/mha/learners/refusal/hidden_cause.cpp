@@ -11,6 +11,7 @@
 #include "mha/learners/refusal/reasons.hpp"
 #include "mha/learners/verdict/posterior_checks.hpp"
 #include "mha/model/canonical.hpp"
+#include "mha/model/visibility.hpp"
 #include "numerics/random.hpp"
 
 namespace onset::mha {
@@ -154,6 +155,18 @@ std::optional<std::string> contradiction(const Examples& examples) {
       repeats.different, repeats.count, repeats.first);
 }
 
+/// What `mha inspect` would say about a layer that was found, where that takes seconds at most.
+std::string wanted_examples(const Layer& layer, const Examples& examples, const Context& context) {
+  constexpr int quick_dim = 16;
+  if (layer.heads < 2 || layer.dim > quick_dim) return "";
+  const ExamplesNeeded need = examples_needed(layer, examples.tokens, 1, context);
+  if (!need.examples) return "";
+  // Two digits are all that it is good for.
+  const double unit = std::pow(10.0, std::floor(std::log10(*need.examples)) - 1.0);
+  return fmt::format("; about {:.0f} random ones would show them (mha inspect)",
+                     unit * std::round(*need.examples / unit));
+}
+
 }  // namespace
 
 std::optional<std::string> cancelling_reason(const Layer& layer) {
@@ -208,8 +221,9 @@ std::string hidden_cause(const Subset& train, const Subset& held, const Context&
   }
   return fmt::format(
       "too few examples: among {} distinct ones the {} heads that least squares finds agree "
-      "nowhere closely enough to be seen{}",
-      distinct, layer->heads, limit_of_inputs(*train.examples, 2 * distinct));
+      "nowhere closely enough to be seen{}{}",
+      distinct, layer->heads, wanted_examples(*layer, *train.examples, context),
+      limit_of_inputs(*train.examples, 2 * distinct));
 }
 
 }  // namespace onset::mha

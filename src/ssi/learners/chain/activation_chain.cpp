@@ -110,6 +110,7 @@ class TiedChain final : public Chain {
   TiedChain(const SequenceModel& model, double dim, double rate)
       : tokens_(model.tokens()), h_(rate / dim), degrees_(dim - 2.0), slope_(model) {}
   [[nodiscard]] std::size_t rows() const override { return tokens_ + 1; }
+  [[nodiscard]] std::size_t rows_of_sample() const override { return rows(); }
   [[nodiscard]] double degrees() const override { return degrees_; }
   [[nodiscard]] const Lanes& overlap_e() const override { return e_; }
   [[nodiscard]] const Lanes& overlap_m() const override { return m_; }
@@ -148,6 +149,7 @@ class UntiedChain final : public Chain {
         degrees_(static_cast<double>(tokens_) * (dim - 1.0) - 1.0),
         slope_(model) {}
   [[nodiscard]] std::size_t rows() const override { return tokens_ + 1; }
+  [[nodiscard]] std::size_t rows_of_sample() const override { return rows(); }
   [[nodiscard]] double degrees() const override { return degrees_; }
   [[nodiscard]] const Lanes& overlap_e() const override { return e_; }
   [[nodiscard]] const Lanes& overlap_m() const override { return x_.norm; }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/prose.hpp"
 #include "numerics/chi_square.hpp"
 #include "numerics/normal_stream.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
 #include "numerics/simd/clones.hpp"
+#include "onset/core/error.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -15,13 +17,17 @@ namespace {
 /// How many numbers are drawn at once: few enough for the fastest cache.
 constexpr std::size_t draws_at_once = 1536;
 
-std::unique_ptr<Chain> make_chain(const SequenceModel& model, double dim, double rate) {
+std::unique_ptr<Chain> make_chain(const SequenceModel& model, const SgdOptions& options) {
+  const double dim = options.dim;
+  const double rate = options.rate;
+  require_batch(model, options);
   if (model.student.vector_per_token) return untied_chain(model, dim, rate);
+  if (options.batch > 1) return sequence_chain(model, dim, rate, options.batch);
   if (model.student.activation) return tied_chain(model, dim, rate);
   if (model.positional && model.tokens() == 2 && model.student.link->is_attention_matrix()) {
     return two_token_chain(model, dim, rate);
   }
-  return sequence_chain(model, dim, rate);
+  return sequence_chain(model, dim, rate, 1);
 }
 
 /// Records first passages. Steps are kept as doubles, which are exact up to 2^53, so that the loop
@@ -41,13 +47,14 @@ class Block {
       : model_(model),
         options_(options),
         index_(index),
-        chain_(make_chain(model, options.dim, options.rate)),
+        chain_(make_chain(model, options)),
+        noise_(options.seed, "ssi chain noise", index),
         chi_square_(chain_->degrees()),
         steps_at_once_(std::max<std::size_t>(1, draws_at_once / (lanes * (chain_->rows() + 1)))) {
     const std::size_t rows = chain_->rows() + 1;
     normals_.resize(rows * steps_at_once_ * lanes);
     bits_.resize(steps_at_once_ * lanes);
-    labels_.resize(model.target->outputs() * steps_at_once_ * lanes);
+    labels_.resize(options.batch * model.target->outputs() * steps_at_once_ * lanes);
     chain_->start(options.start, options.dim, options.seed, index);
     first_.fill(0.0);
     // Only lanes that have a run are waited for.
@@ -68,10 +75,10 @@ class Block {
     }
   }
 
-  void finish(std::span<SgdRun> runs) const {
+  void finish(std::span<SgdRun> runs) {
     for (std::size_t p = 0; p < runs.size(); ++p) {
       runs[p] = {chain_->overlap_e()[p], chain_->overlap_m()[p],
-                 static_cast<std::uint64_t>(first_[p])};
+                 static_cast<std::uint64_t>(first_[p]), std::move(paths_[p])};
     }
   }
 
@@ -79,6 +86,14 @@ class Block {
   void note(std::uint64_t step) {
     note_passages(chain_->overlap_e().data(), chain_->overlap_m().data(), options_.level,
                   static_cast<double>(step), first_.data());
+    if (kept_ < options_.path_steps.size() && options_.path_steps[kept_] == step) keep_paths();
+  }
+
+  void keep_paths() {
+    ++kept_;
+    for (std::size_t p = 0; p < lanes && index_ * lanes + p < options_.paths; ++p) {
+      paths_[p].push_back({chain_->overlap_e()[p], chain_->overlap_m()[p]});
+    }
   }
 
   [[nodiscard]] bool all_have_passed() const {
@@ -94,7 +109,7 @@ class Block {
     stream.fill(std::span(normals_).first(rows * stride));
     stream.fill(last, bits);
     chi_square_.sample(last, bits, spare, last);
-    model_.target->values(stride, normals_.data(), labels_.data());
+    draw_labels(stride);
     for (std::size_t s = 0; s < count; ++s) {
       const std::size_t at = s * lanes;
       chain_->step({normals_.data() + at, stride, last.data() + at, labels_.data() + at});
@@ -102,16 +117,34 @@ class Block {
     }
   }
 
+  /// The labels of all samples; label noise has a stream of its own.
+  void draw_labels(std::size_t stride) {
+    const std::size_t size = model_.target->outputs() * stride;
+    for (std::size_t b = 0; b < options_.batch; ++b) {
+      const double* teacher = normals_.data() + b * chain_->rows_of_sample() * stride;
+      model_.target->values(stride, teacher, labels_.data() + b * size);
+    }
+    if (options_.noise == 0.0) return;
+    const std::size_t count = options_.batch * size;
+    noise_normals_.resize(count);
+    noise_.fill(noise_normals_);
+    for (std::size_t i = 0; i < count; ++i) labels_[i] += options_.noise * noise_normals_[i];
+  }
+
   const SequenceModel& model_;
   const SgdOptions& options_;
   std::size_t index_;
   std::unique_ptr<Chain> chain_;
+  numerics::NormalStream noise_;
   numerics::ChiSquare chi_square_;
   std::size_t steps_at_once_;
   std::vector<double> normals_;
   std::vector<std::uint64_t> bits_;
   std::vector<double> labels_;
+  std::vector<double> noise_normals_;
   Lanes first_;
+  std::size_t kept_ = 0;  ///< how many steps of the paths have passed
+  std::array<std::vector<Overlaps>, lanes> paths_;
 };
 
 }  // namespace
@@ -138,6 +171,12 @@ void sphere_coordinates(double dimensions, std::size_t count, std::uint64_t seed
   }
 }
 
+void require_batch(const SequenceModel& model, const SgdOptions& options) {
+  if (options.batch == 1 || !model.student.vector_per_token) return;
+  throw InvalidArgument("batch", prose(R"(
+      of an untied student has one sample in the chain; allowed: 1, or `engine = full`)"));
+}
+
 std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& options,
                               const Context& context) {
   options.validate(model);
@@ -154,10 +193,13 @@ std::vector<SgdRun> run_chain(const SequenceModel& model, const SgdOptions& opti
 double chain_seconds(const SequenceModel& model, const SgdOptions& options) {
   // This was measured: it is the time of a normal and of what a step does with it.
   constexpr double ns_per_normal = 3.5;
-  const double rows = static_cast<double>(make_chain(model, options.dim, options.rate)->rows() + 1);
+  const auto batch = static_cast<double>(options.batch);
+  const auto outputs = static_cast<double>(model.target->outputs());
+  double rows = static_cast<double>(make_chain(model, options)->rows() + 1);
+  if (options.noise > 0.0) rows += batch * outputs;
   const Link& student = *model.student.link;
-  const double step =
-      ns_per_normal * rows + model.target->value_ns() + student.value_ns() + student.pullback_ns();
+  const double step = ns_per_normal * rows + batch * (model.target->value_ns() +
+                                                      student.value_ns() + student.pullback_ns());
   // A block advances all its lanes, with or without a run.
   const double runs = static_cast<double>(lanes * ((options.runs + lanes - 1) / lanes));
   return 1e-9 * step * runs * static_cast<double>(options.steps);

@@ -19,7 +19,7 @@ struct StepDraws {
   const double* normals;  ///< row r at normals + r * stride
   std::size_t stride;
   const double* chi_square;  ///< one per lane
-  const double* labels;      ///< y, output k at labels + k * stride
+  const double* labels;      ///< y, output k of sample b at labels + (b * outputs + k) * stride
 };
 
 /// The chain of one student, for 64 runs. The draws of many steps are made at once, and their
@@ -27,8 +27,11 @@ struct StepDraws {
 class Chain {
  public:
   virtual ~Chain() = default;
-  /// How many rows of normals a step needs besides that of the chi-square; the first L are z*.
+  /// How many rows of normals a step needs besides that of the chi-square.
   [[nodiscard]] virtual std::size_t rows() const = 0;
+  /// How many of them belong to each sample of the batch, one sample after the other; the first L
+  /// of a sample are its z*.
+  [[nodiscard]] virtual std::size_t rows_of_sample() const = 0;
   [[nodiscard]] virtual double degrees() const = 0;  ///< degrees of freedom of the chi-square
   virtual void start(Start start, double dim, std::uint64_t seed, std::size_t block) = 0;
   virtual void step(const StepDraws& draws) = 0;
@@ -40,8 +43,9 @@ class Chain {
 /// and what a step draws. [ssi 29-31]
 class SequenceState : public Chain {
  public:
-  SequenceState(const SequenceModel& model, double dim, double rate);
+  SequenceState(const SequenceModel& model, double dim, double rate, std::size_t batch);
   [[nodiscard]] std::size_t rows() const override { return rows_; }
+  [[nodiscard]] std::size_t rows_of_sample() const override { return rows_of_sample_; }
   [[nodiscard]] double degrees() const override { return degrees_; }
   [[nodiscard]] const Lanes& overlap_e() const override { return e_; }
   [[nodiscard]] const Lanes& overlap_m() const override { return m_; }
@@ -49,6 +53,7 @@ class SequenceState : public Chain {
 
  protected:
   bool positional_;
+  std::size_t rows_of_sample_;
   std::size_t rows_;
   double h_;
   double degrees_;
@@ -56,9 +61,10 @@ class SequenceState : public Chain {
   Lanes m_{};
 };
 
-/// The chain of any student of this kind.
+/// The chain of any student of this kind, with any number of samples in a step: these are so many
+/// more tokens, whose slopes are divided by their number.
 [[nodiscard]] std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim,
-                                                    double rate);
+                                                    double rate, std::size_t batch);
 /// The same for attention of two tokens without a reduction, with a positional encoding; faster.
 [[nodiscard]] std::unique_ptr<Chain> two_token_chain(const SequenceModel& model, double dim,
                                                      double rate);

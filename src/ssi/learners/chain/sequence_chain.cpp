@@ -24,11 +24,9 @@ struct Sums {
   Lanes teacher, zeta, radial, square, shift;
 };
 
-ONSET_CLONES void token_sums(std::size_t tokens, const double* signs, const StepDraws& draws,
-                             const double* z, const double* delta, Sums& sums) {
-  for (std::size_t p = 0; p < lanes; ++p) {
-    sums.teacher[p] = sums.zeta[p] = sums.radial[p] = sums.square[p] = sums.shift[p] = 0.0;
-  }
+/// Adds those of one sample.
+ONSET_CLONES void add_token_sums(std::size_t tokens, const double* signs, const StepDraws& draws,
+                                 const double* z, const double* delta, Sums& sums) {
   for (std::size_t i = 0; i < tokens; ++i) {
     const double* teacher = draws.normals + i * draws.stride;
     const double* zeta = draws.normals + (tokens + i) * draws.stride;
@@ -74,9 +72,10 @@ ONSET_CLONES void move_one(double h, const Sums& sums, const double* chi, double
 
 class SequenceChain final : public SequenceState {
  public:
-  SequenceChain(const SequenceModel& model, double dim, double rate)
-      : SequenceState(model, dim, rate),
+  SequenceChain(const SequenceModel& model, double dim, double rate, std::size_t batch)
+      : SequenceState(model, dim, rate, batch),
         model_(model),
+        batch_(batch),
         tokens_(model.tokens()),
         outputs_(model.target->outputs()),
         signs_(model.signs()),
@@ -86,6 +85,23 @@ class SequenceChain final : public SequenceState {
         residual_(outputs_ * lanes) {}
 
   void step(const StepDraws& draws) override {
+    sums_ = {};
+    for (std::size_t b = 0; b < batch_; ++b) {
+      StepDraws sample = draws;
+      sample.normals += b * rows_of_sample() * draws.stride;
+      sample.labels += b * outputs_ * draws.stride;
+      add_sample(sample);
+    }
+    if (positional_) {
+      move_both(h_, sums_, draws.normals + (rows() - 1) * draws.stride, draws.chi_square, q_.data(),
+                e_.data(), m_.data());
+    } else {
+      move_one(h_, sums_, draws.chi_square, m_.data());
+    }
+  }
+
+ private:
+  void add_sample(const StepDraws& draws) {
     fields(tokens_, signs_.data(), draws, e_.data(), m_.data(), q_.data(), z_.data());
     model_.student.link->values(lanes, z_.data(), f_.data());
     for (std::size_t k = 0; k < outputs_; ++k) {
@@ -96,17 +112,14 @@ class SequenceChain final : public SequenceState {
     }
     loss_weights(model_.loss, outputs_, lanes, residual_.data());
     model_.student.link->pullback(lanes, z_.data(), f_.data(), residual_.data(), delta_.data());
-    token_sums(tokens_, signs_.data(), draws, z_.data(), delta_.data(), sums_);
-    if (positional_) {
-      move_both(h_, sums_, draws.normals + 2 * tokens_ * draws.stride, draws.chi_square, q_.data(),
-                e_.data(), m_.data());
-    } else {
-      move_one(h_, sums_, draws.chi_square, m_.data());
+    if (batch_ > 1) {
+      for (double& slope : delta_) slope /= static_cast<double>(batch_);
     }
+    add_token_sums(tokens_, signs_.data(), draws, z_.data(), delta_.data(), sums_);
   }
 
- private:
   const SequenceModel& model_;
+  std::size_t batch_;
   std::size_t tokens_;
   std::size_t outputs_;
   std::vector<double> signs_;
@@ -120,9 +133,10 @@ class SequenceChain final : public SequenceState {
 
 }  // namespace
 
-SequenceState::SequenceState(const SequenceModel& model, double dim, double rate)
+SequenceState::SequenceState(const SequenceModel& model, double dim, double rate, std::size_t batch)
     : positional_(model.positional),
-      rows_(2 * model.tokens() + (positional_ ? 1 : 0)),
+      rows_of_sample_(2 * model.tokens()),
+      rows_(batch * rows_of_sample_ + (positional_ ? 1 : 0)),
       h_(rate / dim),
       degrees_(dim - (positional_ ? 3.0 : 2.0)) {}
 
@@ -136,8 +150,9 @@ void SequenceState::start(Start start, double dim, std::uint64_t seed, std::size
   if (positional_) std::copy_n(c.begin() + lanes, lanes, e_.begin());
 }
 
-std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim, double rate) {
-  return std::make_unique<SequenceChain>(model, dim, rate);
+std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim, double rate,
+                                      std::size_t batch) {
+  return std::make_unique<SequenceChain>(model, dim, rate, batch);
 }
 
 }  // namespace onset::ssi

@@ -118,7 +118,7 @@ void apply_large(const double* move, double* e, double* m) {
 class TwoTokenChain final : public SequenceState {
  public:
   TwoTokenChain(const SequenceModel& model, double dim, double rate)
-      : SequenceState(model, dim, rate), loss_(model.loss) {
+      : SequenceState(model, dim, rate, 1), loss_(model.loss) {
     weight_.fill(loss_ == SampleLoss::squared ? 2.0 : 1.0);
   }
 

@@ -45,6 +45,24 @@ void expect_same_law(const SequenceModel& model, const SgdOptions& options,
   EXPECT_LT(ks_ratio(pick(chain, &SgdRun::e), pick(full, &SgdRun::e)), 1.0) << what << ", e";
 }
 
+TEST(LongSsiEngines, BatchesAndLabelNoiseKeepTheLawOfAllDimensions) {
+  SgdOptions options;
+  options.runs = static_cast<std::size_t>(testing::scaled(2048));
+  options.rate = 1.0;
+  options.batch = 3;
+  options.noise = 0.5;
+  for (const double dim : {4.0, 12.0}) {
+    options.dim = dim;
+    options.steps = static_cast<std::uint64_t>(8 * dim);
+    const std::string at = " at d = " + std::to_string(static_cast<int>(dim));
+    expect_same_law(mixture(1.0, 0.3), options, "mixture" + at);
+    expect_same_law(with_student("H2sum", 3, "tied"), options, "tied" + at);
+  }
+  // The chain of untied students has one sample a step.
+  options.batch = 1;
+  expect_same_law(with_student("H2sum", 2, "untied"), options, "untied with label noise");
+}
+
 TEST(LongSsiEngines, TheChainHasTheLawOfAllDimensions) {
   SgdOptions options;
   options.runs = static_cast<std::size_t>(testing::scaled(2048));

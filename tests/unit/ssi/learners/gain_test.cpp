@@ -41,15 +41,5 @@ TEST(LongSsiGain, IsTheNumberOfTokensAtEqualRates) {
   EXPECT_FALSE(linear.gain) << "ten steps are too few";
 }
 
-TEST(SsiGain, APowerLawIsRecovered) {
-  const std::vector<double> tokens{2, 4, 8};
-  const std::vector<Estimate> gains{{8, 0.1}, {32, 0.4}, {128, 1.6}};
-  const auto slope = power_law(tokens, gains);
-  ASSERT_TRUE(slope);
-  EXPECT_NEAR(slope->value, 2.0, tolerance::thousands_of_roundings);
-  EXPECT_GT(slope->error, 0.0);
-  EXPECT_FALSE(power_law({2}, {{4, 0.1}}));
-}
-
 }  // namespace
 }  // namespace onset::ssi

@@ -37,6 +37,95 @@ TEST(SsiChain, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+/// One step of a linear student from m = 1/sqrt(d), where d is so large that m is 0 for all that
+/// matters: m moves by -eta/d times the batch's mean of A = (z - z* - noise xi) z*, whose mean is
+/// -1 and whose variance is 3 + noise^2.
+TEST(SsiChain, ABatchAveragesAndLabelNoiseAdds) {
+  const SequenceModel model = with_student("z1", 1, "z1");
+  SgdOptions options;
+  options.dim = 1e10;
+  options.rate = 1e-3;
+  options.steps = 1;
+  options.runs = 16'384;
+  options.start = Start::overlapped;
+  for (const std::size_t batch : {std::size_t{1}, std::size_t{4}}) {
+    for (const double noise : {0.0, 2.0}) {
+      options.batch = batch;
+      options.noise = noise;
+      std::vector<double> moves;
+      for (const SgdRun& run : run_chain(model, options, {})) {
+        moves.push_back((run.m - 1.0 / std::sqrt(options.dim)) * options.dim / options.rate);
+      }
+      double mean = 0.0;
+      double square = 0.0;
+      for (const double x : moves) mean += x / static_cast<double>(moves.size());
+      for (const double x : moves) square += std::pow(x - mean, 2);
+      const double variance = square / static_cast<double>(moves.size());
+      const double expected = (3.0 + noise * noise) / static_cast<double>(batch);
+      const auto count = static_cast<double>(moves.size());
+      // False alarms of 1e-6; a product of two normals and a square has a kurtosis below 30.
+      constexpr double deviations = 4.9;
+      constexpr double most_kurtosis = 30.0;
+      EXPECT_NEAR(mean, 1.0, deviations * std::sqrt(expected / count));
+      EXPECT_NEAR(variance, expected, deviations * expected * std::sqrt(most_kurtosis / count));
+    }
+  }
+}
+
+TEST(SsiChain, WithoutABatchOrNoiseNothingChanges) {
+  SgdOptions options;
+  options.dim = 30;
+  options.steps = 100;
+  const SequenceModel model = with_student("z1*z2", 2, "tanh(z1)+z2");
+  SgdOptions noisy = options;
+  noisy.noise = 1e-3;
+  const auto plain = run_chain(model, options, {});
+  const auto changed = run_chain(model, noisy, {});
+  constexpr double of_small_noise = 0.05;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_NE(plain[i].m, changed[i].m);
+    EXPECT_NEAR(plain[i].m, changed[i].m, of_small_noise) << "the samples are the same";
+  }
+}
+
+TEST(SsiChain, ABatchOfAnUntiedStudentIsRefused) {
+  SgdOptions options;
+  options.batch = 2;
+  EXPECT_THROW((void)run_chain(with_student("H2sum", 2, "untied"), options, {}), InvalidArgument);
+}
+
+/// With every step on the path, it says by itself when the level was first passed.
+TEST(SsiChain, PathsAgreeWithWhatRunsRecord) {
+  SgdOptions options;
+  options.dim = 40;
+  options.rate = 1.0;
+  options.steps = 400;
+  options.runs = 70;
+  options.paths = 66;  // into the second block of lanes
+  options.level = 0.4;
+  for (std::uint64_t step = 0; step <= options.steps; ++step) options.path_steps.push_back(step);
+  const SequenceModel model = mixture(1.0, 0.6);
+  for (const auto run : {run_chain, run_full_dimension}) {
+    const std::vector<SgdRun> runs = run(model, options, {});
+    std::size_t passed = 0;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const std::vector<Overlaps>& path = runs[r].path;
+      ASSERT_EQ(path.size(), r < options.paths ? options.path_steps.size() : 0u);
+      if (path.empty()) continue;
+      EXPECT_EQ(path.back().e, runs[r].e);
+      EXPECT_EQ(path.back().m, runs[r].m);
+      std::uint64_t first = 1;  // 0 stands for none, also where a run starts beyond the level
+      while (first < path.size() &&
+             std::max(std::abs(path[first].e), std::abs(path[first].m)) < options.level) {
+        ++first;
+      }
+      EXPECT_EQ(first < path.size() ? first : 0, runs[r].first_passage);
+      passed += runs[r].first_passage > 0 ? 1 : 0;
+    }
+    EXPECT_GT(passed, 0u) << "the test would say nothing";
+  }
+}
+
 TEST(SsiChain, ARunDoesNotDependOnHowManyThereAre) {
   SgdOptions few;
   few.dim = 30;
