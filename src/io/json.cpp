@@ -42,7 +42,9 @@ void append_cell(Json& object, const std::string& name, const Cell& cell, bool e
   if (estimate) object[name + "_err"] = cell_error(cell);
 }
 
-Json rows(const Table& table) {
+}  // namespace
+
+Json rows_json(const Table& table) {
   Json out = Json::array();
   for (const auto& row : table.rows()) {
     Json object = Json::object();
@@ -54,7 +56,12 @@ Json rows(const Table& table) {
   return out;
 }
 
-}  // namespace
+Json record_json(const RunRecord& record) {
+  Json object = record_head(record);
+  object["rows"] = rows_json(record.result.table);
+  append_record_tail(object, record);
+  return object;
+}
 
 Json value_json(const Value& value) {
   struct Writer : ScalarWriter {
@@ -100,10 +107,7 @@ std::string dump(const Json& object) {
 }  // namespace detail
 
 std::string to_json(const RunRecord& record) {
-  detail::Json object = detail::record_head(record);
-  object["rows"] = detail::rows(record.result.table);
-  detail::append_record_tail(object, record);
-  return detail::dump(object);
+  return detail::dump(detail::record_json(record));
 }
 
 std::string to_json_lines(const Table& table) {

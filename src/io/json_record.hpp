@@ -14,6 +14,10 @@ using Json = nlohmann::ordered_json;
 /// summary, status, reason, notes, seconds: what they end with.
 void append_record_tail(Json& object, const RunRecord& record);
 
+/// The whole object that to_json() writes.
+[[nodiscard]] Json record_json(const RunRecord& record);
+/// The rows of a table, each an object in which every estimate `x` has its `x_err`.
+[[nodiscard]] Json rows_json(const Table& table);
 [[nodiscard]] Json value_json(const Value& value);
 /// Indented text; bytes that are not UTF-8 (a path, say) are replaced, never a reason to fail.
 [[nodiscard]] std::string dump(const Json& object);
