@@ -110,7 +110,6 @@ function phases(context) {
 
 function spectra(context) {
   const spectrum = context.verb("aim spectrum");
-  let plot = null;
   return {
     hint: "Click on the curve to see the spectrum behind that point: the eigenvalues that the labels show, and the best estimate of each.",
     async click(alpha, _, table) {
@@ -122,10 +121,11 @@ function spectra(context) {
       const result = await new Run({command: "aim spectrum", given}).result;
       const rows = result?.record.rows ?? [];
       if (rows.length === 0) return;
-      const box = h("div");
-      fill(context.place, h("h3", {}, `Spectrum at alpha = ${short(near.alpha)}, mmse = ${concise(near.mmse, near.mmse_err)}`), box);
-      plot = new Plot(box, {height: 300});
-      const series = (y, k) => ({label: y, x: rows.map(row => row.x), y: rows.map(row => row[y]), ...look(k, 0)});
-      plot.draw({xLabel: "eigenvalue of the noisy matrix", yLabel: "density, denoiser", series: [series("density", 0), series("denoiser", 1)]});
+      const boxes = [h("div"), h("div")];
+      fill(context.place, h("h3", {}, `Spectrum at alpha = ${short(near.alpha)}, mmse = ${concise(near.mmse, near.mmse_err)}`),
+        h("div", {class: "pair"}, boxes));
+      ["density", "denoiser"].forEach((y, k) => new Plot(boxes[k], {height: 280}).draw({
+        xLabel: "eigenvalue of the noisy matrix", yLabel: y,
+        series: [{label: y, x: rows.map(row => row.x), y: rows.map(row => row[y]), error: rows.map(row => row[`${y}_err`]), ...look(k, 0)}]}));
     }};
 }

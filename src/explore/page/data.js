@@ -39,7 +39,7 @@ export function choices(table, {primary = "", axes = []} = {}) {
   }
   const x = kinds.inputs.filter(varied);
   const y = [...kinds.outputs, ...kinds.inputs];
-  const bestX = x.find(name => !axes.includes(name)) ?? x[0];
+  const bestX = abscissa(table, x, axes);
   const named = y.includes(primary) ? primary : y.find(name => name !== bestX);
   // Numbers of a few steps that belong to words (stages, say) are no axis to draw against.
   const stages = kinds.words.length > 0 && axes.length === 0 && table.columns[0].name === bestX &&
@@ -48,6 +48,16 @@ export function choices(table, {primary = "", axes = []} = {}) {
     return {kind: "dots", y, chosen: {y: [named ?? y[0]]}};
   }
   return {kind: "curves", x, y, chosen: {x: bestX, y: [named]}, groups: groupsOf(table, kinds, bestX, axes)};
+}
+
+/// A verb's own grid, or else the axis with the most values; numbers that only count rows, as stages
+/// do, are no grid where there is an axis.
+function abscissa(table, names, axes) {
+  const counts = name => table.rows.every(row => row[name] === null || Number.isInteger(row[name]));
+  const own = names.filter(name => !axes.includes(name));
+  const longest = names.filter(name => axes.includes(name)).sort(
+    (a, b) => distinct(table.rows, b).length - distinct(table.rows, a).length)[0];
+  return own.find(name => longest === undefined || !counts(name)) ?? longest ?? own[0];
 }
 
 /// Columns whose values tell curves apart: words that vary, and axes of a study.

@@ -31,12 +31,20 @@ export function short(x, digits = 6) {
   return String(Number(x.toPrecision(digits)));
 }
 
+/// An error smaller than this part of its value lies beyond the digits that are shown.
+const roundingShare = 1e-11;
+
+/// Text of the library, in which names of parameters stand in backquotes.
+export function prose(text) {
+  return text.split("`").map((part, i) => i % 2 === 1 ? h("code", {}, part) : part);
+}
+
 /// 0.18548(2): a value and its standard error as papers print them, as the command does. The error
 /// has one digit, or two when the first is 1.
 export function concise(value, error) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "number") return String(value);
-  if (!(error > 0)) return short(value, 10);
+  if (!(error > Math.abs(value) * roundingShare)) return short(value, 10);
   let exponent = Math.floor(Math.log10(error));
   if (error / 10 ** exponent < 1.95) exponent -= 1;
   const digits = Math.round(error / 10 ** exponent);

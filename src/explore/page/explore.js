@@ -1,6 +1,6 @@
 // Explore: choose a question, turn its knobs, look.
 
-import {h, fill, short, duration, copyButton} from "./dom.js";
+import {h, fill, short, prose, duration, copyButton} from "./dom.js";
 import {settle, Run} from "./api.js";
 import {Form, exampleValues} from "./form.js";
 import {Panel} from "./panel.js";
@@ -15,6 +15,7 @@ const mostKept = 6;
 export class ExploreView {
   /// `remember(state)` keeps what is shown in the address; `watch()` goes to the watched stores.
   constructor(parent, catalog, {remember, watch}) {
+    this.questions = catalog.questions;
     this.verbs = catalog.questions.flatMap(group => group.verbs);
     this.remember = remember;
     this.watch = watch;
@@ -50,9 +51,10 @@ export class ExploreView {
   buildSide(verb) {
     this.live = h("input", {type: "checkbox", id: "live", onchange: () => { this.liveChosen = true; }});
     this.liveChosen = false;
-    fill(this.side, h("p", {}, this.choice), h("h2", {}, verb.command),
-      h("p", {class: "note"}, verb.summary),
-      h("details", {}, h("summary", {}, "What it computes"), h("p", {class: "note"}, verb.details)), this.form.element);
+    const group = this.questions.find(one => one.verbs.includes(verb));
+    fill(this.side, h("h2", {}, group.question), h("p", {}, this.choice),
+      h("p", {class: "note"}, h("code", {id: "verb"}, verb.command), `: ${verb.summary}`),
+      h("details", {}, h("summary", {}, "What it computes"), h("p", {class: "note"}, prose(verb.details))), this.form.element);
   }
 
   buildMain(verb, view) {
@@ -64,13 +66,13 @@ export class ExploreView {
     this.progress = h("div", {id: "progress", "aria-live": "polite"});
     this.keptList = h("div", {class: "row"});
     this.summary = h("div");
-    this.beside = h("div");
     const result = h("div", {id: "result"});
     fill(this.main, h("div", {class: "row"}, this.start, this.halt, this.keep,
       h("label", {for: "live"}, this.live, " follow the sliders"), this.cost),
-      this.progress, this.keptList, result, this.beside, this.summary, this.commandBox());
+      this.progress, this.keptList, result, this.summary, this.commandBox());
+    const place = h("div");
     const companion = companionOf(verb.command, {
-      verb: command => this.verb(command), given: () => this.form.values, place: this.beside,
+      verb: command => this.verb(command), given: () => this.form.values, place,
       open: (command, values) => this.open(command, values), redraw: () => this.panel.redraw(true)});
     if (companion) result.append(h("p", {class: "note"}, companion.hint));
     this.panel = new Panel(result, {
@@ -78,7 +80,7 @@ export class ExploreView {
       onClick: async (x, y, table) => {
         try { await companion?.click(x, y, table); } catch (problem) { this.say(problem.message); }
       },
-      extra: companion?.extra});
+      extra: companion?.extra, beside: place});
     Object.assign(this.panel, {logX: view.logX ?? false, logY: view.logY ?? false, chosen: view.chosen ?? {}});
     this.composer = new Composer(verb, () => this.form.values, this.watch);
     this.main.append(this.composer.element);
@@ -184,7 +186,8 @@ export class ExploreView {
     const names = new Set(tables.flatMap(table => Object.keys(table.given)));
     const differing = [...names].filter(name => new Set(tables.map(table => table.given[name] ?? "")).size > 1);
     for (const table of tables) {
-      table.label = differing.map(name => `${name} ${table.given[name] ?? "default"}`).join(", ") || "now";
+      table.label = differing.map(name => `${name} ${table.given[name] ?? "default"}`).join(", ") ||
+        (table === this.latest ? "now" : "kept");
     }
     // A zoom is kept only while the same thing is looked at.
     this.panel.show(tables, {keepZoom: options.keepZoom && this.panel.plot.zoom !== null});

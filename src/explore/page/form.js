@@ -1,6 +1,6 @@
 // The form of a verb, made from its description: nothing here knows any parameter by name.
 
-import {h, fill, short} from "./dom.js";
+import {h, fill, short, prose} from "./dom.js";
 
 /// Words of a command line as a shell splits them; examples have single quotes at most.
 function shellWords(text) {
@@ -56,7 +56,7 @@ class Field {
     this.element = h("div", {class: "field"},
       h("label", {for: id}, parameter.name,
         parameter.required ? h("span", {class: "soft"}, "required") : null),
-      this.entry, this.problem, h("p", {class: "text"}, parameter.text));
+      this.entry, this.problem, h("p", {class: "text"}, prose(parameter.text)));
   }
 
   controls(id, value) {

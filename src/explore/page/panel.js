@@ -8,8 +8,9 @@ import {sortableTable} from "./table.js";
 import {download, svgText, pngBlob} from "./save.js";
 
 export class Panel {
-  /// `options`: primary and axes of the table, `name` of its files, `onClick(x, y, table)`, and
-  /// `extra(table, picture)`, which may add to a picture before it is drawn.
+  /// `options`: primary and axes of the table, `name` of its files, `onClick(x, y, table)`,
+  /// `extra(table, picture)`, which may add to a picture before it is drawn, and `beside`, an
+  /// element between the picture and the table.
   constructor(parent, options = {}) {
     this.options = options;
     this.chosen = {};
@@ -18,7 +19,7 @@ export class Panel {
     this.files = h("div", {class: "row"});
     this.place = h("div");
     this.table = h("div");
-    parent.append(this.controls, this.place, this.files, this.table);
+    parent.append(this.controls, this.place, this.files, options.beside ?? "", this.table);
     this.plot = new Plot(this.place, {onClick: (x, y) => options.onClick?.(x, y, this.tables[0])});
   }
 

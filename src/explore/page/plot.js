@@ -8,6 +8,7 @@ import {makeScale, range} from "./scale.js";
 export const colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a8f94"];
 const dashes = ["", "7 4", "2 3", "10 3 2 3"];
 const margin = {left: 74, right: 16, top: 12, bottom: 48};
+const barWidth = 70;
 const near = 30;  // pixels within which a point answers the mouse
 
 let pictures = 0;
@@ -55,10 +56,11 @@ export class Plot {
   render() {
     const picture = this.picture;
     const width = Math.max(this.box.clientWidth, 300);
-    const height = this.height;
     const limits = this.zoom ?? this.limits();
-    const inner = {left: margin.left, right: width - margin.right - (picture.map && !picture.map.words ? 70 : 0),
-                   top: margin.top, bottom: height - margin.bottom};
+    const inner = {left: margin.left + this.nameWidth(), right: width - margin.right, top: margin.top};
+    if (picture.map && !picture.map.words) inner.right -= barWidth;
+    inner.bottom = inner.top + this.areaHeight(inner);
+    const height = inner.bottom + margin.bottom;
     this.inner = inner;
     this.x = makeScale(...limits.x, inner.left, inner.right, picture.logX);
     this.y = makeScale(...limits.y, inner.bottom, inner.top, picture.logY);
@@ -79,6 +81,22 @@ export class Plot {
     this.box.prepend(svg);
     this.svg = svg;
     this.drawKey();
+  }
+
+  /// Names beside the picture need more room than numbers.
+  nameWidth() {
+    const longest = Math.max(0, ...(this.picture.yNames ?? []).map(name => name.label.length));
+    return Math.max(0, Math.min(8 * longest - margin.left + 20, this.box.clientWidth / 3));
+  }
+
+  /// A map whose axes go over the same numbers is square, so that a disk looks like one.
+  areaHeight(inner) {
+    const {map} = this.picture;
+    const usual = this.height - margin.top - margin.bottom;
+    if (!map || map.xs[0] !== map.ys[0] || map.xs.at(-1) !== map.ys.at(-1)) return usual;
+    const side = Math.min(inner.right - inner.left, 1.3 * usual);
+    inner.right = inner.left + side;
+    return side;
   }
 
   axes() {
