@@ -115,6 +115,10 @@ class HttpServer final : public Server {
 
 }  // namespace
 
+bool has_server() {
+  return true;
+}
+
 std::unique_ptr<Server> Server::listen(int port, Answer answer) {
   return std::make_unique<HttpServer>(port, std::move(answer));
 }

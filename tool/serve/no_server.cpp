@@ -4,6 +4,10 @@
 
 namespace onset::tool {
 
+bool has_server() {
+  return false;
+}
+
 std::unique_ptr<Server> Server::listen(int, Answer) {
   throw InvalidArgument("serve",
                         "this Onset was built without cpp-httplib; to get it: install "

@@ -8,6 +8,9 @@
 
 namespace onset::tool {
 
+/// Whether this build has a server.
+[[nodiscard]] bool has_server();
+
 /// Answers a request; called from several threads.
 using Answer = std::function<explore::Response(const explore::Request&)>;
 

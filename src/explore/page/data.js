@@ -19,9 +19,10 @@ export function columnsOf({columns, rows}) {
 }
 
 /// The two leading inputs, if the rows fill a grid of them (a disk in it will do).
-function gridOf(table, {inputs}) {
+function gridOf(table, {inputs}, axes) {
   const [a, b] = inputs;
   if (inputs.length < 2 || table.columns[0].name !== a || table.columns[1].name !== b) return null;
+  if (axes.length > 0 && [a, b].some(name => !axes.includes(name) && counts(table, name))) return null;
   const [xs, ys] = [distinct(table.rows, a).sort(byNumber), distinct(table.rows, b).sort(byNumber)];
   const filled = table.rows.length / (xs.length * ys.length);
   return xs.length >= 3 && ys.length >= 3 && filled > 0.5 && filled <= 1 ? {a, b, xs, ys} : null;
@@ -30,7 +31,7 @@ function gridOf(table, {inputs}) {
 /// What can be chosen for a table, and what is chosen unless somebody chose otherwise.
 export function choices(table, {primary = "", axes = []} = {}) {
   const kinds = columnsOf(table);
-  const grid = gridOf(table, kinds);
+  const grid = gridOf(table, kinds, axes);
   const varied = name => distinct(table.rows, name).length > 1;
   if (grid) {
     const z = [...kinds.outputs, ...kinds.words, ...kinds.inputs.filter(name => name !== grid.a && name !== grid.b)];
@@ -45,19 +46,29 @@ export function choices(table, {primary = "", axes = []} = {}) {
   const stages = kinds.words.length > 0 && axes.length === 0 && table.columns[0].name === bestX &&
     kinds.words.some(name => distinct(table.rows, name).length === table.rows.length);
   if (bestX === undefined || named === undefined || bestX === named || stages) {
-    return {kind: "dots", y, chosen: {y: [named ?? y[0]]}};
+    const rest = y.filter(name => name !== table.columns[0].name);
+    const shown = rest.includes(primary) ? [primary] : rest;
+    return {kind: "dots", y: rest, chosen: {y: shown}, logX: spreads(table, shown)};
   }
   return {kind: "curves", x, y, chosen: {x: bestX, y: [named]}, groups: groupsOf(table, kinds, bestX, axes)};
+}
+
+const counts = (table, name) => table.rows.every(row => row[name] === null || Number.isInteger(row[name]));
+
+/// Whether numbers are so far apart that only a logarithm shows them all.
+function spreads(table, names) {
+  const numbers = names.flatMap(name => table.rows.map(row => row[name])).filter(x => typeof x === "number" && x !== 0);
+  const far = 1e3;
+  return numbers.every(x => x > 0) && Math.max(...numbers) > far * Math.min(...numbers);
 }
 
 /// A verb's own grid, or else the axis with the most values; numbers that only count rows, as stages
 /// do, are no grid where there is an axis.
 function abscissa(table, names, axes) {
-  const counts = name => table.rows.every(row => row[name] === null || Number.isInteger(row[name]));
   const own = names.filter(name => !axes.includes(name));
   const longest = names.filter(name => axes.includes(name)).sort(
     (a, b) => distinct(table.rows, b).length - distinct(table.rows, a).length)[0];
-  return own.find(name => longest === undefined || !counts(name)) ?? longest ?? own[0];
+  return own.find(name => longest === undefined || !counts(table, name)) ?? longest ?? own[0];
 }
 
 /// Columns whose values tell curves apart: words that vary, and axes of a study.
@@ -94,16 +105,17 @@ function curves(table, chosen, groups, run, prefix) {
   return series;
 }
 
-/// Every row a mark at its number, named by its words: what is left when there is no axis.
+/// Every row a line of marks at its numbers, named by its words: what is left when there is no axis.
 function dots(table, chosen, prefix) {
   const {words} = columnsOf(table);
-  const y = chosen.y[0];
-  const rows = table.rows.filter(row => typeof row[y] === "number");
-  return {
-    names: rows.map((row, i) => ({value: -i, label: words.map(name => row[name]).filter(Boolean).join(" ") || `row ${i + 1}`})),
-    series: [{label: [prefix, y].filter(Boolean).join(": "), marks: true, across: true, x: rows.map(row => row[y]),
-              y: rows.map((_, i) => -i), error: rows.map(row => row[`${y}_err`] ?? 0),
-              texts: rows.map(row => `${words.map(name => row[name]).join(" ")}: ${y} = ${concise(row[y], row[`${y}_err`])}`)}]};
+  const name = (row, i) => words.map(word => row[word]).filter(Boolean).join(" ") || `row ${i + 1}`;
+  const series = chosen.y.map(y => {
+    const rows = table.rows.map((row, i) => ({row, i})).filter(({row}) => typeof row[y] === "number");
+    return {label: [prefix, y].filter(Boolean).join(": "), marks: true, across: true, x: rows.map(({row}) => row[y]),
+            y: rows.map(({i}) => -i), error: rows.map(({row}) => row[`${y}_err`] ?? 0),
+            texts: rows.map(({row, i}) => `${name(row, i)}: ${y} = ${concise(row[y], row[`${y}_err`])}`)};
+  });
+  return {names: table.rows.map((row, i) => ({value: -i, label: name(row, i)})), series: series.filter(one => one.x.length > 0)};
 }
 
 function mapOf(table, grid, z) {
@@ -131,7 +143,7 @@ export function pictureOf(tables, options, {logX = false, logY = false} = {}) {
   if (kind === "dots") {
     const all = tables.map(one => dots(one, chosen, prefix(one)));
     const series = all.flatMap(one => one.series).map((one, k) => ({...one, ...look(k, 0)}));
-    return {xLabel: label(table, chosen.y[0]), yLabel: "", logX, series, yNames: all[0].names};
+    return {xLabel: chosen.y.length === 1 ? label(table, chosen.y[0]) : "value", yLabel: "", logX, series, yNames: all[0].names};
   }
   const series = tables.flatMap((one, run) => curves(one, chosen, options.groups, run, prefix(one)));
   const perRun = Math.max(1, series.filter(one => one.run === 0).length);

@@ -184,9 +184,9 @@ export class ExploreView {
   draw(options = {keepZoom: true}) {
     const tables = [this.latest, ...this.kept];
     const names = new Set(tables.flatMap(table => Object.keys(table.given)));
-    const differing = [...names].filter(name => new Set(tables.map(table => table.given[name] ?? "")).size > 1);
+    const differing = [...names].filter(name => new Set(tables.map(table => String(table.record.parameters[name]))).size > 1);
     for (const table of tables) {
-      table.label = differing.map(name => `${name} ${table.given[name] ?? "default"}`).join(", ") ||
+      table.label = differing.map(name => `${name} ${table.given[name] ?? table.record.parameters[name]}`).join(", ") ||
         (table === this.latest ? "now" : "kept");
     }
     // A zoom is kept only while the same thing is looked at.

@@ -30,7 +30,9 @@ export class Panel {
     const drawable = table.rows.length > 0;
     for (const part of [this.controls, this.place, this.files]) part.hidden = !drawable;
     if (drawable) {
+      const first = this.offer === undefined;
       this.offer = choices(table, this.options);
+      if (first) this.logX ||= this.offer.logX ?? false;
       this.keepChoices();
       this.drawControls();
       this.redraw(keepZoom);
@@ -71,8 +73,7 @@ export class Panel {
     const parts = [];
     if (offer.kind === "map") parts.push(pick("Colour", offer.z, offer.chosen.z, name => { offer.chosen.z = name; }));
     if (offer.kind === "curves") parts.push(pick("Against", offer.x, offer.chosen.x, name => { offer.chosen.x = name; }));
-    if (offer.kind === "dots") parts.push(pick("Number", offer.y, offer.chosen.y[0], name => { offer.chosen.y = [name]; }));
-    if (offer.kind === "curves") parts.push(this.columnBoxes());
+    if (offer.kind !== "map") parts.push(this.columnBoxes());
     if (offer.kind !== "map") parts.push(log("log x", "logX"));
     if (offer.kind === "curves") parts.push(log("log y", "logY"));
     parts.push(h("button", {type: "button", onclick: () => this.plot.resetZoom(),

@@ -24,7 +24,7 @@ TEST(ComposedStudy, HasAPointForEveryCombination) {
             "mode = [\"slow\", \"fast\"]\n");
   const Json facts = composed_json(study);
   EXPECT_EQ(facts["points"], 6);
-  EXPECT_NEAR(facts["core_seconds"].get<double>(), 6 * 0.1, 1e-12);  // rounding of a sum of six
+  EXPECT_DOUBLE_EQ(facts["core_seconds"].get<double>(), 6 * 0.1);
 }
 
 TEST(ComposedStudy, KeepsWholeNumbersWhole) {
