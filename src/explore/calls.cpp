@@ -133,17 +133,6 @@ Json settled_json(const CallRequest& call) {
           {"python", python_text(call)}};
 }
 
-Json columns_json(const std::vector<Column>& columns) {
-  Json out = Json::array();
-  for (const Column& column : columns) {
-    out.push_back({{"name", column.name},
-                   {"meaning", with_keys(column.meaning)},
-                   {"unit", column.unit},
-                   {"estimate", column.estimate}});
-  }
-  return out;
-}
-
 Json result_json(const study::PointRecord& record) {
   io::RunRecord run{record.command, record.parameters, record.method, record.seconds, {}};
   run.result.table = record.table;
@@ -154,7 +143,8 @@ Json result_json(const study::PointRecord& record) {
   Json out = io::detail::record_json(run);
   // A run whose process failed has no word of its own in the command's JSON, which it never prints.
   out["status"] = std::string(to_string(record.status));
-  return {{"columns", columns_json(record.table.columns())}, {"record", std::move(out)}};
+  return {{"columns", io::detail::columns_json(record.table.columns())},
+          {"record", std::move(out)}};
 }
 
 }  // namespace onset::explore

@@ -35,7 +35,4 @@ struct CallRequest {
 /// A finished run: the object that the command prints as JSON, and the columns with their meanings.
 [[nodiscard]] Json result_json(const study::PointRecord& record);
 
-/// What columns hold.
-[[nodiscard]] Json columns_json(const std::vector<Column>& columns);
-
 }  // namespace onset::explore

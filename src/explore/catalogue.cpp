@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/field_names.hpp"
-#include "explore/calls.hpp"
 #include "io/json_record.hpp"
 #include "onset/version.hpp"
 
@@ -82,7 +81,7 @@ Json verb_json(const Verb& verb) {
     parameters.push_back(parameter_json(parameter));
   Json rows = Json::array();
   for (const RowKind& kind : verb.rows) {
-    rows.push_back({{"when", kind.when}, {"columns", columns_json(kind.columns)}});
+    rows.push_back({{"when", kind.when}, {"columns", io::detail::columns_json(kind.columns)}});
   }
   return {{"command", verb.full_name()},
           {"summary", verb.summary},

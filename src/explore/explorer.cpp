@@ -59,9 +59,11 @@ Response wrong_method() {
 }
 
 Response page_file(const std::string& name) {
-  for (const PageFile& file : page_files()) {
-    if (file.name == (name.empty() ? "index.html" : name)) {
-      return {http_ok, media_type(file.name), std::string(file.text), {}};
+  for (const auto files : {own_page_files(), report::shared_page_files()}) {
+    for (const report::PageFile& file : files) {
+      if (file.name == (name.empty() ? "index.html" : name)) {
+        return {http_ok, media_type(file.name), std::string(file.text), {}};
+      }
     }
   }
   return no_such();

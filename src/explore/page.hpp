@@ -1,17 +1,12 @@
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "report/page_file.hpp"
 
 namespace onset::explore {
 
-/// A file of the page: its text was put into the program when it was built, from
-/// src/explore/page.
-struct PageFile {
-  std::string_view name;  ///< without folders
-  std::string_view text;
-};
-
-[[nodiscard]] std::span<const PageFile> page_files();
+/// The files of src/explore/page; those that the explorer shares with reports are beside them.
+[[nodiscard]] std::span<const report::PageFile> own_page_files();
 
 }  // namespace onset::explore

@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "core/field_names.hpp"
-#include "explore/calls.hpp"
 #include "io/json_record.hpp"
 #include "report/html/study_view.hpp"
 #include "report/point_text.hpp"
@@ -54,13 +53,6 @@ Json problems_json(const StudyView& view) {
   return problems;
 }
 
-Table first_rows(const Table& table) {
-  Table out(table.columns());
-  const std::size_t shown = std::min(max_watched_rows, table.rows().size());
-  for (std::size_t r = 0; r < shown; ++r) out.add_row(table.rows()[r]);
-  return out;
-}
-
 Json study_json(const StudyView& view, const std::string& store_file) {
   const std::vector<std::string> finished = finished_times(view);
   const auto left = seconds_left(finished, view.study.points.size() - finished.size());
@@ -76,8 +68,8 @@ Json study_json(const StudyView& view, const std::string& store_file) {
           {"seconds_left", left ? Json(*left) : Json(nullptr)},
           {"last_finished",
            finished.empty() ? "" : *std::max_element(finished.begin(), finished.end())},
-          {"columns", columns_json(view.table.columns())},
-          {"rows", io::detail::rows_json(first_rows(view.table))},
+          {"columns", io::detail::columns_json(view.table.columns())},
+          {"rows", io::detail::rows_json(view.table, max_watched_rows)},
           {"total_rows", view.table.rows().size()},
           {"problems", problems_json(view)},
           {"toml", view.study.source},

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "core/field_names.hpp"
 #include "io/json_record.hpp"
 #include "onset/version.hpp"
 
@@ -44,9 +47,21 @@ void append_cell(Json& object, const std::string& name, const Cell& cell, bool e
 
 }  // namespace
 
-Json rows_json(const Table& table) {
+Json columns_json(const std::vector<Column>& columns) {
   Json out = Json::array();
-  for (const auto& row : table.rows()) {
+  for (const Column& column : columns) {
+    out.push_back({{"name", column.name},
+                   {"meaning", with_keys(column.meaning)},
+                   {"unit", column.unit},
+                   {"estimate", column.estimate}});
+  }
+  return out;
+}
+
+Json rows_json(const Table& table, std::size_t most) {
+  Json out = Json::array();
+  const std::size_t count = std::min(most, table.rows().size());
+  for (const auto& row : std::span(table.rows()).first(count)) {
     Json object = Json::object();
     for (std::size_t c = 0; c < row.size(); ++c) {
       append_cell(object, table.columns()[c].name, row[c], table.columns()[c].estimate);

@@ -46,6 +46,7 @@ struct PageFacts {
 // The parts of a study's section, in the order of the page.
 [[nodiscard]] std::string summary_part(const StudyView& view);
 [[nodiscard]] std::string figures_part(const StudyView& view);
+[[nodiscard]] std::string interactive_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string problems_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string results_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string points_part(const StudyView& view, const PageFacts& facts);

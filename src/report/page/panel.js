@@ -10,7 +10,7 @@ import {download, svgText, pngBlob} from "./save.js";
 export class Panel {
   /// `options`: primary and axes of the table, `name` of its files, `onClick(x, y, table)`,
   /// `extra(table, picture)`, which may add to a picture before it is drawn, and `beside`, an
-  /// element between the picture and the table.
+  /// element between the picture and the table; `table: false` shows no table.
   constructor(parent, options = {}) {
     this.options = options;
     this.chosen = {};
@@ -38,7 +38,7 @@ export class Panel {
       this.redraw(keepZoom);
       this.drawFiles();
     }
-    fill(this.table, sortableTable(table, "Rows"));
+    if (this.options.table !== false) fill(this.table, sortableTable(table, "Rows"));
   }
 
   /// What was chosen before stays chosen where it still can be.
