@@ -127,7 +127,7 @@ std::string to_json(const RunRecord& record) {
 
 std::string to_json_lines(const Table& table) {
   std::string out;
-  for (const detail::Json& row : detail::rows(table)) {
+  for (const detail::Json& row : detail::rows_json(table)) {
     out += row.dump(-1, ' ', false, detail::Json::error_handler_t::replace) + '\n';
   }
   return out;

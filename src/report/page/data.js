@@ -36,7 +36,7 @@ export function choices(table, {primary = "", axes = []} = {}) {
   if (grid) {
     const z = [...kinds.outputs, ...kinds.words, ...kinds.inputs.filter(name => name !== grid.a && name !== grid.b)];
     const best = kinds.words[0] ?? (z.includes(primary) ? primary : z[0]);
-    return {kind: "map", grid, z, chosen: {z: best}};
+    return {kind: "map", grid, z, axes, chosen: {z: best}};
   }
   const x = kinds.inputs.filter(varied);
   const y = [...kinds.outputs, ...kinds.inputs];
@@ -48,9 +48,9 @@ export function choices(table, {primary = "", axes = []} = {}) {
   if (bestX === undefined || named === undefined || bestX === named || stages) {
     const rest = y.filter(name => name !== table.columns[0].name);
     const shown = rest.includes(primary) ? [primary] : rest;
-    return {kind: "dots", y: rest, chosen: {y: shown}, logX: spreads(table, shown)};
+    return {kind: "dots", y: rest, axes, chosen: {y: shown}, logX: spreads(table, shown)};
   }
-  return {kind: "curves", x, y, chosen: {x: bestX, y: [named]}, groups: groupsOf(table, kinds, bestX, axes)};
+  return {kind: "curves", x, y, axes, chosen: {x: bestX, y: [named]}, groups: groupsOf(table, kinds, bestX, axes)};
 }
 
 const counts = (table, name) => table.rows.every(row => row[name] === null || Number.isInteger(row[name]));
@@ -78,10 +78,16 @@ function groupsOf(table, kinds, x, axes) {
   return [...kinds.words.filter(varied), ...axes.filter(name => name !== x && varied(name))];
 }
 
-const label = (table, name) => {
+/// The name of a column, and the first clause of its meaning where that is short: an axis says what
+/// alpha is.
+function label(table, name, axes = []) {
+  const longest = 44;
   const column = table.columns.find(one => one.name === name);
-  return column?.unit ? `${name} [${column.unit}]` : name;
-};
+  const clause = (column?.meaning ?? "").split(/[,;:(]/)[0].replaceAll("`", "").trim();
+  const namesIt = clause.includes(name);
+  if (clause === "" || clause.length > longest || (!namesIt && axes.includes(name))) return name;
+  return namesIt ? clause : `${name}: ${clause}`;
+}
 
 function curves(table, chosen, groups, run, prefix) {
   const used = groups.filter(name => name !== chosen.x && !chosen.y.includes(name));
@@ -134,21 +140,22 @@ function mapOf(table, grid, z) {
 /// drawn over it for comparison. Tables are {label, columns, rows}.
 export function pictureOf(tables, options, {logX = false, logY = false} = {}) {
   const [table] = tables;
-  const {kind, chosen, grid} = options;
+  const {kind, chosen, grid, axes} = options;
+  const named = name => label(table, name, axes);
   if (kind === "map") {
-    return {xLabel: grid.a, yLabel: grid.b, series: [], map: mapOf(table, grid, chosen.z),
+    return {xLabel: named(grid.a), yLabel: named(grid.b), xName: grid.a, yName: grid.b, series: [], map: mapOf(table, grid, chosen.z),
             description: `map of ${chosen.z} over ${grid.a} and ${grid.b}`};
   }
   const prefix = one => tables.length > 1 ? one.label : "";
   if (kind === "dots") {
     const all = tables.map(one => dots(one, chosen, prefix(one)));
     const series = all.flatMap(one => one.series).map((one, k) => ({...one, ...look(k, 0)}));
-    return {xLabel: chosen.y.length === 1 ? label(table, chosen.y[0]) : "value", yLabel: "", logX, series, yNames: all[0].names};
+    return {xLabel: chosen.y.length === 1 ? named(chosen.y[0]) : "value", yLabel: "", logX, series, yNames: all[0].names};
   }
   const series = tables.flatMap((one, run) => curves(one, chosen, options.groups, run, prefix(one)));
   const perRun = Math.max(1, series.filter(one => one.run === 0).length);
   series.forEach((one, k) => Object.assign(one, perRun > 1 ? look(k % perRun, one.run) : look(k, 0)));
-  return {xLabel: label(table, chosen.x), yLabel: label(table, chosen.y.join(", ")), logX, logY, series};
+  return {xLabel: named(chosen.x), yLabel: chosen.y.length === 1 ? named(chosen.y[0]) : chosen.y.join(", "), xName: chosen.x, logX, logY, series};
 }
 
 /// The rows as CSV, as the command writes them: an estimate is followed by its error.

@@ -30,7 +30,7 @@ export class Plot {
     this.watcher.observe(this.box);
   }
 
-  /// A picture is {xLabel, yLabel, logX, logY, series: [{label, colour, dash, x, y, error, marks}],
+  /// A picture is {xLabel, yLabel, xName, yName (shorter, for tips), logX, logY, series: [{label, colour, dash, x, y, error, marks}],
   /// map: {xs, ys, z (rows of y), words, label, levels}, paths, yNames: [{value, label}]}.
   draw(picture, {keepZoom = false} = {}) {
     this.picture = picture;
@@ -301,13 +301,16 @@ export class Plot {
       return map.ys.flatMap((y, j) => map.xs.map((x, i) => ({x, y, z: map.z[j][i]})))
         .filter(p => p.z !== null && p.z !== undefined)
         .map(p => ({...p, px: this.x.place(p.x), py: this.y.place(p.y),
-                    text: `${this.picture.xLabel} = ${short(p.x)}, ${this.picture.yLabel} = ${short(p.y)}: ${
+                    text: `${this.name("x")} = ${short(p.x)}, ${this.name("y")} = ${short(p.y)}: ${
                       map.words ? p.z : short(p.z)}`}));
     }
     return this.shown().flatMap(series => this.visible(series).map(p => ({
       ...p, px: this.x.place(p.x), py: this.y.place(p.y),
-      text: series.texts?.[p.i] ?? `${series.label}: ${concise(p.y, p.e)} at ${this.picture.xLabel} = ${short(p.x)}`})));
+      text: series.texts?.[p.i] ?? `${series.label}: ${concise(p.y, p.e)} at ${this.name("x")} = ${short(p.x)}`})));
   }
+
+  /// The short name of an axis.
+  name(axis) { return this.picture[`${axis}Name`] ?? this.picture[`${axis}Label`]; }
 
   hover(x, y) {
     let best = null, distance = near;
