@@ -84,7 +84,7 @@ function label(table, name, axes = []) {
   const longest = 44;
   const column = table.columns.find(one => one.name === name);
   const clause = (column?.meaning ?? "").split(/[,;:(]/)[0].replaceAll("`", "").trim();
-  const namesIt = clause.includes(name);
+  const namesIt = clause.split(/[^A-Za-z0-9_]+/).includes(name);
   if (clause === "" || clause.length > longest || (!namesIt && axes.includes(name))) return name;
   return namesIt ? clause : `${name}: ${clause}`;
 }

@@ -152,7 +152,7 @@ export class Plot {
           ? {x1: this.x.place(p.x - p.e), x2: this.x.place(p.x + p.e), y1: cy, y2: cy}
           : {x1: cx, x2: cx, y1: this.y.place(low(p)), y2: this.y.place(p.y + p.e)};
         if (series.marks && p.e > 0) area.append(h("line", {...bar, stroke: series.colour, "stroke-width": 1.5}));
-        area.append(h("circle", {cx, cy, r: series.marks ? 4 : 2.5, fill: series.colour}));
+        area.append(h("circle", {cx, cy, r: series.marks ? 4 : 2.5, fill: series.hollow ? "none" : series.colour, stroke: series.colour}));
       }
     }
   }
@@ -217,7 +217,7 @@ export class Plot {
       onclick: () => {
         if (!this.hidden.delete(series.label)) this.hidden.add(series.label);
         this.render();
-      }}, swatch(series.colour), series.label)));
+      }}, swatch(series.colour, series.hollow), series.label)));
   }
 
   // The mouse and the keyboard.
@@ -346,14 +346,18 @@ export class Plot {
   }
 }
 
-const swatch = colour => {
+const swatch = (colour, hollow = false) => {
   const box = h("i");
-  box.style.background = colour;
+  box.style.background = hollow ? "none" : colour;
+  box.style.border = `1px solid ${colour}`;
   return box;
 };
 
-/// How the k-th series of run `run` looks.
-export const look = (k, run) => ({colour: colours[k % colours.length], dash: dashes[run % dashes.length]});
+/// How the k-th series of run `run` looks; where colours repeat, marks are hollow and lines dashed.
+export const look = (k, run) => {
+  const round = Math.floor(k / colours.length);
+  return {colour: colours[k % colours.length], dash: dashes[(run + round) % dashes.length], hollow: round % 2 === 1};
+};
 
 /// The borders of cells around these places: halfway between neighbours.
 function cellEdges(places) {
