@@ -9,7 +9,7 @@ import {companionOf} from "./companions.js";
 
 /// A run that is estimated to be cheaper than this (seconds on one core) follows the sliders.
 const cheap = 1.5;
-const typingPause = 120;  // milliseconds
+const typingPause = 50;  // milliseconds
 const mostKept = 6;
 
 export class ExploreView {
@@ -132,7 +132,9 @@ export class ExploreView {
   /// One run at a time: a run that is under way is stale by now and is stopped.
   async run() {
     const mine = this.turn = (this.turn ?? 0) + 1;
-    await this.active?.stop();
+    const stale = this.active;
+    this.active = null;
+    await stale?.stop();
     if (mine !== this.turn) return;
     const call = {command: this.current.command, given: this.form.values};
     const verb = this.current;
