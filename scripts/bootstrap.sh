@@ -7,9 +7,10 @@
 #   --full   everything for development: tests, benchmarks, formatting, static analysis, fuzzers
 #   --preset the CMake preset, release by default; the build goes to build/NAME
 #
-# When nothing is missing no package manager is called, so it works offline. LibTorch, which only
-# `onset smi text` needs, clang, which only ONSET_CHECKS of scripts/test.sh needs, and snakemake, which
-# only the test of an example needs, are tried with --full and done without where they cannot be had.
+# When nothing is missing no package manager is called, so it works offline. cpp-httplib, which only
+# `onset serve` needs, is tried always; LibTorch, which only `onset smi text` needs, clang, which only
+# ONSET_CHECKS of scripts/test.sh needs, and snakemake, which only the test of an example needs, are
+# tried with --full. All of them are done without where they cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,7 +21,8 @@ core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
   python3-dev pybind11-dev
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
-optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake)
+optional_packages=(libcpp-httplib-dev)
+full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
@@ -42,6 +44,7 @@ packages=("${core_packages[@]}")
 tests=OFF
 if [[ $set_of_packages == full ]]; then
   packages+=("${full_packages[@]}")
+  optional_packages+=("${full_optional_packages[@]}")
   tests=ON
 fi
 
@@ -94,7 +97,7 @@ install_optional() {
 }
 
 install_missing
-[[ $set_of_packages == full ]] && install_optional
+install_optional
 cd "$root"
 cmake --preset "$preset" -DONSET_TESTS=$tests
 cmake --build --preset "$preset"

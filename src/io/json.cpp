@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "core/field_names.hpp"
 #include "io/json_record.hpp"
 #include "onset/version.hpp"
 
@@ -42,9 +45,23 @@ void append_cell(Json& object, const std::string& name, const Cell& cell, bool e
   if (estimate) object[name + "_err"] = cell_error(cell);
 }
 
-Json rows(const Table& table) {
+}  // namespace
+
+Json columns_json(const std::vector<Column>& columns) {
   Json out = Json::array();
-  for (const auto& row : table.rows()) {
+  for (const Column& column : columns) {
+    out.push_back({{"name", column.name},
+                   {"meaning", with_keys(column.meaning)},
+                   {"unit", column.unit},
+                   {"estimate", column.estimate}});
+  }
+  return out;
+}
+
+Json rows_json(const Table& table, std::size_t most) {
+  Json out = Json::array();
+  const std::size_t count = std::min(most, table.rows().size());
+  for (const auto& row : std::span(table.rows()).first(count)) {
     Json object = Json::object();
     for (std::size_t c = 0; c < row.size(); ++c) {
       append_cell(object, table.columns()[c].name, row[c], table.columns()[c].estimate);
@@ -54,7 +71,12 @@ Json rows(const Table& table) {
   return out;
 }
 
-}  // namespace
+Json record_json(const RunRecord& record) {
+  Json object = record_head(record);
+  object["rows"] = rows_json(record.result.table);
+  append_record_tail(object, record);
+  return object;
+}
 
 Json value_json(const Value& value) {
   struct Writer : ScalarWriter {
@@ -100,15 +122,12 @@ std::string dump(const Json& object) {
 }  // namespace detail
 
 std::string to_json(const RunRecord& record) {
-  detail::Json object = detail::record_head(record);
-  object["rows"] = detail::rows(record.result.table);
-  detail::append_record_tail(object, record);
-  return detail::dump(object);
+  return detail::dump(detail::record_json(record));
 }
 
 std::string to_json_lines(const Table& table) {
   std::string out;
-  for (const detail::Json& row : detail::rows(table)) {
+  for (const detail::Json& row : detail::rows_json(table)) {
     out += row.dump(-1, ' ', false, detail::Json::error_handler_t::replace) + '\n';
   }
   return out;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "onset/io/format.hpp"
 
@@ -14,6 +16,13 @@ using Json = nlohmann::ordered_json;
 /// summary, status, reason, notes, seconds: what they end with.
 void append_record_tail(Json& object, const RunRecord& record);
 
+/// The whole object that to_json() writes.
+[[nodiscard]] Json record_json(const RunRecord& record);
+/// The first rows of a table, each an object in which every estimate `x` has its `x_err`.
+[[nodiscard]] Json rows_json(const Table& table,
+                             std::size_t most = std::numeric_limits<std::size_t>::max());
+/// What columns hold, for pages; parameters are called as study files call them.
+[[nodiscard]] Json columns_json(const std::vector<Column>& columns);
 [[nodiscard]] Json value_json(const Value& value);
 /// Indented text; bytes that are not UTF-8 (a path, say) are replaced, never a reason to fail.
 [[nodiscard]] std::string dump(const Json& object);

@@ -47,17 +47,21 @@ bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
 
 }  // namespace
 
-PointRecord begin_point(const Plan& plan, std::size_t index, int threads) {
+PointRecord begin_point(const Verb& verb, const Parameters& parameters, int threads) {
   PointRecord record;
-  record.key = plan.points[index].key;
-  record.command = plan.verb->full_name();
-  record.method = plan.verb->method;
-  record.parameters = plan.points[index].parameters;
-  record.table = Table(plan.verb->columns());
+  record.key = identity(verb, parameters);
+  record.command = verb.full_name();
+  record.method = verb.method;
+  record.parameters = parameters;
+  record.table = Table(verb.columns());
   record.version = version();
   record.threads = threads;
   record.host = host_name();
   return record;
+}
+
+PointRecord begin_point(const Plan& plan, std::size_t index, int threads) {
+  return begin_point(*plan.verb, plan.points[index].parameters, threads);
 }
 
 std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,

@@ -1,6 +1,6 @@
 """Checks what the compiler cannot: which part of Onset may include which.
 
-core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- tool
+core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- explore <- tool
                           {smi, aim, ssi, mha} <- testing (public checks of models)
 In a family: model <- limits <- learners <- verbs, and the rooms of mha beside them.
 
@@ -24,8 +24,9 @@ MAY_INCLUDE = {
     "catalog": BASE | FAMILIES,
     "study": BASE | FAMILIES | {"catalog"},
     "report": BASE | FAMILIES | {"catalog", "study"},
+    "explore": BASE | FAMILIES | {"catalog", "study", "report"},
     "testing": BASE | FAMILIES,
-    "tool": BASE | FAMILIES | {"catalog", "study", "report"},
+    "tool": BASE | FAMILIES | {"catalog", "study", "report", "explore"},
 }
 
 # The rooms of a family, from the lowest up: none includes a higher one.
@@ -48,7 +49,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VECTOR = re.compile(r"^(hwy/|(imm|xmm|emm|pmm|tmm|smm|nmm|wmm|zmm|avx\w*)intrin\.h|arm_neon\.h)")
 PRIVATE_LIBRARY = re.compile(
     r"^(CLI/|nlohmann/|toml\+\+/|toml\.hpp|fmt/|Eigen/|boost/|hwy/|gtest/"
-    r"|sqlite3\.h|mpi\.h|Clp|Coin)"
+    r"|sqlite3\.h|mpi\.h|httplib\.h|Clp|Coin)"
 )
 TRAINING = re.compile(r"^(torch|ATen|c10)/")
 PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")

@@ -22,6 +22,8 @@ std::span<const Command> commands() {
       {"submit",
        "Writes the job scripts of a study for a cluster: submit slurm STUDY.toml --jobs N",
        submit_command, submit_parameters, "slurm"},
+      {"serve", "A page in the browser to explore models and watch studies: serve --store FILE..",
+       serve_command, serve_parameters},
       {"doctor", "What this build and this machine offer", doctor_command, show_parameters},
       {"completion", "Completion of every word and option, for a shell to source",
        completion_command, nullptr, "bash|zsh"},

@@ -35,6 +35,7 @@ int export_command(Arguments arguments);
 int merge_command(Arguments arguments);
 int report_command(Arguments arguments);
 int submit_command(Arguments arguments);
+int serve_command(Arguments arguments);
 
 [[nodiscard]] std::vector<Parameter> figure_parameters();
 [[nodiscard]] std::vector<Parameter> sweep_parameters();
@@ -42,6 +43,7 @@ int submit_command(Arguments arguments);
 [[nodiscard]] std::vector<Parameter> merge_parameters();
 [[nodiscard]] std::vector<Parameter> report_parameters();
 [[nodiscard]] std::vector<Parameter> submit_parameters();
+[[nodiscard]] std::vector<Parameter> serve_parameters();
 
 /// Runs a verb of the catalogue with the words after its name.
 int run_verb(const Verb& verb, Arguments arguments);

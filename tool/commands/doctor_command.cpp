@@ -13,6 +13,7 @@
 #include "tool/data_folder.hpp"
 #include "tool/options/common_options.hpp"
 #include "tool/output.hpp"
+#include "tool/serve/server.hpp"
 
 namespace onset::tool {
 namespace {
@@ -78,6 +79,7 @@ int doctor_command(Arguments arguments) {
   add("gnuplot", gnuplot.empty() ? "not found (figures need it: install gnuplot-nox)" : gnuplot);
   add("text",
       text.empty() ? "not found (smi text needs it: install libtorch-dev and build)" : text);
+  add("server", has_server() ? "yes" : "no (serve needs it: install libcpp-httplib-dev and build)");
   add("data", data.empty() ? "not found (looked in ONSET_DATA and ../share/onset)" : data);
   write_stdout(render(record, take_common_options(given).format));
   return 0;

@@ -88,6 +88,8 @@ class Workers {
 
 /// A point before it is computed: its record without a result.
 [[nodiscard]] PointRecord begin_point(const Plan& plan, std::size_t index, int threads);
+/// The same for a call that belongs to no study, with all effective parameters.
+[[nodiscard]] PointRecord begin_point(const Verb& verb, const Parameters& parameters, int threads);
 
 /// One call of the verb, with everything that can go wrong turned into a record; nothing when it
 /// was stopped.

@@ -1,6 +1,7 @@
 #include "report/html/page.hpp"
 
 #include "report/html/text.hpp"
+#include "report/page_file.hpp"
 
 namespace onset::report::html {
 namespace {
@@ -134,6 +135,13 @@ constexpr std::string_view script = R"js(
 })();
 )js";
 
+std::string_view plot_style() {
+  for (const PageFile& file : shared_page_files()) {
+    if (file.name == "plot.css") return file.text;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string page(std::string_view title, std::string_view content) {
@@ -146,11 +154,14 @@ std::string page(std::string_view title, std::string_view content) {
 )";
   out += element("title", title);
   out += "\n<link rel=\"icon\" href=\"data:,\">\n<style>";
+  out += plot_style();
   out += style_sheet;
   out += "</style>\n</head>\n<body>\n";
   out += content;
   out += "<script>";
   out += script;
+  out += "</script>\n<script type=\"module\">\n";
+  out += bundle("report.js", shared_page_files());
   return out + "</script>\n</body>\n</html>\n";
 }
 

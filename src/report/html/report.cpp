@@ -22,9 +22,10 @@ std::string contents(const std::vector<study::StudyRecord>& studies) {
 std::string section(const html::StudyView& view, const html::PageFacts& facts) {
   return fmt::format("<section class=\"study\" id=\"study-{}\">\n",
                      html::id_text(view.study.name)) +
-         html::summary_part(view) + html::figures_part(view) + html::problems_part(view, facts) +
-         html::results_part(view, facts) + html::points_part(view, facts) +
-         html::manifest_part(view) + html::reproduce_part(view, facts) + "</section>\n";
+         html::summary_part(view) + html::figures_part(view) + html::interactive_part(view, facts) +
+         html::problems_part(view, facts) + html::results_part(view, facts) +
+         html::points_part(view, facts) + html::manifest_part(view) +
+         html::reproduce_part(view, facts) + "</section>\n";
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ std::string caption(const Drawing& drawing, std::size_t index, const std::string
                      plain(panel.y.label), plain(panel.x.label));
 }
 
-/// The axes as the table of rows calls them: study_table() gives an axis another name where the
-/// verb has a column of that name which means something else.
+}  // namespace
+
 std::vector<std::string> axis_columns(const StudyView& view) {
   std::vector<std::string> out;
   for (const std::string& axis : view.study.axes) {
@@ -48,8 +48,6 @@ std::vector<std::string> axis_columns(const StudyView& view) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string figures_part(const StudyView& view) {
   const Plottable plottable{&view.table, view.verb ? view.verb->primary : "", axis_columns(view)};

@@ -24,12 +24,6 @@ TableCell status_cell(std::string_view word) {
   return {fmt::format("<span class=\"status {0}\">{0}</span>", word), std::nullopt};
 }
 
-std::string command_of(const StudyView& view, const study::PointRecord& record) {
-  // Defaults may be left out only where they are known to be those that were used.
-  const bool known = view.verb && record.version == version() && record.method == view.verb->method;
-  return command_line(record.command, record.parameters, known ? view.verb : nullptr);
-}
-
 std::vector<TableHead> axis_heads(const StudyView& view) {
   std::vector<TableHead> heads;
   for (const std::string& axis : view.study.axes) heads.push_back({axis, "axis of the study"});
@@ -62,6 +56,12 @@ TableCell summary_cell(const study::PointRecord& record, const std::string& name
 }
 
 }  // namespace
+
+std::string command_of(const StudyView& view, const study::PointRecord& record) {
+  // Defaults may be left out only where they are known to be those that were used.
+  const bool known = view.verb && record.version == version() && record.method == view.verb->method;
+  return command_line(record.command, record.parameters, known ? view.verb : nullptr);
+}
 
 std::string results_part(const StudyView& view, const PageFacts& facts) {
   const std::size_t total = view.table.rows().size();

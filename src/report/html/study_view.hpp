@@ -30,6 +30,13 @@ struct StudyView {
 [[nodiscard]] StudyView view_of(const study::StudyRecord& study, const study::Store& store,
                                 std::span<const Verb> verbs);
 
+/// The axes as the table of rows calls them: study_table() gives an axis another name where the
+/// verb has a column of that name which means something else.
+[[nodiscard]] std::vector<std::string> axis_columns(const StudyView& view);
+
+/// The command that computes a point alone.
+[[nodiscard]] std::string command_of(const StudyView& view, const study::PointRecord& record);
+
 /// What the page's parts have in common.
 struct PageFacts {
   std::string store_file;  ///< as a command names it
@@ -39,6 +46,7 @@ struct PageFacts {
 // The parts of a study's section, in the order of the page.
 [[nodiscard]] std::string summary_part(const StudyView& view);
 [[nodiscard]] std::string figures_part(const StudyView& view);
+[[nodiscard]] std::string interactive_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string problems_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string results_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string points_part(const StudyView& view, const PageFacts& facts);

@@ -58,6 +58,13 @@ TEST_F(HtmlReportTest, EscapesWhateverComesFromOutside) {
   EXPECT_TRUE(has(text, "Lines &amp; &lt;slopes&gt;"));
 }
 
+TEST_F(HtmlReportTest, HasItsRowsForTheInteractiveFigure) {
+  sweep("command = 'toy line'\nfixed = {alpha = '0,1', kind = '</script><b>'}\n", "toy");
+  const std::string text = page();
+  EXPECT_TRUE(has(text, R"("rows":[{"alpha":0.0,"y":0.0,"y_err":0.1,"kind":"low"})"));
+  EXPECT_FALSE(has(text, "</script><b>"));
+}
+
 TEST_F(HtmlReportTest, SaysWhatWasRunHowItEndedAndHowToDoItAgain) {
   sweep(some_fail, "toy");
   const std::string text = page();
