@@ -31,7 +31,10 @@ Json gallery_json(const std::vector<std::filesystem::path>& folders) {
     report::FigureSpec spec = report::read_figure(file);
     report::drop_published(spec);
     Json runs = Json::array();
-    for (const report::FigureRun& run : spec.runs) runs.push_back(run_json(run));
+    for (const report::FigureRun& run : spec.runs) {
+      // The form has no ties: such a run would open as another study than the figure's.
+      if (run.quick.tied.empty()) runs.push_back(run_json(run));
+    }
     figures.push_back({{"id", spec.id},
                        {"title", spec.title},
                        {"caption", spec.caption},
