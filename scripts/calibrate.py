@@ -239,13 +239,17 @@ CASES = [
     Case("ssi gain", "d = 200, 16 runs",
          "--tokens 2,4 --policy equal --dim 200 --rate 0.05 --level 0.3 --runs 16", 100, 6, ("tokens",),
          columns("runs", "steps_tied steps_untied gain", runs=16)),
+    Case("ssi scaling", "quadratic target, 16 runs",
+         "--target H2sum --student tied --dim 50,200 --runs 16", 100, 6, ("dim",),
+         columns("runs", "mean_steps", runs=16) + columns("replicates", "steps_theory", bounded=True)),
 ]
 
 # What states no error, or is tested elsewhere.
 NOT_HERE = """
 `smi generate`, `aim generate`, `mha generate` write data. `aim thresholds`, `aim spectrum`, `ssi phase` and `smi curve` of links in
 closed form come from deterministic rules whose bounds are compared with finer rules in the unit tests. Numbers of `mha learn`,
-`verify`, `evaluate`, `baseline` and `trial` and of single runs of `smi sgd` and `smi text` are outcomes of one run and have no error.
+`verify`, `evaluate`, `baseline` and `trial` and of single runs of `smi sgd` and `smi text` are outcomes of one run and have no error. `mha inspect` reads a layer from a folder; its
+errors are the scatter of batches and draws of inputs.
 """
 
 

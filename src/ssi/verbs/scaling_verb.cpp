@@ -44,7 +44,7 @@ Columns<ScalingRow> scaling_columns() {
       .add("ratio", &ScalingRow::ratio, "mean_steps/steps_theory");
 }
 
-struct Settled {
+struct SettledScaling {
   SequenceModel model;
   Escape escape;
   std::vector<SgdOptions> points;  ///< one for every dimension; steps 0 where none were given
@@ -72,8 +72,8 @@ double rate_at(const Scaling& request, const Escape& escape, double dim) {
                                       rate, dim));
 }
 
-Settled settle_scaling(Scaling& request) {
-  Settled settled;
+SettledScaling settle_scaling(Scaling& request) {
+  SettledScaling settled;
   settled.model = settle_target(request);
   settled.escape = escape_of(settled.model, {});
   if (request.dim.empty()) request.dim = quick_dims(settled.escape.order);
@@ -98,7 +98,7 @@ Settled settle_scaling(Scaling& request) {
 
 /// The expected steps at one dimension; nothing with a positional encoding, whose two overlaps
 /// race.
-std::optional<Estimate> theory_at(const Settled& settled, const SgdOptions& sgd,
+std::optional<Estimate> theory_at(const SettledScaling& settled, const SgdOptions& sgd,
                                   const Context& context) {
   if (settled.model.positional) return std::nullopt;
   Context quiet = context;
@@ -119,7 +119,7 @@ std::optional<Estimate> ratio_of(const std::optional<Estimate>& a,
   return Estimate{ratio, ratio * std::hypot(a->error / a->value, b->error / b->value)};
 }
 
-ScalingRow row_at(const Settled& settled, SgdOptions sgd, const Context& context) {
+ScalingRow row_at(const SettledScaling& settled, SgdOptions sgd, const Context& context) {
   ScalingRow row{.dim = sgd.dim, .rate = sgd.rate};
   row.steps_theory = theory_at(settled, sgd, context);
   if (sgd.steps == 0) {
@@ -177,7 +177,7 @@ std::vector<Estimate> law_at(const std::vector<double>& dims, int order, double 
   return law;
 }
 
-void add_exponents(const Settled& settled, const Series& series, Result& result) {
+void add_exponents(const SettledScaling& settled, const Series& series, Result& result) {
   const auto slope = power_law(series.dims, series.measured);
   result.summary.emplace_back("exponent", slope.value_or(no_estimate));
   if (!slope) return;
@@ -192,7 +192,7 @@ void add_exponents(const Settled& settled, const Series& series, Result& result)
                               slope_alike(series, law_at(series.dims, order, 2.0)));
 }
 
-void run_scaling(const Scaling& request, const Settled& settled, const Context& context,
+void run_scaling(const Scaling& request, const SettledScaling& settled, const Context& context,
                  Result& result) {
   const auto columns = scaling_columns();
   result.table = columns.table();
@@ -218,7 +218,7 @@ void run_scaling(const Scaling& request, const Settled& settled, const Context& 
   }
 }
 
-Cost scaling_cost(const Scaling& request, const Settled& settled) {
+Cost scaling_cost(const Scaling& request, const SettledScaling& settled) {
   Cost cost;
   cost.method = prose(R"(
       First passages of the exact chain at every dimension; beside them the mean first passage
@@ -240,7 +240,7 @@ Cost scaling_cost(const Scaling& request, const Settled& settled) {
 }  // namespace
 
 VerbOf<Scaling> Scaling::verb() {
-  Definition<Scaling, Settled> d;
+  Definition<Scaling, SettledScaling> d;
   d.family = "ssi";
   d.name = "scaling";
   d.summary = "how the time to weak recovery grows with the dimension, beside the theory";

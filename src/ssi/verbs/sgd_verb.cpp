@@ -239,7 +239,8 @@ void run_target(const Sgd& request, const SettledSgd& settled, const Context& co
       "no run has reached the level: more `steps` may be needed, or a smaller `rate`");
 }
 
-void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context, Result& result) {
+void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context,
+             Result& result) {
   const auto steps = settled.options.steps;
   result.table = settled.mixture ? mixture_columns().table() : target_columns().table();
   if (request.trajectories > 0) result.table = path_columns(settled.mixture).table();
