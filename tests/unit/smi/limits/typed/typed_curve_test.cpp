@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "support/tolerances.hpp"
+
 namespace onset::smi {
 namespace {
 
@@ -70,7 +72,7 @@ TEST(LongTypedCurve, TheOverlapMatrixIsFull) {
   const TypedCurvePoint p = point_at("max(z1, z2)", 0.985);
   const TypedCurvePoint next = point_at("max(z1, z2)", 0.975);
   ASSERT_EQ(p.overlap.size(), 3U);
-  EXPECT_NEAR(p.overlap[1].value, p.overlap[0].value, 1e-12);
+  EXPECT_NEAR(p.overlap[1].value, p.overlap[0].value, tolerance::thousands_of_roundings);
   // The branch is straight over so short a way: the rest of it is extrapolated.
   const double along = 2.0 * p.overlap[0].value;
   const double slope = (along - 2.0 * next.overlap[0].value) / 0.01;
