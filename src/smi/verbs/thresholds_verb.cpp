@@ -183,8 +183,8 @@ std::string hard_phase(const Staircase& stairs) {
   return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * stairs.algorithmic_below) / 1e4);
 }
 
-void run_thresholds(const Thresholds& request, const SettledThresholds& settled, const Context& context,
-                    Result& result) {
+void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
+                    const Context& context, Result& result) {
   if (settled.typed) {
     run_typed(request, settled, context, result);
     return;
