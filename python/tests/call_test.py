@@ -108,7 +108,7 @@ def test_explain_says_the_cost_and_runs_nothing():
 
 def test_progress_is_told_and_never_goes_back():
     told = []
-    onset.smi.thresholds(layers=2, progress=lambda fraction, what: told.append((fraction, what)))
+    onset.mha.trial(progress=lambda fraction, what: told.append((fraction, what)))
     fractions = [fraction for fraction, _ in told]
     assert told and fractions == sorted(fractions) and all(0 <= fraction <= 1 for fraction in fractions)
     assert all(isinstance(what, str) for _, what in told)
@@ -117,7 +117,7 @@ def test_progress_is_told_and_never_goes_back():
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        onset.smi.thresholds(layers=2, tol=1e-9, progress=refuse)
+        onset.mha.trial(progress=refuse)
 
 
 def test_a_bar_is_shown_when_asked_for(capfd):

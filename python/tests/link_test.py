@@ -69,7 +69,7 @@ def test_a_likelihood_is_enough(noise):
         return -0.5 * ((y[0] - z[0]**2) / noise)**2 - 0.5 * numpy.log(2 * numpy.pi * noise**2)
 
     link = onset.Link(lambda z, e: z**2 + noise * e, log_likelihood=log_likelihood, noise=1, nodes=128)
-    here, there = onset.smi.thresholds(link=link), onset.smi.thresholds(link="z1^2", noise=noise)
+    here, there = onset.smi.thresholds(link=link, stages=1), onset.smi.thresholds(link="z1^2", noise=noise, stages=1)
     assert here["kind"][0] == there["kind"][0] == "weak"
     assert distance(here.rows[0]["alpha"], there.rows[0]["alpha"]) < LARGEST_DISTANCE
 
