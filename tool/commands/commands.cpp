@@ -26,7 +26,7 @@ std::span<const Command> commands() {
        serve_command, serve_parameters},
       {"doctor", "What this build and this machine offer", doctor_command, show_parameters},
       {"completion", "Completion of every word and option, for a shell to source",
-       completion_command, nullptr, "bash|zsh"},
+       completion_command, nullptr, "bash|zsh|fish"},
       {"man", "The manual page of all this, for man -l", man_command},
   };
   return all;

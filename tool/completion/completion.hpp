@@ -9,6 +9,7 @@ namespace onset::tool {
 
 [[nodiscard]] std::string bash_completion();
 [[nodiscard]] std::string zsh_completion();
+[[nodiscard]] std::string fish_completion();
 
 /// What may stand between a command's name and its options, read from Command::words.
 struct Words {
