@@ -27,9 +27,16 @@ The library and its headers, for C++ programs.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "libfmt-dev, libhwy-dev, libsqlite3-dev, libopenblas-dev, coinor-libclp-dev")
 
-set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-onset)
-set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}
+if(TARGET onset_python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-onset)
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}
 The Python module.")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, python3-numpy, onset (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-xarray, python3-matplotlib, python3-tqdm")
+  get_property(onset_python_version GLOBAL PROPERTY onset_python_version)
+  string(REGEX MATCH "[0-9]+$" onset_python_minor "${onset_python_version}")
+  math(EXPR onset_python_minor "${onset_python_minor} + 1")
+  set(onset_python_next 3.${onset_python_minor})
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "python3 (>= ${onset_python_version}), python3 (<< ${onset_python_next}), python3-numpy, onset (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-xarray, python3-matplotlib, python3-tqdm")
+endif()
 include(CPack)
