@@ -54,8 +54,13 @@ py::dict Answer::content() const {
   return out;
 }
 
-std::string Answer::text() const {
-  return io::to_table(record.result);
+std::string Answer::text(std::size_t width, std::size_t max_rows) const {
+  io::TableLayout layout;
+  layout.width = width;
+  layout.max_rows = max_rows;
+  layout.how_to_see_columns = "to_pandas() has all, [name] one of them";
+  layout.how_to_see_rows = "to_pandas() has all";
+  return io::to_table(record.result, layout);
 }
 
 py::object Answer::drawing() const {

@@ -20,8 +20,8 @@ struct Answer {
 
   /// Columns and rows, and for a run parameters, summary, status, notes and artifacts.
   [[nodiscard]] py::dict content() const;
-  /// As the command prints it.
-  [[nodiscard]] std::string text() const;
+  /// As the command prints it to a terminal of that width.
+  [[nodiscard]] std::string text(std::size_t width, std::size_t max_rows) const;
   /// What `--out` would draw; nothing where there is nothing to be drawn against.
   [[nodiscard]] py::object drawing() const;
   /// Writes the files that `--out` would, without the figure.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy
 
 from onset import _html, _onset
 from onset._estimate import Estimate
+
+_MOST_ROWS = 45  # of a longer table print() shows head and tail, as the command does
 
 
 def _needed(module, what):
@@ -180,7 +184,8 @@ class Table:
         return [[text(cell) for cell in row] for row in self._cells]
 
     def __str__(self):
-        return self._answer.text().rstrip("\n") if self._answer else repr(self)
+        width = shutil.get_terminal_size().columns
+        return self._answer.text(width, _MOST_ROWS).rstrip("\n") if self._answer else repr(self)
 
     def __repr__(self):
         return f"<onset.{type(self).__name__}: {len(self)} rows of {', '.join(self._names)}>"

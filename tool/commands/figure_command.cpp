@@ -43,7 +43,8 @@ std::vector<Parameter> figure_parameters() {
     if (parameter.name == "out") {
       parameter.text = "Folder for pictures, data and manifest; onset-out/ID by default.";
     }
-    if (parameter.name != "format" && parameter.name != "explain") {
+    const std::string& name = parameter.name;
+    if (name != "format" && name != "explain" && name != "columns") {
       options.push_back(std::move(parameter));
     }
   }
