@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "answer.hpp"
+#include "report/gnuplot/look_colour.hpp"
 #include "report/gnuplot/style.hpp"
 
 namespace onset::python {
@@ -51,7 +52,7 @@ py::dict to_python(const Curve& curve) {
   out["label"] = curve.look.label;
   out["style"] = word(curve.look.style);
   out["mark"] = word(curve.look.mark);
-  out["colour"] = std::string(style::colours.at(static_cast<std::size_t>(curve.look.colour)));
+  out["colour"] = look_colour(curve.look);
   out["hollow"] = curve.hollow;
   return out;
 }

@@ -107,7 +107,10 @@ void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions op
   std::string problem;
   try {
     const RunContext run(options);
-    (void)report::draw_result(verb, record.result.table, options.out, run.context().stop);
+    for (const std::string& note :
+         report::draw_result(verb, record.result.table, options.out, run.context().stop)) {
+      if (!options.quiet) say(fmt::format("figure: {}", note));
+    }
   } catch (const report::DrawingFailed& error) {
     problem = error.what();
   } catch (const Interrupted&) {
