@@ -124,7 +124,8 @@ def _add_key(axes, panel):
     if not labels or panel["key"] == "none" or (len(labels) == 1 and len(panel["curves"]) == 1):
         return
     if panel["key"] == "below":
-        columns = 1 if max(map(len, labels)) > 24 else 2 if max(map(len, labels)) > 10 else 4
+        longest = max(map(len, labels))
+        columns = 1 if longest > 20 else 2 if longest > 10 else 3
         axes.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncol=min(columns, len(labels)),
                     frameon=False)
     else:

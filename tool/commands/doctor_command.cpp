@@ -127,7 +127,7 @@ int doctor_command(Arguments arguments) {
   add("python", python_state());
   add("server", has_server() ? "yes" : "no (serve needs it: install libcpp-httplib-dev and build)");
   add("data", data.empty() ? "not found (looked in ONSET_DATA and ../share/onset)" : data);
-  write_stdout(render(record, take_common_options(given).format));
+  write_stdout(render_texts(record, take_common_options(given).format));
   return 0;
 }
 

@@ -21,7 +21,7 @@ int list_command(Arguments arguments) {
   for (const Command& command : commands()) {
     record.result.table.add_row({command.name, command.summary});
   }
-  write_stdout(render(record, take_common_options(given).format));
+  write_stdout(render_texts(record, take_common_options(given).format));
   return 0;
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 /// Rows of a long result that a terminal is shown.
 constexpr std::size_t most_rows = 45;
+constexpr std::size_t usual_width = 80;
 
 Format to_format(const std::string& word) {
   if (word == "json") return Format::json;
@@ -33,7 +34,6 @@ std::vector<std::string> split_names(const std::string& text) {
 std::size_t terminal_width() {
   winsize size{};
   if (isatty(STDOUT_FILENO) != 1) return 0;
-  constexpr std::size_t usual_width = 80;
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : usual_width;
 }
@@ -127,6 +127,13 @@ std::string render(const io::RunRecord& record, Format format,
     case Format::csv: return io::to_csv(record.result.table);
   }
   return {};
+}
+
+std::string render_texts(const io::RunRecord& record, Format format) {
+  if (format != Format::table) return render(record, format);
+  io::TableLayout layout;
+  layout.width = terminal_width() > 0 ? terminal_width() : usual_width;
+  return io::to_table(record.result, layout);
 }
 
 }  // namespace onset::tool

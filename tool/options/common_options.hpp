@@ -38,4 +38,7 @@ struct CommonOptions {
 [[nodiscard]] std::string render(const io::RunRecord& record, Format format,
                                  const std::vector<std::string>& columns = {});
 
+/// The same for a table of texts, which fits 80 letters wherever it goes.
+[[nodiscard]] std::string render_texts(const io::RunRecord& record, Format format);
+
 }  // namespace onset::tool

@@ -148,7 +148,9 @@ class Drafter {
   [[nodiscard]] std::string axis_label(const std::string& name) const {
     constexpr std::size_t longest = 44;
     const std::string& meaning = column(name).meaning;
-    std::string clause = meaning.substr(0, meaning.find_first_of(",;:("));
+    // A parenthesis after a space is a remark; one within a formula belongs to it.
+    std::string clause =
+        meaning.substr(0, std::min(meaning.find_first_of(",;:"), meaning.find(" (")));
     while (clause.ends_with(' ')) clause.pop_back();
     const bool names_it = clause.find(name) != std::string::npos;
     if (!names_it && is_axis(name))
