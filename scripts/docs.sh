@@ -12,6 +12,7 @@ scripts/bootstrap.sh --core
 onset=build/release/bin/onset
 /usr/bin/python3 scripts/docs.py --command "$onset" "$@"
 [[ $# -gt 0 ]] && exit 0
+/usr/bin/python3 scripts/gallery.py --command "$onset"
 
 # A picture that is called as a figure is drawn by it; the others say on their page how they were made.
 for picture in docs/images/*.png; do

@@ -32,7 +32,7 @@ Words parse_words(const std::string& text) {
 }
 
 std::string listing(const std::string& program, const std::string& name) {
-  return fmt::format("$({} {} list 2>/dev/null | cut -d' ' -f1)", program, name);
+  return fmt::format("$({} {} list --names 2>/dev/null)", program, name);
 }
 
 int completion_command(Arguments arguments) {

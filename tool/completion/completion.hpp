@@ -20,7 +20,7 @@ struct Words {
 
 [[nodiscard]] Words parse_words(const std::string& text);
 
-/// Shell code for the first column of `<program> <name> list`.
+/// Shell code for what `<program> <name> list` names.
 [[nodiscard]] std::string listing(const std::string& program, const std::string& name);
 
 }  // namespace onset::tool

@@ -40,9 +40,8 @@ std::string word_lines(const Command& command) {
   std::string out;
   for (const std::string& word : words.literal) out += line(condition, "-f -a " + fish_text(word));
   if (words.listed) {
-    out += line(
-        condition,
-        fmt::format("-f -a '(onset {} list 2>/dev/null | string split -f1 \" \")'", command.name));
+    out +=
+        line(condition, fmt::format("-f -a '(onset {} list --names 2>/dev/null)'", command.name));
   }
   if (words.files) out += line(condition, "-F");
   return out;
