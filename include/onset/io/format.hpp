@@ -32,8 +32,8 @@ struct TableLayout {
   std::string how_to_see_rows = {};
 };
 
-/// Aligned columns for people, then what is not shown, the summary, what the parentheses mean, notes
-/// and status. Throws InvalidArgument for a column that there is not.
+/// Aligned columns for people, then what is not shown, the summary, what the parentheses mean,
+/// notes and status. Throws InvalidArgument for a column that there is not.
 [[nodiscard]] std::string to_table(const Result& result, const TableLayout& layout = {});
 
 /// A header and rows, quoted as RFC 4180 says, with lines that end in a line feed. An estimate
