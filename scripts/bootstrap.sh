@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the packages that are missing, configures and builds.
 #
-#   scripts/bootstrap.sh [--core|--full] [--preset NAME]
+#   scripts/bootstrap.sh [--core|--python|--full] [--preset NAME]
 #
 #   --core   what the command needs (the default); no tests are built
+#   --python the Python module and nothing else, for Debian's python3; then `pip install .` is quick
 #   --full   everything for development: tests, benchmarks, formatting, static analysis, fuzzers
 #   --preset the CMake preset, release by default; the build goes to build/NAME
 #
@@ -18,8 +19,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen3-dev
   nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev
   gnuplot-nox fonts-dejavu-core)
-full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
-  python3-dev pybind11-dev
+python_packages=(python3 python3-dev python3-numpy pybind11-dev)
+full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev
+  "${python_packages[@]}" python3-venv python3-pytest python3-pandas python3-xarray
+  python3-matplotlib python3-tqdm mypy
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
 optional_packages=(libcpp-httplib-dev)
 full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake)
@@ -32,6 +35,7 @@ preset=release
 while (($#)); do
   case $1 in
     --core) set_of_packages=core ;;
+    --python) set_of_packages=python ;;
     --full) set_of_packages=full ;;
     --preset) preset=${2:?--preset needs a name}; shift ;;
     -h | --help) usage; exit 0 ;;
@@ -42,11 +46,18 @@ done
 
 packages=("${core_packages[@]}")
 tests=OFF
-if [[ $set_of_packages == full ]]; then
-  packages+=("${full_packages[@]}")
-  optional_packages+=("${full_optional_packages[@]}")
-  tests=ON
-fi
+targets=()
+case $set_of_packages in
+  python)
+    packages+=("${python_packages[@]}")
+    targets=(--target onset_python)
+    ;;
+  full)
+    packages+=("${full_packages[@]}")
+    optional_packages+=("${full_optional_packages[@]}")
+    tests=ON
+    ;;
+esac
 
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]] && return 0
@@ -97,8 +108,16 @@ install_optional() {
 }
 
 install_missing
-install_optional
+[[ $set_of_packages == python ]] || install_optional
 cd "$root"
-cmake --preset "$preset" -DONSET_TESTS=$tests
-cmake --build --preset "$preset"
-printf 'bootstrap: built %s\n' "build/$preset/bin/onset"
+# The module alone leaves a build of everything as it was configured.
+if [[ $set_of_packages != python || ! -e build/$preset/CMakeCache.txt ]]; then
+  cmake --preset "$preset" -DONSET_TESTS=$tests
+fi
+cmake --build --preset "$preset" "${targets[@]}"
+if [[ $set_of_packages == python ]]; then
+  printf 'bootstrap: built build/%s/python/onset; `pip install .` in a virtual environment takes it from there\n' \
+    "$preset"
+else
+  printf 'bootstrap: built %s\n' "build/$preset/bin/onset"
+fi

@@ -39,7 +39,29 @@ int run_family(const std::string& family, Arguments arguments) {
   return run_verb(find_verb(family, arguments[0]), arguments.subspan(1));
 }
 
+/// The full names of the verbs that are called so, as in "did you mean 'smi curve' or 'aim
+/// curve'?"; where there is none, the nearest of `names`.
+std::string nearest(const std::string& word, const std::vector<std::string>& names) {
+  std::vector<std::string> verbs;
+  for (const Verb& verb : catalog()) {
+    if (verb.name == word) verbs.push_back(fmt::format("'{}'", verb.full_name()));
+  }
+  if (verbs.empty()) return suggestion(word, names);
+  return fmt::format("; did you mean {}?", fmt::join(verbs, " or "));
+}
+
+int dispatch(Arguments arguments);
+
+/// `help` alone, or before what help is wanted of.
+int show_help(Arguments arguments) {
+  if (arguments.empty()) return show(main_help());
+  std::vector<std::string> words(arguments.begin(), arguments.end());
+  words.emplace_back("--help");
+  return dispatch(words);
+}
+
 int dispatch(Arguments arguments) {
+  if (!arguments.empty() && arguments[0] == "help") return show_help(arguments.subspan(1));
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
     return show(main_help());
   }
@@ -57,10 +79,9 @@ int dispatch(Arguments arguments) {
     }
     names.push_back(command.name);
   }
-  names.insert(names.end(), {"--help", "--version"});
-  throw InvalidArgument(printable(name),
-                        fmt::format("no such family or command; allowed: {}{}",
-                                    fmt::join(names, ", "), suggestion(name, names)));
+  names.insert(names.end(), {"help", "--help", "--version"});
+  throw InvalidArgument(printable(name), fmt::format("no such family or command; allowed: {}{}",
+                                                     fmt::join(names, ", "), nearest(name, names)));
 }
 
 /// OpenBLAS starts threads of its own as soon as it is loaded, which wait forever where a limit on

@@ -7,8 +7,8 @@
 
 namespace onset::tool {
 
-RunContext::RunContext(const CommonOptions& options)
-    : bar_(options.quiet), watch_(options.max_seconds) {
+RunContext::RunContext(const CommonOptions& options, double expected_seconds)
+    : bar_(options.quiet, expected_seconds), watch_(options.max_seconds) {
   context_.threads = options.threads;
   context_.stop = watch_.token();
   context_.memory_limit = available_memory();

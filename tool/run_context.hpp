@@ -15,7 +15,8 @@ namespace onset::tool {
 /// output, when a signal should end the process.
 class RunContext {
  public:
-  explicit RunContext(const CommonOptions& options);
+  /// `expected_seconds` is an estimate of the time that it takes; 0 where there is none.
+  explicit RunContext(const CommonOptions& options, double expected_seconds = 0.0);
 
   [[nodiscard]] const Context& context() const { return context_; }
   /// Clears the line for messages.

@@ -66,18 +66,20 @@ bool is_plain_file(const std::filesystem::path& path) {
 }
 
 /// Removes what an earlier run of the same command left and this one does not write, so that no
-/// file of it is taken for this run's. Other commands' files stay: they may be this one's input.
+/// file of it is taken for this run's. Other commands' files stay, since they may be this one's
+/// input, all but their figure.
 void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return;
   const detail::Json old = detail::Json::parse(read_file(path), nullptr, false);
   if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
-  if (old.value("command", "") != record.command) return;
-  // What is drawn of a result is drawn after the manifest, which does not name it.
+  // What is drawn of a result is drawn after the manifest, which does not name it. A picture is
+  // nobody's input, and one of another command would be taken for this one's.
   for (const char* drawn : {"figure.gp", "figure.svg", "figure.pdf", "figure.png"}) {
     std::error_code ignored;
     if (is_plain_file(folder / drawn)) std::filesystem::remove(folder / drawn, ignored);
   }
+  if (old.value("command", "") != record.command) return;
   for (const detail::Json& entry : old["files"]) {
     if (!entry.is_string()) continue;
     const auto name = entry.get<std::string>();

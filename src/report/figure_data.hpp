@@ -45,6 +45,19 @@ struct FigureData {
 void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
                   const FigureOptions& options);
 
+/// What a run of a figure will take, said before it starts.
+struct RunCost {
+  std::string id;
+  std::string command;
+  std::size_t points = 0;
+  double core_seconds = 0.0;  ///< estimated work on one core
+};
+
+/// The cost of every run. Throws InvalidArgument as check_figure() does, and IoError where a run
+/// needs a file that is not there.
+[[nodiscard]] std::vector<RunCost> figure_costs(const FigureSpec& spec, std::span<const Verb> verbs,
+                                                const FigureOptions& options);
+
 /// Copies into `store` the points of the figure that `source` has and `store` lacks, say of a sweep
 /// on a cluster: whatever study they were computed for, a point with the same verb, method and
 /// parameters is the same point.

@@ -44,6 +44,8 @@ struct Look {
   LineStyle style = LineStyle::line;
   Mark mark = Mark::circle;
   Colour colour = Colour::black;
+  /// A place between 0 and 1 on a scale of shades instead of the colour, where curves are many.
+  std::optional<double> shade = {};
 };
 
 /// Column y against column x of a run; errors of y are drawn without being asked for.

@@ -32,16 +32,8 @@ ModelSamples make_samples(const smi::SequenceModel& model, std::span<const doubl
 std::vector<double> make_labels(const smi::SequenceModel& model, const ModelSamples& samples,
                                 std::span<const double> field) {
   const std::size_t count = samples.count;
-  std::vector<double> one_field(model.shape().fields());
-  std::vector<double> one_noise(static_cast<std::size_t>(model.noise_size()));
-  std::vector<double> one_label(static_cast<std::size_t>(model.label_size()));
-  std::vector<double> out(one_label.size() * count);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = 0; k < one_field.size(); ++k) one_field[k] = field[k * count + i];
-    for (std::size_t k = 0; k < one_noise.size(); ++k) one_noise[k] = samples.noise[k * count + i];
-    model.label(one_field, one_noise, one_label);
-    for (std::size_t k = 0; k < one_label.size(); ++k) out[k * count + i] = one_label[k];
-  }
+  std::vector<double> out(static_cast<std::size_t>(model.label_size()) * count);
+  model.labels(count, field, samples.noise, out);
   return out;
 }
 

@@ -87,9 +87,41 @@ class Zsh(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
 
+FISH_ASK = """
+source $argv[1]
+complete -C "onset $argv[2]" | string split -f1 \\t
+"""
+
+
+class Fish(unittest.TestCase):
+    def test_the_script_names_every_option_of_a_verb(self):
+        script = onset("completion", "fish").stdout
+        for word in ["__onset_in smi curve' -l alpha -x", "-a 'uninformed informed optimal'", "-l quiet -d"]:
+            self.assertIn(word, script)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_it_proposes_what_the_command_accepts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "onset.fish")
+            with open(script, "w", encoding="ascii") as file:
+                file.write(onset("completion", "fish").stdout)
+            environment = dict(os.environ, HOME=folder, PATH=os.path.dirname(COMMAND) + ":" + os.environ["PATH"])
+
+            def proposed(line):
+                run = subprocess.run(["fish", "-c", FISH_ASK, script, line], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True, timeout=60, env=environment)
+                self.assertEqual(run.stderr, "")
+                return run.stdout.split()
+
+            self.assertEqual(proposed("smi thr"), ["thresholds"])
+            self.assertLessEqual({"smi", "figure", "man"}, set(proposed("")))
+            self.assertEqual(proposed("smi curve --branch "), ["informed", "optimal", "uninformed"])
+            self.assertIn("smi-1", proposed("figure "))
+
+
 class Misuse(unittest.TestCase):
     def test_the_shell_must_be_named_and_known(self):
-        for arguments, words in [(["completion"], ["bash or zsh"]),
+        for arguments, words in [(["completion"], ["bash, zsh, fish"]),
                                  (["completion", "bsh"], ["did you mean 'bash'"]),
                                  (["completion", "bash", "zsh"], ["zsh", "allowed"])]:
             run = onset(*arguments)

@@ -172,7 +172,8 @@ class Help(unittest.TestCase):
         self.assertRegex(self.texts("--version"), r"\Aonset \d+\.\d+\.\d+\n\Z")
 
     def test_doctor_says_what_is_there(self):
-        for word in ["version", "compiler", "simd", "threads", "memory", "gnuplot", "data"]:
+        for word in ["version", "compiler", "simd", "threads", "memory", "gnuplot", "libtorch", "mpi",
+                     "python", "data"]:
             self.assertIn(word, self.texts("doctor"))
 
 

@@ -8,7 +8,7 @@ namespace onset::tool {
 
 std::span<const Command> commands() {
   static const std::vector<Command> all = {
-      {"list", "Every verb with a line on what it computes", list_command, show_parameters},
+      {"list", "Every verb and command with a line on what it does", list_command, show_parameters},
       {"figure", "Computes and draws a paper's figure: figure ID; figure list names them",
        figure_command, figure_parameters, "ID|FILE.toml|list"},
       {"sweep", "Computes what is missing of a study: sweep STUDY.toml --store FILE", sweep_command,
@@ -26,7 +26,7 @@ std::span<const Command> commands() {
        serve_command, serve_parameters},
       {"doctor", "What this build and this machine offer", doctor_command, show_parameters},
       {"completion", "Completion of every word and option, for a shell to source",
-       completion_command, nullptr, "bash|zsh"},
+       completion_command, nullptr, "bash|zsh|fish"},
       {"man", "The manual page of all this, for man -l", man_command},
   };
   return all;

@@ -1,16 +1,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "io/child_process.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/context.hpp"
+#include "onset/core/error.hpp"
 #include "onset/version.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/data_folder.hpp"
+#include "tool/mpi/session.hpp"
 #include "tool/options/common_options.hpp"
 #include "tool/output.hpp"
 #include "tool/serve/server.hpp"
@@ -39,6 +43,45 @@ std::string find_text_program() {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto beside = self.parent_path() / name;
   return std::filesystem::exists(beside, error) ? beside.string() : find_program(name);
+}
+
+/// Asks the interpreter that a shell would start for the module. A broken or slow one says nothing.
+std::string ask_python(const std::string& program) {
+  constexpr auto patience = std::chrono::seconds(10);
+  constexpr std::string_view question = R"(
+try:
+    import onset
+    print('module onset ' + onset.__version__)
+except ImportError as error:
+    print(error)
+)";
+  try {
+    io::ChildProcess python({program, {}, question, ""});
+    return python.read_line(patience).value_or("");
+  } catch (const IoError&) {
+    return {};
+  }
+}
+
+std::string python_state() {
+  const std::string program = find_program("python3");
+  if (program.empty()) return "not found (onset is a Python module too: install python3)";
+  const std::string answer = ask_python(program);
+  if (answer.starts_with("module")) return fmt::format("{} has the {}", program, answer);
+  return fmt::format(
+      "{} cannot import onset{}{} (`pip install .` in the source folder, or the package "
+      "python3-onset)",
+      program, answer.empty() ? "" : ": ", answer);
+}
+
+std::string mpi_state() {
+  if (!has_mpi()) {
+    return "not in this build (sweeps over machines by mpirun need it: install libopenmpi-dev and "
+           "openmpi-bin, and build; --shard works without)";
+  }
+  const std::string launcher = find_program("mpirun");
+  return launcher.empty() ? "in this build, but no mpirun was found (install openmpi-bin)"
+                          : launcher;
 }
 
 std::string compiler() {
@@ -77,11 +120,14 @@ int doctor_command(Arguments arguments) {
   add("threads", fmt::format("{}", available_threads()));
   add("memory", fmt::format("{:.1f} GiB", static_cast<double>(available_memory()) / gibibyte));
   add("gnuplot", gnuplot.empty() ? "not found (figures need it: install gnuplot-nox)" : gnuplot);
-  add("text",
-      text.empty() ? "not found (smi text needs it: install libtorch-dev and build)" : text);
+  add("libtorch", text.empty()
+                      ? "not in this build (smi text needs it: install libtorch-dev, and build)"
+                      : text);
+  add("mpi", mpi_state());
+  add("python", python_state());
   add("server", has_server() ? "yes" : "no (serve needs it: install libcpp-httplib-dev and build)");
   add("data", data.empty() ? "not found (looked in ONSET_DATA and ../share/onset)" : data);
-  write_stdout(render(record, take_common_options(given).format));
+  write_stdout(render_texts(record, take_common_options(given).format));
   return 0;
 }
 

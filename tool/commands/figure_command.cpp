@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -29,6 +30,7 @@ std::vector<Parameter> figure_parameters() {
              "The full size, which may take hours, where the usual one is reduced."),
       option("as-published", ParameterKind::flag, false,
              "Also compute and draw the published variant, where it differs."),
+      option("dry-run", ParameterKind::flag, false, "The same as --explain."),
       option("retry", ParameterKind::flag, false,
              "Compute again the points that failed, were refused or did not converge."),
       option("store", ParameterKind::text, {},
@@ -43,7 +45,8 @@ std::vector<Parameter> figure_parameters() {
     if (parameter.name == "out") {
       parameter.text = "Folder for pictures, data and manifest; onset-out/ID by default.";
     }
-    if (parameter.name != "format" && parameter.name != "explain") {
+    const std::string& name = parameter.name;
+    if (name != "format" && name != "columns") {
       options.push_back(std::move(parameter));
     }
   }
@@ -61,13 +64,75 @@ std::vector<std::filesystem::path> figure_folders() {
   return {data / "figures"};
 }
 
-int list_all() {
+/// Two digits in a unit that people think in.
+std::string time_text(double core_seconds) {
+  constexpr double minute = 60.0, hour = 3600.0;
+  if (core_seconds >= hour) return fmt::format("{:.2g} h", core_seconds / hour);
+  if (core_seconds >= minute) return fmt::format("{:.2g} min", core_seconds / minute);
+  return fmt::format("{:.2g} s", std::max(core_seconds, 1.0));
+}
+
+/// The estimated work of a figure on one core; empty where a file that it needs is not there, or
+/// its parameters are wrong, which whoever draws it is told.
+std::string figure_time(report::FigureSpec spec, const report::FigureOptions& options) {
+  report::drop_published(spec);
+  double sum = 0.0;
+  try {
+    for (const auto& cost : report::figure_costs(spec, catalog(), options)) {
+      sum += cost.core_seconds;
+    }
+  } catch (const IoError&) {
+    return {};
+  } catch (const InvalidArgument&) {
+    return {};
+  }
+  return time_text(sum);
+}
+
+int list_names() {
   std::string out;
   for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
-    const report::FigureSpec spec = report::read_figure(file);
-    out += fmt::format("{:<16}  {}\n", spec.id, spec.title);
+    out += file.stem().string() + "\n";
   }
   write_stdout(out);
+  return exit_ok;
+}
+
+/// Names, estimated times (on one core, and with --quick) and titles.
+int list_all() {
+  io::RunRecord record;
+  record.result.table = Table({{"figure", "", "", false},
+                               {"time", "", "", false},
+                               {"quick", "", "", false},
+                               {"title", "", "", false}});
+  report::FigureOptions quick;
+  quick.quick = true;
+  for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
+    const report::FigureSpec spec = report::read_figure(file);
+    record.result.table.add_row(
+        {spec.id, figure_time(spec, {}), figure_time(spec, quick), spec.title});
+  }
+  record.result.notes = {"Times are estimates of the work on one core, quick ones with --quick."};
+  write_stdout(render_texts(record, Format::table));
+  return exit_ok;
+}
+
+/// What a figure shows and will take.
+int explain_figure(const report::FigureSpec& spec, const report::FigureOptions& options) {
+  io::RunRecord record;
+  record.result.table = Table({{"run", "", "", false},
+                               {"command", "", "", false},
+                               {"points", "", "", false},
+                               {"time", "", "", false}});
+  double sum = 0.0;
+  for (const report::RunCost& cost : report::figure_costs(spec, catalog(), options)) {
+    record.result.table.add_row({cost.id, cost.command, static_cast<std::int64_t>(cost.points),
+                                 time_text(cost.core_seconds)});
+    sum += cost.core_seconds;
+  }
+  write_stdout(fmt::format(
+      "{}: {}\n\n{}\n\n{}\nEstimated work on one core: {}. Nothing was computed.\n", spec.id,
+      spec.title, spec.caption, render_texts(record, Format::table), time_text(sum)));
   return exit_ok;
 }
 
@@ -122,6 +187,7 @@ int make_figure(const std::string& name, Arguments arguments) {
   draw.computed.retry = has("retry");
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
+  if (options.explain || has("dry-run")) return explain_figure(spec, draw.computed);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
                                     : std::filesystem::path(options.out);
   draw.simd = numerics::simd::level();
@@ -175,8 +241,10 @@ int figure_command(Arguments arguments) {
                           "the name of a figure comes first; `onset figure list` names them all");
   }
   if (arguments[0] == "list") {
-    (void)read_options(arguments.subspan(1), {});
-    return list_all();
+    const std::vector<Parameter> known{
+        option("names", ParameterKind::flag, false, "The names alone, one per line.")};
+    return complete(known, read_options(arguments.subspan(1), known)).flag("names") ? list_names()
+                                                                                    : list_all();
   }
   return make_figure(arguments[0], arguments.subspan(1));
 }

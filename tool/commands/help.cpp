@@ -175,7 +175,8 @@ Verbs
     out += entry(command.name, command.summary, option_indent);
   }
   out += entry("--version", "The version", option_indent);
-  out += entry("--help", "This text; after a family, a verb or a command, its own", option_indent);
+  out += entry("help, --help", "This text; of a family, a verb or a command: help smi curve",
+               option_indent);
   out += '\n' + wrapped(fmt::format("Exit codes: {}", exit_code_summary()), 0, 0) + '\n';
   if (!catalog().empty() && !catalog().front().examples.empty()) {
     out += "\nTry: onset " + catalog().front().examples.front() + "\n";

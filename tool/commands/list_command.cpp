@@ -18,7 +18,10 @@ int list_command(Arguments arguments) {
   record.result.table =
       Table({{"verb", "what follows `onset`", "", false}, {"summary", "", "", false}});
   for (const Verb& verb : catalog()) record.result.table.add_row({verb.full_name(), verb.summary});
-  write_stdout(render(record, take_common_options(given).format));
+  for (const Command& command : commands()) {
+    record.result.table.add_row({command.name, command.summary});
+  }
+  write_stdout(render_texts(record, take_common_options(given).format));
   return 0;
 }
 

@@ -86,7 +86,7 @@ std::string stop_reason(StopCause cause, const CommonOptions& options) {
 
 StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& options,
                        io::RunRecord& record) {
-  const RunContext run(options);
+  const RunContext run(options, call.cost.core_seconds / options.threads);
   const auto start = std::chrono::steady_clock::now();
   record.result = with_options(onset::run(verb, call, run.context()));
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -107,13 +107,30 @@ void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions op
   std::string problem;
   try {
     const RunContext run(options);
-    (void)report::draw_result(verb, record.result.table, options.out, run.context().stop);
+    for (const std::string& note :
+         report::draw_result(verb, record.result.table, options.out, run.context().stop)) {
+      if (!options.quiet) say(fmt::format("figure: {}", note));
+    }
   } catch (const report::DrawingFailed& error) {
     problem = error.what();
   } catch (const Interrupted&) {
     problem = "the drawing was stopped";
   }
   if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
+}
+
+/// Writes the rows to stdout. A column that there is not is said after all of them were shown:
+/// which there are may be known only now, and the run may have been long. Returns whether all was
+/// well.
+bool show_rows(const io::RunRecord& record, const CommonOptions& options) {
+  try {
+    write_stdout(render(record, options.format, options.columns));
+    return true;
+  } catch (const InvalidArgument& error) {
+    write_stdout(render(record, options.format));
+    say(fmt::format("--{}", error.what()));
+    return false;
+  }
 }
 
 int answer(const Verb& verb, Arguments arguments) {
@@ -147,7 +164,7 @@ int answer(const Verb& verb, Arguments arguments) {
       failure = error;
     }
   }
-  write_stdout(render(record, options.format));
+  const bool shown = show_rows(record, options);
   if (failure) throw *failure;
   if (!options.out.empty()) draw_figure(verb, record, options);
   // The table has said so on stdout; where programs read the other formats, people see stderr.
@@ -155,7 +172,7 @@ int answer(const Verb& verb, Arguments arguments) {
       !options.quiet) {
     say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
   }
-  return exit_code(record.result.status, cause);
+  return shown ? exit_code(record.result.status, cause) : exit_usage;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 #include <vector>
@@ -31,23 +32,25 @@ Words parse_words(const std::string& text) {
 }
 
 std::string listing(const std::string& program, const std::string& name) {
-  return fmt::format("$({} {} list 2>/dev/null | cut -d' ' -f1)", program, name);
+  return fmt::format("$({} {} list --names 2>/dev/null)", program, name);
 }
 
 int completion_command(Arguments arguments) {
-  const std::vector<std::string> shells = {"bash", "zsh"};
+  const std::vector<std::string> shells = {"bash", "zsh", "fish"};
   if (wants_help(arguments)) {
-    write_stdout(command_help("completion", std::vector{help_parameter()}, "bash|zsh"));
+    write_stdout(command_help("completion", std::vector{help_parameter()}, "bash|zsh|fish"));
     return exit_ok;
   }
-  const std::string allowed = fmt::format("allowed: {}", fmt::join(shells, " or "));
+  const std::string allowed = fmt::format("allowed: {}", fmt::join(shells, ", "));
   if (arguments.empty()) throw InvalidArgument("completion", "which shell? " + allowed);
-  if (arguments[0] != "bash" && arguments[0] != "zsh") {
+  if (std::find(shells.begin(), shells.end(), arguments[0]) == shells.end()) {
     throw InvalidArgument(arguments[0],
                           "no such shell; " + allowed + suggestion(arguments[0], shells));
   }
   (void)read_options(arguments.subspan(1), {});
-  write_stdout(arguments[0] == "bash" ? bash_completion() : zsh_completion());
+  write_stdout(arguments[0] == "bash"  ? bash_completion()
+               : arguments[0] == "zsh" ? zsh_completion()
+                                       : fish_completion());
   return exit_ok;
 }
 

@@ -9,6 +9,7 @@ namespace onset::tool {
 
 [[nodiscard]] std::string bash_completion();
 [[nodiscard]] std::string zsh_completion();
+[[nodiscard]] std::string fish_completion();
 
 /// What may stand between a command's name and its options, read from Command::words.
 struct Words {
@@ -19,7 +20,7 @@ struct Words {
 
 [[nodiscard]] Words parse_words(const std::string& text);
 
-/// Shell code for the first column of `<program> <name> list`.
+/// Shell code for what `<program> <name> list` names.
 [[nodiscard]] std::string listing(const std::string& program, const std::string& name);
 
 }  // namespace onset::tool

@@ -4,6 +4,10 @@
 
 namespace onset::tool {
 
+bool has_mpi() {
+  return false;
+}
+
 std::unique_ptr<MpiSession> MpiSession::join() {
   if (!started_by_launcher()) return nullptr;
   throw InvalidArgument("sweep",

@@ -93,6 +93,10 @@ class OpenSession final : public MpiSession {
 
 }  // namespace
 
+bool has_mpi() {
+  return true;
+}
+
 std::unique_ptr<MpiSession> MpiSession::join() {
   if (!started_by_launcher()) return nullptr;
   auto session = std::make_unique<OpenSession>();

@@ -37,6 +37,9 @@ class MpiSession {
   [[noreturn]] virtual void abort(int code) = 0;
 };
 
+/// Whether this build can speak to processes on other machines.
+[[nodiscard]] bool has_mpi();
+
 /// Whether the environment says that a launcher started several processes.
 [[nodiscard]] bool started_by_launcher();
 

@@ -20,10 +20,11 @@ struct CommonOptions {
   bool explain = false;
   bool quiet = false;
   Format format = Format::table;
-  std::string out;  ///< empty if not given
+  std::vector<std::string> columns;  ///< of the table; empty for those that fit
+  std::string out;                   ///< empty if not given
 };
 
-/// The options --threads, --max-seconds, --explain, --format, --out, --quiet and --help.
+/// The options --threads, --max-seconds, --explain, --format, --columns, --out, --quiet and --help.
 [[nodiscard]] std::vector<Parameter> common_parameters();
 [[nodiscard]] Parameter help_parameter();
 /// The options --format and --help, for commands that only show something.
@@ -32,7 +33,12 @@ struct CommonOptions {
 /// Moves the common options out of what was given; the rest belongs to the verb.
 [[nodiscard]] CommonOptions take_common_options(std::map<std::string, Value>& given);
 
-/// The record in the format asked for.
-[[nodiscard]] std::string render(const io::RunRecord& record, Format format);
+/// The record in the format asked for; a table fits the terminal, if stdout is one. Throws
+/// InvalidArgument for a column that the table has not.
+[[nodiscard]] std::string render(const io::RunRecord& record, Format format,
+                                 const std::vector<std::string>& columns = {});
+
+/// The same for a table of texts, which fits 80 letters wherever it goes.
+[[nodiscard]] std::string render_texts(const io::RunRecord& record, Format format);
 
 }  // namespace onset::tool

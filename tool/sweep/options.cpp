@@ -71,7 +71,7 @@ std::vector<Parameter> sweep_parameters() {
       std::move(point_seconds)};
   for (Parameter& parameter : common_parameters()) {
     const std::string& name = parameter.name;
-    if (name != "out" && name != "explain" && name != "max-seconds") {
+    if (name != "out" && name != "explain" && name != "max-seconds" && name != "columns") {
       all.push_back(std::move(parameter));
     }
   }

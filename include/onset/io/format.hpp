@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "onset/core/verb.hpp"
 
@@ -20,8 +21,20 @@ struct RunRecord {
 /// 0.00002. The error has one digit, or two when its first digit is 1. An exact value is plain.
 [[nodiscard]] std::string concise(const Estimate& estimate);
 
-/// Aligned columns for people, then the summary, what the parentheses mean, notes and status.
-[[nodiscard]] std::string to_table(const Result& result);
+/// How much of a table people are shown.
+struct TableLayout {
+  std::size_t width = 0;  ///< letters in a line; 0 for no limit
+  /// The columns to show, by name, or `all`; empty for those that fit, estimates and states first.
+  std::vector<std::string> columns = {};
+  std::size_t max_rows = 0;  ///< of a longer table head and tail are shown; 0 for no limit
+  /// What to do to see the rest, said where something is not shown.
+  std::string how_to_see_columns = {};
+  std::string how_to_see_rows = {};
+};
+
+/// Aligned columns for people, then what is not shown, the summary, what the parentheses mean,
+/// notes and status. Throws InvalidArgument for a column that there is not.
+[[nodiscard]] std::string to_table(const Result& result, const TableLayout& layout = {});
 
 /// A header and rows, quoted as RFC 4180 says, with lines that end in a line feed. An estimate
 /// column `x` is followed by `x_err`. Numbers read back to the same bits, and a missing value is an

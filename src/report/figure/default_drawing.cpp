@@ -6,14 +6,18 @@
 #include <cmath>
 #include <set>
 
+#include "report/figure/average_seeds.hpp"
 #include "report/figure/pick.hpp"
 #include "report/gnuplot/plot_text.hpp"
 
 namespace onset::report {
 namespace {
 
+// More curves than this are coloured by their place on a scale, and a few of them are named.
+constexpr std::size_t most_colours = 8;
+constexpr std::size_t named_curves = 5;
 // Nobody tells more curves than this apart, or looks at more panels.
-constexpr std::size_t most_curves = 12;
+constexpr std::size_t most_curves = 48;
 constexpr std::size_t most_panels = 4;
 // If a column has more different words than this, they are remarks and do not say how rows differ.
 constexpr std::size_t most_words = 12;
@@ -144,7 +148,9 @@ class Drafter {
   [[nodiscard]] std::string axis_label(const std::string& name) const {
     constexpr std::size_t longest = 44;
     const std::string& meaning = column(name).meaning;
-    std::string clause = meaning.substr(0, meaning.find_first_of(",;:("));
+    // A parenthesis after a space is a remark; one within a formula belongs to it.
+    std::string clause =
+        meaning.substr(0, std::min(meaning.find_first_of(",;:"), meaning.find(" (")));
     while (clause.ends_with(' ')) clause.pop_back();
     const bool names_it = clause.find(name) != std::string::npos;
     if (!names_it && is_axis(name))
@@ -230,13 +236,37 @@ class Drafter {
     std::vector<Curve> curves = pick_curves(series, table_);
     if (curves.size() > most_curves) {
       drawing_.notes.push_back(
-          fmt::format("{}: the first {} of {} curves", y, most_curves, curves.size()));
-      curves.resize(most_curves);
+          fmt::format("{}: {} of {} curves, evenly picked", y, most_curves, curves.size()));
+      curves = evenly_picked(std::move(curves));
     }
+    if (curves.size() > most_colours) colour_by_place(curves);
     for (Curve& curve : curves) {
       std::stable_sort(curve.points.begin(), curve.points.end(),
                        [](const Point& a, const Point& b) { return a.x < b.x; });
       panel.curves.push_back(std::move(curve));
+    }
+  }
+
+  static std::vector<Curve> evenly_picked(std::vector<Curve> curves) {
+    std::vector<Curve> out;
+    for (std::size_t k = 0; k < most_curves; ++k) {
+      out.push_back(std::move(curves[k * (curves.size() - 1) / (most_curves - 1)]));
+    }
+    return out;
+  }
+
+  /// Shades from the first to the last curve; the first, the last and a few between are named.
+  static void colour_by_place(std::vector<Curve>& curves) {
+    const std::size_t last = curves.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i) {
+      Look& look = curves[i].look;
+      look.shade = static_cast<double>(i) / static_cast<double>(last);
+      if (look.style == LineStyle::dashed) look.style = LineStyle::line;
+      bool named = false;
+      for (std::size_t k = 0; k < named_curves; ++k) {
+        named = named || i == k * last / (named_curves - 1);
+      }
+      if (!named) look.label.clear();
     }
   }
 
@@ -247,7 +277,11 @@ class Drafter {
         columns.insert(columns.begin(), column.name);
       }
     }
-    if (columns.size() > most_panels) columns.resize(most_panels);
+    if (columns.size() > most_panels) {
+      const std::vector<std::string> rest(columns.begin() + most_panels, columns.end());
+      drawing_.notes.push_back(fmt::format("not drawn: {}", fmt::join(rest, ", ")));
+      columns.resize(most_panels);
+    }
     for (const std::string& z : columns) {
       Map map;
       map.x = grid.first->name;
@@ -271,7 +305,16 @@ class Drafter {
 
 std::optional<Drawing> default_drawing(const std::string& id, const Plottable& plottable) {
   if (plottable.table->rows().empty()) return std::nullopt;
-  return Drafter(id, plottable).draft();
+  const auto seed = std::find(plottable.axes.begin(), plottable.axes.end(), "seed");
+  if (seed == plottable.axes.end()) return Drafter(id, plottable).draft();
+  Plottable averaged = plottable;
+  averaged.axes.erase(averaged.axes.begin() + (seed - plottable.axes.begin()));
+  const Table table = average_seeds(*plottable.table, averaged.axes);
+  averaged.table = &table;
+  auto drawing = Drafter(id, averaged).draft();
+  if (drawing)
+    drawing->notes.emplace_back("Averages over seeds; errors are those of the averages.");
+  return drawing;
 }
 
 }  // namespace onset::report

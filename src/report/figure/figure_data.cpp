@@ -152,6 +152,18 @@ void check_figure(const FigureSpec& spec, std::span<const Verb> verbs,
   for (const FigureRun& run : spec.runs) (void)plan_run(run, verbs, options);
 }
 
+std::vector<RunCost> figure_costs(const FigureSpec& spec, std::span<const Verb> verbs,
+                                  const FigureOptions& options) {
+  std::vector<RunCost> costs;
+  for (const FigureRun& run : spec.runs) {
+    const study::Plan plan = plan_run(run, verbs, options);
+    RunCost cost{run.id, run.study.command, plan.points.size()};
+    for (const study::Point& point : plan.points) cost.core_seconds += point.core_seconds;
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
 void adopt_points(const FigureSpec& spec, std::span<const Verb> verbs, const FigureOptions& options,
                   const study::Store& source, study::Store& store) {
   using enum study::PointStatus;

@@ -5,11 +5,13 @@
 
 namespace onset::report {
 
-std::vector<std::filesystem::path> draw_result(const Verb& verb, const Table& table,
-                                               const std::filesystem::path& folder,
-                                               const std::stop_token& stop) {
+std::vector<std::string> draw_result(const Verb& verb, const Table& table,
+                                     const std::filesystem::path& folder,
+                                     const std::stop_token& stop) {
   const auto drawing = default_drawing("figure", {&table, verb.primary, {}});
-  return drawing ? draw_pictures(*drawing, folder, stop) : std::vector<std::filesystem::path>{};
+  if (!drawing) return {};
+  (void)draw_pictures(*drawing, folder, stop);
+  return drawing->notes;
 }
 
 }  // namespace onset::report

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/gnuplot/look_colour.hpp"
 #include "report/gnuplot/parts.hpp"
 #include "report/gnuplot/plot_text.hpp"
 #include "report/gnuplot/style.hpp"
 
 namespace onset::report {
 namespace {
-
-std::string_view colour_of(const Look& look) {
-  return style::colours.at(static_cast<std::size_t>(look.colour));
-}
 
 /// gnuplot's numbers of the marks, filled and hollow, in the order of Mark.
 int mark_of(const Look& look, bool hollow) {
@@ -30,7 +27,7 @@ bool has_errors(const Curve& curve) {
 }
 
 void add_lines(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
-  const std::string_view colour = colour_of(curve.look);
+  const std::string colour = look_colour(curve.look);
   if (has_errors(curve)) {
     parts.push_back(fmt::format(
         "{} using 1:3:4 with filledcurves fillstyle transparent solid {} noborder linecolor rgb "
@@ -43,7 +40,7 @@ void add_lines(std::vector<std::string>& parts, const std::string& data, const C
 }
 
 void add_marks(std::vector<std::string>& parts, const std::string& data, const Curve& curve) {
-  const std::string_view colour = colour_of(curve.look);
+  const std::string colour = look_colour(curve.look);
   if (curve.look.style == LineStyle::joined) {
     parts.push_back(fmt::format("{} using 1:2 with lines linewidth 1 linecolor rgb \"{}\" notitle",
                                 data, colour));

@@ -1,5 +1,6 @@
 #include "smi/learners/test_error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -8,6 +9,9 @@
 
 namespace onset::smi {
 namespace {
+
+/// Predictions that are asked for at once.
+constexpr std::size_t batch_size = 256;
 
 /// Covariance of (z*, omega) of one token: [[T, C^T], [C, S]].
 std::vector<double> joint_root(const Overlaps& o) {
@@ -42,32 +46,38 @@ TestErrors test_errors(const SequenceModel& model, const Overlaps& o,
   // These are z*, omega, and two draws of z given omega, whose product of errors has the variance
   // of neither.
   std::vector<double> z[4], y[4], normals(4 * fields);
-  for (auto& v : z) v.resize(fields);
-  for (auto& v : y) v.resize(static_cast<std::size_t>(model.prediction_size()));
   numerics::Stream stream(seed, "smi test error", run);
   TestErrors sum;
-  for (std::size_t i = 0; i < points; ++i) {
-    stream.normal(normals);
-    for (std::size_t t = 0; t < tokens; ++t) {
-      for (std::size_t row = 0; row < 2 * p; ++row) {
-        double x = 0.0;
-        for (std::size_t k = 0; k <= row; ++k) x += root[row * 2 * p + k] * normals[k * tokens + t];
-        z[row / p][(row % p) * tokens + t] = x;
-      }
-      for (std::size_t row = 0; row < p; ++row) {
-        const std::size_t at = row * tokens + t;
-        z[2][at] = z[3][at] = z[1][at];
-        for (std::size_t k = 0; k <= row; ++k) {
-          z[2][at] += spread[row * p + k] * normals[2 * fields + k * tokens + t];
-          z[3][at] += spread[row * p + k] * normals[3 * fields + k * tokens + t];
+  for (std::size_t done = 0; done < points; done += batch_size) {
+    const std::size_t count = std::min(batch_size, points - done);
+    for (auto& v : z) v.resize(fields * count);
+    for (auto& v : y) v.resize(static_cast<std::size_t>(model.prediction_size()) * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      stream.normal(normals);
+      for (std::size_t t = 0; t < tokens; ++t) {
+        for (std::size_t row = 0; row < 2 * p; ++row) {
+          double x = 0.0;
+          for (std::size_t k = 0; k <= row; ++k)
+            x += root[row * 2 * p + k] * normals[k * tokens + t];
+          z[row / p][((row % p) * tokens + t) * count + i] = x;
+        }
+        for (std::size_t row = 0; row < p; ++row) {
+          const std::size_t at = (row * tokens + t) * count + i;
+          z[2][at] = z[3][at] = z[1][at];
+          for (std::size_t k = 0; k <= row; ++k) {
+            z[2][at] += spread[row * p + k] * normals[2 * fields + k * tokens + t];
+            z[3][at] += spread[row * p + k] * normals[3 * fields + k * tokens + t];
+          }
         }
       }
     }
-    for (std::size_t k = 0; k < 4; ++k) model.prediction(z[k], y[k]);
-    for (std::size_t k = 0; k < y[0].size(); ++k) {
-      const double miss = y[0][k] - y[1][k];
-      sum.plugin += miss * miss;
-      sum.bayes += (y[0][k] - y[2][k]) * (y[0][k] - y[3][k]);
+    for (std::size_t k = 0; k < 4; ++k) model.predictions(count, z[k], y[k]);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = i; k < y[0].size(); k += count) {
+        const double miss = y[0][k] - y[1][k];
+        sum.plugin += miss * miss;
+        sum.bayes += (y[0][k] - y[2][k]) * (y[0][k] - y[3][k]);
+      }
     }
   }
   const auto n = static_cast<double>(points);

@@ -8,9 +8,11 @@
 namespace onset::smi {
 namespace {
 
-double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
+/// The squared distance of sample i's predictions.
+double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
+                        std::size_t count, std::size_t i) {
   double sum = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  for (std::size_t k = i; k < a.size(); k += count) sum += (a[k] - b[k]) * (a[k] - b[k]);
   return sum;
 }
 
@@ -29,26 +31,28 @@ PredictionErrors prediction_errors(const SequenceModel& model,
   rule.replicates = static_cast<int>(variance.front().size());
   rule.seed = seed;
   const auto integrand = [&](const numerics::NormalBatch& batch, std::span<double> out) {
-    std::vector<double> omega(rows), z(rows), other(rows);
-    std::vector<double> y_omega(size), y(size), y_other(size);
-    for (std::size_t i = 0; i < batch.count; ++i) {
-      for (std::size_t b = 0; b < shape.blocks(); ++b) {
-        const double v = variance[b][batch.replicate];
-        const double known = std::sqrt(1.0 - v);
-        const double deviation = std::sqrt(v);
-        for (std::size_t row = shape.first(b); row < shape.first(b + 1); ++row) {
-          const auto normal = [&](std::size_t d) { return batch.normals[d * batch.count + i]; };
-          omega[row] = known * normal(row);
-          z[row] = omega[row] + deviation * normal(rows + row);
-          other[row] = omega[row] + deviation * normal(2 * rows + row);
-        }
+    const std::size_t count = batch.count;
+    std::vector<double> omega(rows * count), z(rows * count), other(rows * count);
+    for (std::size_t b = 0; b < shape.blocks(); ++b) {
+      const double v = variance[b][batch.replicate];
+      const double known = std::sqrt(1.0 - v);
+      const double deviation = std::sqrt(v);
+      const std::size_t begin = shape.first(b) * count, end = shape.first(b + 1) * count;
+      for (std::size_t at = begin; at < end; ++at) {
+        omega[at] = known * batch.normals[at];
+        z[at] = omega[at] + deviation * batch.normals[rows * count + at];
+        other[at] = omega[at] + deviation * batch.normals[2 * rows * count + at];
       }
-      model.prediction(omega, y_omega);
-      model.prediction(z, y);
-      model.prediction(other, y_other);
+    }
+    std::vector<double> y_omega(size * count), y(size * count), y_other(size * count);
+    model.predictions(count, omega, y_omega);
+    model.predictions(count, z, y);
+    model.predictions(count, other, y_other);
+    for (std::size_t i = 0; i < count; ++i) {
       // Both draws serve the plug-in error; their average has the smaller variance.
-      out[i] = 0.5 * (squared_distance(y, y_omega) + squared_distance(y_other, y_omega));
-      out[batch.count + i] = 0.5 * squared_distance(y, y_other);
+      out[i] = 0.5 * (squared_distance(y, y_omega, count, i) +
+                      squared_distance(y_other, y_omega, count, i));
+      out[count + i] = 0.5 * squared_distance(y, y_other, count, i);
     }
   };
   auto means = numerics::gaussian_expectation(rule, integrand, context);

@@ -60,17 +60,10 @@ TeacherBatch teacher_batch(const SequenceModel& model, std::span<const double> v
                          std::exp(-0.5 * norm * (1.0 - 1.0 / wide));
     }
   }
-  std::vector<double> fields(rows);
-  std::vector<double> noise(static_cast<std::size_t>(model.noise_size()));
-  std::vector<double> label(label_rows);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t row = 0; row < rows; ++row) fields[row] = batch.field[row * count + i];
-    for (std::size_t k = 0; k < noise.size(); ++k) {
-      noise[k] = normals.dimension(static_cast<int>(2 * rows + k))[i];
-    }
-    model.label(fields, noise, label);
-    for (std::size_t k = 0; k < label_rows; ++k) batch.label[k * count + i] = label[k];
-  }
+  const std::size_t noise_rows = static_cast<std::size_t>(model.noise_size());
+  const std::span<const double> noise(normals.normals.data() + 2 * rows * count,
+                                      noise_rows * count);
+  model.labels(count, batch.field, noise, batch.label);
   return batch;
 }
 

@@ -65,17 +65,27 @@ Dataset draw_dataset(const SequenceModel& model, std::size_t dimension, std::siz
 
   const std::size_t tasks = (samples + samples_per_task - 1) / samples_per_task;
   numerics::parallel_for(context, tasks, [&](std::size_t task) {
-    std::vector<double> fields(shape.fields()), label(label_size), noise(noise_size);
     const std::size_t size = data.tokens * dimension;
-    const std::size_t end = std::min(samples, (task + 1) * samples_per_task);
-    for (std::size_t i = task * samples_per_task; i < end; ++i) {
+    const std::size_t begin = task * samples_per_task;
+    const std::size_t count = std::min(samples - begin, samples_per_task);
+    std::vector<double> one_field(shape.fields()), one_noise(noise_size);
+    std::vector<double> fields(one_field.size() * count), noise(noise_size * count);
+    std::vector<double> label(label_size * count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = begin + k;
       const std::uint64_t index = run * streams_per_run + i;
       numerics::Stream(seed, "smi inputs", index)
           .normal(std::span(data.inputs).subspan(i * size, size));
-      numerics::Stream(seed, "smi label noise", index).normal(noise);
-      sample_fields(data, i, fields);
-      model.label(fields, noise, label);
-      for (std::size_t k = 0; k < label_size; ++k) data.labels[k * samples + i] = label[k];
+      numerics::Stream(seed, "smi label noise", index).normal(one_noise);
+      sample_fields(data, i, one_field);
+      for (std::size_t f = 0; f < one_field.size(); ++f) fields[f * count + k] = one_field[f];
+      for (std::size_t e = 0; e < noise_size; ++e) noise[e * count + k] = one_noise[e];
+    }
+    model.labels(count, fields, noise, label);
+    for (std::size_t row = 0; row < label_size; ++row) {
+      for (std::size_t k = 0; k < count; ++k) {
+        data.labels[row * samples + begin + k] = label[row * count + k];
+      }
     }
   });
   return data;

@@ -8,6 +8,7 @@
 #include "smi/model/links.hpp"
 #include "smi/model/typed/typed_model.hpp"
 #include "smi/verbs/named_model.hpp"
+#include "smi/verbs/own_model.hpp"
 #include "smi/verbs/typed_fields.hpp"
 
 /// What all requests of the family have in common: the fields that describe the model.
@@ -121,6 +122,10 @@ template <class Request>
 [[nodiscard]] NamedModel settle_model(Request& request) {
   using detail::filled;
   request.token_correlation = read_correlation(filled(request.token_correlation));
+  if (std::unique_ptr<SequenceModel> own = OwnModel::current()) {
+    refuse_with_link(request);
+    return {std::move(own)};
+  }
   if (const std::optional<TypedRequest> typed = typed_request(request)) {
     return {typed_model(typed->link, typed->tokens), typed->link};
   }

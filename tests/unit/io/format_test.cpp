@@ -1,4 +1,5 @@
 #include "onset/io/format.hpp"
+#include "onset/core/error.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,7 +104,62 @@ TEST(TableText, ColumnsLineUpAndTheFooterExplains) {
             "\n"
             "width: 0.333(10)\n"
             "verdict: fine\n"
-            "In parentheses: the standard error of the last digits; 0.185(2) is 0.185 +- 0.002.\n");
+            "In parentheses: the standard error of the last digits; 0.18(2) is 0.18 +- 0.02.\n");
+}
+
+/// Ten rows of a grid, two estimates, a diagnostic and a state.
+Result wide_result() {
+  Result result;
+  result.table = Table({{"alpha", "", "", false},
+                        {"overlap", "", "", true},
+                        {"free_entropy", "", "", true},
+                        {"residual", "", "", false},
+                        {"converged", "", "", false}});
+  for (int i = 1; i <= 10; ++i) {
+    result.table.add_row({0.1 * i, Estimate{0.5, 0.01}, Estimate{-1.0, 0.0}, 6e-5, true});
+  }
+  return result;
+}
+
+TEST(TableText, WhatDoesNotFitIsNamedAndEstimatesAndStatesStay) {
+  TableLayout layout;
+  layout.width = 40;
+  layout.max_rows = 3;
+  layout.how_to_see_columns = "ask";
+  layout.how_to_see_rows = "look there";
+  EXPECT_EQ(to_table(wide_result(), layout),
+            "alpha    overlap  converged\n"
+            "-----  ---------  ---------\n"
+            "  0.1  0.500(10)        yes\n"
+            "  0.2  0.500(10)        yes\n"
+            "..\n"
+            "    1  0.500(10)        yes\n"
+            "\n"
+            "3 of 10 rows; look there.\n"
+            "Not shown: free_entropy, residual; ask.\n"
+            "In parentheses: the standard error of\n"
+            "the last digits; 0.18(2) is 0.18 +-\n"
+            "0.02.\n");
+}
+
+TEST(TableText, ColumnsMayBeChosenAndOnlyThereAreThose) {
+  TableLayout layout;
+  layout.columns = {"converged", "alpha"};
+  EXPECT_EQ(to_table(wide_result(), layout).substr(0, 18), "converged  alpha\n-");
+  layout.columns = {"overlp"};
+  try {
+    (void)to_table(wide_result(), layout);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'overlap'"), std::string::npos);
+  }
+}
+
+TEST(TableText, NumbersOfAColumnAreWrittenAlike) {
+  Result result;
+  result.table = Table({{"residual", "", "", false}});
+  for (const double x : {0.0, 6e-5, 0.00075}) result.table.add_row({x});
+  EXPECT_EQ(to_table(result), "residual\n--------\n       0\n 6.0e-05\n 7.5e-04\n");
 }
 
 TEST(TableText, NotesAndAnUnhappyEndAreSaid) {

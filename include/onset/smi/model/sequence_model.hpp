@@ -40,6 +40,11 @@ class SequenceModel {
   /// The label of one sample.
   virtual void label(std::span<const double> fields, std::span<const double> noise,
                      std::span<double> label) const = 0;
+  /// The labels of many samples: arrays run over samples fastest, as in PosteriorQuery. By default
+  /// label() is asked for one after the other; a model whose calls are dear, such as one that asks
+  /// another language, answers for all at once, with the same numbers.
+  virtual void labels(std::size_t count, std::span<const double> fields,
+                      std::span<const double> noise, std::span<double> labels) const;
 
   /// The form in which labels are observed and filed; null if that is the numbers that describe
   /// them.
@@ -52,6 +57,9 @@ class SequenceModel {
   /// without noise.
   [[nodiscard]] virtual int prediction_size() const = 0;
   virtual void prediction(std::span<const double> fields, std::span<double> out) const = 0;
+  /// The predictions of many samples, as labels() are.
+  virtual void predictions(std::size_t count, std::span<const double> fields,
+                           std::span<double> out) const;
 
   [[nodiscard]] virtual std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& options) const = 0;

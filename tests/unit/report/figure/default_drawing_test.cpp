@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "onset/numerics/replicates.hpp"
+
 namespace onset::report {
 namespace {
 
@@ -78,16 +82,50 @@ TEST(DefaultDrawing, DrawsAGridOfTwoAsMaps) {
   EXPECT_TRUE(drawing->panels[1].shades->words.empty());
 }
 
-TEST(DefaultDrawing, SaysHowManyCurvesItLeavesOut) {
-  Table table({{"seed", "", "", false}, {"alpha", "", "", false}, {"q", "", "", true}});
-  for (std::int64_t seed = 1; seed <= 40; ++seed) {
-    for (const double alpha : {0.5, 1.0}) table.add_row({seed, alpha, Estimate{alpha, 0.1}});
+/// Curves of q against alpha, one per value of an axis.
+Table many_curves(const char* axis, std::int64_t count) {
+  Table table({{axis, "", "", false}, {"alpha", "", "", false}, {"q", "", "", true}});
+  for (std::int64_t i = 1; i <= count; ++i) {
+    for (const double alpha : {0.5, 1.0}) {
+      table.add_row({i, alpha, Estimate{alpha + static_cast<double>(i), 0.1}});
+    }
   }
+  return table;
+}
+
+TEST(DefaultDrawing, SaysHowManyCurvesItLeavesOut) {
+  const Table table = many_curves("width", 100);
+  const auto drawing = default_drawing("figure", {&table, "q", {"width"}});
+  ASSERT_TRUE(drawing.has_value());
+  EXPECT_EQ(drawing->panels[0].curves.size(), 48U);
+  ASSERT_EQ(drawing->notes.size(), 1U);
+  EXPECT_EQ(drawing->notes[0], "q: 48 of 100 curves, evenly picked");
+}
+
+TEST(DefaultDrawing, ManyCurvesHaveShadesAndFewNames) {
+  const Table table = many_curves("width", 20);
+  const auto drawing = default_drawing("figure", {&table, "q", {"width"}});
+  ASSERT_TRUE(drawing.has_value());
+  const auto& curves = drawing->panels[0].curves;
+  ASSERT_EQ(curves.size(), 20U);
+  EXPECT_EQ(curves.front().look.label, "width 1");
+  EXPECT_EQ(curves.back().look.label, "width 20");
+  EXPECT_EQ(std::count_if(curves.begin(), curves.end(),
+                          [](const Curve& curve) { return !curve.look.label.empty(); }),
+            5);
+  EXPECT_EQ(curves.front().look.shade, 0.0);
+  EXPECT_EQ(curves.back().look.shade, 1.0);
+}
+
+TEST(DefaultDrawing, SeedsAreAveragedAndTheirScatterIsTheError) {
+  const Table table = many_curves("seed", 4);
   const auto drawing = default_drawing("figure", {&table, "q", {"seed"}});
   ASSERT_TRUE(drawing.has_value());
-  EXPECT_EQ(drawing->panels[0].curves.size(), 12U);
-  ASSERT_EQ(drawing->notes.size(), 1U);
-  EXPECT_EQ(drawing->notes[0], "q: the first 12 of 40 curves");
+  ASSERT_EQ(drawing->panels[0].curves.size(), 1U);
+  const Point& first = drawing->panels[0].curves[0].points[0];
+  const Estimate average = numerics::mean_over_runs(std::vector{1.5, 2.5, 3.5, 4.5});
+  EXPECT_EQ(first.y, average.value);
+  EXPECT_EQ(first.error, average.error);
 }
 
 }  // namespace
