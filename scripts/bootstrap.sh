@@ -15,7 +15,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen3-dev
-  nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev
+  nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev libspectra-dev
   gnuplot-nox fonts-dejavu-core)
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev python3 python3-numpy
   python3-dev pybind11-dev
