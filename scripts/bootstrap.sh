@@ -17,7 +17,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen3-dev
-  nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev
+  nlohmann-json3-dev libtomlplusplus-dev libsqlite3-dev libopenblas-dev coinor-libclp-dev libspectra-dev
   gnuplot-nox fonts-dejavu-core)
 python_packages=(python3 python3-dev python3-numpy pybind11-dev)
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev

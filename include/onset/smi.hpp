@@ -149,6 +149,52 @@ struct Amp {
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
+/// Leaps: which degree of a label's information shows each direction, and how the number of samples
+/// that it takes grows with the dimension.
+struct Exponent {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  int max_degree = 6;  ///< the largest leap that is looked for
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< target standard error of weight; 0 accepts what a verdict needs
+
+  [[nodiscard]] static VerbOf<Exponent> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// Spectral methods: bulk edge, outliers and overlaps in the limit, and the estimators on data.
+struct Spectral {
+  // The model is deep attention with the usual defaults where neither these fields nor the data say
+  // otherwise.
+  std::optional<int> layers = {};
+  std::optional<int> tokens = {};
+  std::vector<double> skip = {};
+  std::optional<double> beta = {};
+  std::vector<int> rank = {};
+  std::optional<double> noise = {};
+  std::optional<std::string> token_correlation = {};
+  std::optional<std::string> link = {};
+  std::vector<double> alpha = {};         ///< if not given, all samples of the data are used
+  std::string method = "symmetric";       ///< symmetric, bulk, lamp or gamma:X
+  std::optional<std::int64_t> dim = {};   ///< with it, estimators on drawn data too
+  std::optional<std::int64_t> runs = {};  ///< 4, or 1 on data
+  int nodes = 512;                        ///< nodes of the posterior's integrals; a power of two
+  std::optional<std::string> data = {};   ///< the folder with the data, see Generate
+  std::uint64_t seed = 1;
+  double tol = 0.0;  ///< target standard error of overlap; 0 accepts what the rules give
+
+  [[nodiscard]] static VerbOf<Spectral> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
 /// How stochastic gradient descent is followed.
 enum class SgdEngine {
   batch,   ///< epochs over given samples

@@ -5,8 +5,8 @@
 namespace onset::smi {
 
 std::vector<Verb> verbs() {
-  return {Thresholds::verb(), Curve::verb(), Potential::verb(), Generate::verb(),
-          Amp::verb(),        Sgd::verb(),   Text::verb()};
+  return {Thresholds::verb(), Curve::verb(), Potential::verb(), Generate::verb(), Amp::verb(),
+          Sgd::verb(),        Text::verb(),  Exponent::verb(),  Spectral::verb()};
 }
 
 }  // namespace onset::smi

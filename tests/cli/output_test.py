@@ -68,7 +68,7 @@ class Csv(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         header, *rows = csv.reader(io.StringIO(done.stdout))
         self.assertEqual(header, ["stage", "layers", "kind", "alpha", "alpha_err", "jump",
-                                  "jump_err"])
+                                  "jump_err", "leap"])
         self.assertTrue(rows)
         self.assertEqual({len(row) for row in rows}, {len(header)})
 

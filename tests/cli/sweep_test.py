@@ -34,7 +34,7 @@ class SameBits(StudyCase):
         exports["merged"] = self.export(merged)
         self.assertEqual(len(set(exports.values())), 1)
         self.assertEqual(exports["1"].splitlines()[0],
-                         "tokens,beta,seed,stage,layers,kind,alpha,alpha_err,jump,jump_err")
+                         "tokens,beta,seed,stage,layers,kind,alpha,alpha_err,jump,jump_err,leap")
 
     def test_jobs_numbered_from_0_cover_the_study_too(self):
         study, store = self.study(QUICK_STUDY), self.path("s.db")

@@ -116,6 +116,16 @@ template <class Request>
   return TypedRequest{link, typed_tokens(*link, filled(request.tokens), Thresholds{}.tokens)};
 }
 
+/// The same with the expressions of named links; nothing for attention and links of several
+/// outputs.
+template <class Request>
+[[nodiscard]] std::optional<TypedRequest> expressed_request(Request request) {
+  const std::string expression = link_expression(detail::filled(request.link));
+  if (expression.empty()) return std::nullopt;
+  request.link = expression;
+  return typed_request(request);
+}
+
 /// The model of a request whose fields are filled. Reads the file of correlations, if one is named,
 /// into the request. Throws InvalidArgument naming the option, and Refused.
 template <class Request>

@@ -12,6 +12,7 @@
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
+#include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
 
@@ -58,12 +59,16 @@ SettledThresholds settle_thresholds(Thresholds& request) {
   return {std::move(named), std::move(options)};
 }
 
+constexpr const char* leap_meaning =
+    "degree of the label's information that shows them (smi exponent); empty where none was found";
+
 struct ThresholdRow {
   std::int64_t stage = 0;
   std::string layers;
   std::string kind;
   std::optional<Estimate> alpha = {};
   std::optional<Estimate> jump = {};
+  std::optional<std::int64_t> leap = {};
 };
 
 Columns<ThresholdRow> threshold_columns() {
@@ -77,10 +82,12 @@ Columns<ThresholdRow> threshold_columns() {
           alpha; perfect: exact recovery becomes the optimum (counting); algorithmic: state
           evolution reaches it from small overlaps, where that differs)"))
       .add("alpha", &ThresholdRow::alpha, alpha_meaning)
-      .add("jump", &ThresholdRow::jump, "overlap just above the threshold; 0 when continuous");
+      .add("jump", &ThresholdRow::jump, "overlap just above the threshold; 0 when continuous")
+      .add("leap", &ThresholdRow::leap, leap_meaning);
 }
 
-std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
+/// `hard_leap`: that of hard blocks, where it is known.
+std::vector<ThresholdRow> rows_of(const Staircase& stairs, std::optional<int> hard_leap) {
   constexpr Estimate whole{1.0, 0.0};
   std::vector<ThresholdRow> rows;
   const auto add = [&rows](ThresholdRow row) {
@@ -91,18 +98,26 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs) {
     add({.layers = names(step.blocks),
          .kind = step.trivial ? "trivial" : "weak",
          .alpha = step.alpha,
-         .jump = step.jump});
+         .jump = step.jump,
+         .leap = step.trivial ? 1 : 2});
     if (step.given.empty()) continue;
-    add({.layers = names(step.given), .kind = "trivial", .alpha = step.alpha, .jump = Estimate{}});
+    add({.layers = names(step.given),
+         .kind = "trivial",
+         .alpha = step.alpha,
+         .jump = Estimate{},
+         .leap = 1});
   }
   if (stairs.unfollowed) {
     const UnfollowedStage& last = *stairs.unfollowed;
     add({.layers = names(last.blocks),
          .kind = last.trivial ? "trivial" : "weak",
-         .alpha = last.alpha});
+         .alpha = last.alpha,
+         .leap = last.trivial ? 1 : 2});
     return rows;
   }
-  for (const std::size_t block : stairs.hard) add({.layers = names({block}), .kind = "hard"});
+  for (const std::size_t block : stairs.hard) {
+    add({.layers = names({block}), .kind = "hard", .leap = hard_leap});
+  }
   if (!stairs.perfect) return rows;
   add({.layers = "all", .kind = "perfect", .alpha = Estimate{*stairs.perfect}, .jump = whole});
   if (stairs.hard_phase) {
@@ -117,6 +132,7 @@ struct TypedRow {
   std::string kind;
   std::optional<Estimate> alpha = {};
   std::optional<Estimate> gain = {};
+  std::optional<std::int64_t> leap = {};
 };
 
 Columns<TypedRow> typed_columns() {
@@ -130,9 +146,9 @@ Columns<TypedRow> typed_columns() {
           alpha; perfect: recovered exactly from here on (counting); irrelevant: the label does
           not depend on them; unresolved: the errors do not say which)"))
       .add("alpha", &TypedRow::alpha, alpha_meaning)
-      .add(
-          "gain", &TypedRow::gain,
-          "largest slope of an overlap at alpha = 0, of what is learned from the first samples on");
+      .add("gain", &TypedRow::gain,
+           "largest slope of an overlap at alpha = 0, of what is learned from the first samples on")
+      .add("leap", &TypedRow::leap, leap_meaning);
 }
 
 TypedRow row_of(const TypedStage& stage, std::size_t before) {
@@ -140,7 +156,8 @@ TypedRow row_of(const TypedStage& stage, std::size_t before) {
           .directions = direction_names(stage.directions),
           .kind = std::string(to_string(stage.kind)),
           .alpha = stage.alpha,
-          .gain = stage.gain};
+          .gain = stage.gain,
+          .leap = stage.leap};
 }
 
 void run_typed(const Thresholds& request, const SettledThresholds& settled, const Context& context,
@@ -172,6 +189,16 @@ std::optional<Estimate> max_cross_growth(const Staircase& stairs) {
   return largest;
 }
 
+/// The leap of a link of which nothing is learned.
+std::optional<int> hard_leap(const Thresholds& request, const Staircase& stairs,
+                             const Context& context) {
+  const std::string expression = link_expression(request.link);
+  if (stairs.hard.empty() || !stairs.steps.empty() || expression.empty()) return std::nullopt;
+  const TypedLink link(expression, 0.0);
+  const auto steps = leaps(link, {.seed = request.seed}, context);
+  return steps.front().leap.verdict == Verdict::present ? steps.front().leap.degree : std::nullopt;
+}
+
 /// Whether small overlaps miss what is possible. A fold may always be smaller than errors show, so
 /// that its absence is a bound.
 std::string hard_phase(const Staircase& stairs) {
@@ -197,10 +224,11 @@ void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
         columns.cells({.stage = static_cast<std::int64_t>(result.table.rows().size()) + 1,
                        .layers = names(blocks),
                        .kind = alpha.value > 0.0 ? "weak" : "trivial",
-                       .alpha = alpha}));
+                       .alpha = alpha,
+                       .leap = alpha.value > 0.0 ? 2 : 1}));
   };
   const Staircase stairs = staircase(*settled.named.model, settled.options, context, found);
-  result.table = columns.table(rows_of(stairs));
+  result.table = columns.table(rows_of(stairs, hard_leap(request, stairs, context)));
   if (stairs.unfollowed) {
     result.notes.push_back(
         "Ended at stage " + std::to_string(*request.stages) +
@@ -310,7 +338,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 5;
+  d.method = 6;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

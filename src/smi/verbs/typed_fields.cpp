@@ -57,4 +57,12 @@ std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens) {
   return static_cast<std::size_t>(tokens);
 }
 
+std::string link_expression(const std::string& link) {
+  const auto& named = links();
+  const auto found =
+      std::find_if(named.begin(), named.end(), [&](const LinkInfo& i) { return i.name == link; });
+  if (found != named.end()) return found->expression;
+  return typed_text(link, 0.0).value_or("");
+}
+
 }  // namespace onset::smi

@@ -22,4 +22,7 @@ void take_expressions(Parameter& link);
 /// for more. Throws InvalidArgument where it asks for fewer.
 [[nodiscard]] std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens);
 
+/// The expression of a link, typed or named; empty for attention and for links of several outputs.
+[[nodiscard]] std::string link_expression(const std::string& link);
+
 }  // namespace onset::smi

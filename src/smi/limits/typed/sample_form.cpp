@@ -86,6 +86,19 @@ SampleForm::SampleForm(const TypedLink& link, const KnownDirections& state)
   matrix_ = matrix.leftCols(normals);
 }
 
+std::size_t SampleForm::field_normals() const {
+  return tokens_.empty() ? 0 : static_cast<std::size_t>(tokens_.back().first + tokens_.back().size);
+}
+
+Eigen::MatrixXd SampleForm::over_directions(const Eigen::MatrixXd& over_normals) const {
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(open_, open_);
+  for (const Token& token : tokens_) {
+    sum += token.open * over_normals.block(token.first, token.first, token.size, token.size) *
+           token.open.transpose();
+  }
+  return sum;
+}
+
 TypedAverages SampleForm::zero() const {
   const auto n = static_cast<Eigen::Index>(normals());
   TypedAverages out;

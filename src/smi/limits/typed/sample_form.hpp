@@ -23,6 +23,12 @@ class SampleForm {
   [[nodiscard]] std::size_t centres() const { return static_cast<std::size_t>(centre_.cols()); }
   [[nodiscard]] const Eigen::MatrixXd& centre() const { return centre_; }
 
+  /// Normals that make fields; those of noise come after them.
+  [[nodiscard]] std::size_t field_normals() const;
+  /// sum_m L_m X_mm L_m^T with <zeta_m> = L_m <xi_m>: a matrix over the normals that make fields,
+  /// summed over tokens, as one over the open directions.
+  [[nodiscard]] Eigen::MatrixXd over_directions(const Eigen::MatrixXd& over_normals) const;
+
   /// Adds what one label says, with its weight.
   void add(const TypedMoments& moments, double weight, TypedAverages& to) const;
   [[nodiscard]] TypedAverages zero() const;

@@ -7,7 +7,7 @@
 #include "numerics/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
-#include "smi/limits/typed/sample_form.hpp"
+#include "smi/limits/typed/outer_samples.hpp"
 
 namespace onset::smi {
 namespace {
@@ -25,18 +25,34 @@ constexpr double fall = 30.0;
 TypedAverages average(const TypedLink& link, const SampleForm& form,
                       const numerics::PointSet& points, std::size_t first, std::size_t last,
                       const TypedNodes& base) {
+  TypedAverages sum = form.zero();
+  TypedNodes nodes = base;
+  nodes.sample = first;
+  for (const OuterSample& sample : outer_samples(link, form, points, first, last)) {
+    const TypedMoments moments =
+        typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
+    ++nodes.sample;
+    if (!moments.found) continue;  // shows in the mass
+    form.add(moments, sample.weight, sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
+                                       const numerics::PointSet& points, std::size_t first,
+                                       std::size_t last) {
   const std::size_t count = last - first;
   const std::size_t n = form.normals();
   std::vector<double> normals((n + form.centres()) * count);
   points.points(first, count, normals);
   numerics::simd::normal_quantile(normals, normals);
   const std::size_t rows = link.fields().size();
-  TypedAverages sum = form.zero();
   FieldVector xi(static_cast<Eigen::Index>(n));
   Eigen::VectorXd eta(static_cast<Eigen::Index>(form.centres()));
-  NormalForm at;
-  at.matrix = form.matrix();
   std::vector<double> gradient(rows);
+  std::vector<OuterSample> out(count);
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t k = 0; k < n; ++k) {
       xi(static_cast<Eigen::Index>(k)) = std::sqrt(wide_variance) * normals[k * count + i];
@@ -44,25 +60,19 @@ TypedAverages average(const TypedLink& link, const SampleForm& form,
     for (std::size_t k = 0; k < form.centres(); ++k) {
       eta(static_cast<Eigen::Index>(k)) = normals[(n + k) * count + i];
     }
-    at.origin = form.centre() * eta;
-    if (form.centres() == 0) at.origin.setZero(static_cast<Eigen::Index>(rows));
-    const FieldVector fields = at.origin + at.matrix * xi;
-    TypedLabel label;
-    link.gradient(1, fields.data(), &label.value, gradient.data());
-    label.is_atom = TypedLink::is_flat(gradient.data(), rows);
-    const double weight = std::pow(wide_variance, 0.5 * static_cast<double>(n)) *
-                          std::exp(-0.5 * xi.squaredNorm() * (1.0 - 1.0 / wide_variance));
-    TypedNodes nodes = base;
-    nodes.sample = first + i;
-    const double radius = std::sqrt(xi.squaredNorm() + fall);
-    const TypedMoments moments = typed_posterior(link, at, label, radius, nodes);
-    if (!moments.found) continue;  // shows in the mass
-    form.add(moments, weight, sum);
+    OuterSample& sample = out[i];
+    sample.at.matrix = form.matrix();
+    sample.at.origin = form.centre() * eta;
+    if (form.centres() == 0) sample.at.origin.setZero(static_cast<Eigen::Index>(rows));
+    const FieldVector fields = sample.at.origin + sample.at.matrix * xi;
+    link.gradient(1, fields.data(), &sample.label.value, gradient.data());
+    sample.label.is_atom = TypedLink::is_flat(gradient.data(), rows);
+    sample.weight = std::pow(wide_variance, 0.5 * static_cast<double>(n)) *
+                    std::exp(-0.5 * xi.squaredNorm() * (1.0 - 1.0 / wide_variance));
+    sample.radius = std::sqrt(xi.squaredNorm() + fall);
   }
-  return sum;
+  return out;
 }
-
-}  // namespace
 
 TypedAverages& TypedAverages::operator+=(const TypedAverages& other) {
   pull += other.pull;

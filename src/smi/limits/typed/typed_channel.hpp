@@ -52,6 +52,7 @@ struct TypedChannelOptions {
   std::size_t replicates = 8;
   double spacing = 0.0;     ///< of lines; 0: the default for the number of normals
   double refinement = 1.0;  ///< divides the spacing
+  double radius = 0.0;      ///< of what is covered at overlap 0; 0: the usual one
   std::uint64_t seed = 1;
 };
 

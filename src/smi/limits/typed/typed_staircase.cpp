@@ -6,26 +6,17 @@
 #include "numerics/roots.hpp"
 #include "numerics/symmetric_eigen.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
+#include "smi/limits/typed/verdict.hpp"
 
 namespace onset::smi {
 namespace {
 
 using numerics::Replicates;
-
-/// A weight is there above this many standard errors and this size, and is not there below the
-/// others [links 7]; in between nothing is claimed.
-constexpr double present_errors = 6.0;
-constexpr double absent_errors = 3.0;
-constexpr double present_weight = 3e-5;
-constexpr double absent_error = 1e-5;
-/// Rounding of integrals over the label that have no scatter.
-constexpr double exact_error = 1e-9;
-/// Eigenvalues below this part of the largest are not taken into a range.
-constexpr double range_part = 1e-3;
 
 /// Outer points per replicate that locate a threshold, and log precisions on the way.
 constexpr std::size_t scan_points = 64;
@@ -34,19 +25,6 @@ constexpr double max_log_precision = 12.0;
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
-
-enum class Verdict { present, absent, unresolved };
-
-Verdict verdict(const Estimate& weight) {
-  const double error = std::max(weight.error, exact_error);
-  if (weight.value > present_errors * error && weight.value > present_weight) {
-    return Verdict::present;
-  }
-  if (std::abs(weight.value) < absent_errors * error + exact_error && error < absent_error) {
-    return Verdict::absent;
-  }
-  return Verdict::unresolved;
-}
 
 /// The largest eigenvalue of every replicate's matrix, as its Rayleigh quotient with the
 /// eigenvector of the others: the largest eigenvalue of a noisy matrix itself is too large.
@@ -180,7 +158,10 @@ class Staircase {
         return;
       }
       if (trivial == Verdict::absent && easy == Verdict::absent) {
-        add({open(), TypedKind::hard});
+        TypedStage stage{open(), TypedKind::hard};
+        const Leap leap = leap_given(*link_, known_, {.seed = options_->seed}, *context_);
+        if (leap.verdict == Verdict::present) stage.leap = leap.degree;
+        add(std::move(stage));
         known_ = relevant_;
         return;
       }
@@ -214,6 +195,7 @@ class Staircase {
     const double least = std::max(present_errors * pull.error, range_part * pull.value);
     const Eigen::MatrixXd learned = open() * range_above(mean, least);
     TypedStage stage{learned, TypedKind::trivial, Estimate{}};
+    stage.leap = 1;
     if (known_.cols() == 0) stage.gain = pull;
     // Given directions that have a threshold, these are learned with them.
     if (!stairs_.stages.empty()) stage.alpha = stairs_.stages.back().alpha;
@@ -240,7 +222,9 @@ class Staircase {
       stairs_.met_tolerance = false;
     }
     known_ = sum_of(known_, learned);
-    add({learned, TypedKind::weak, alpha});
+    TypedStage stage{learned, TypedKind::weak, alpha};
+    stage.leap = 2;
+    add(std::move(stage));
   }
 
   struct Crossing {

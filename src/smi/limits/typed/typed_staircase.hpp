@@ -23,6 +23,8 @@ struct TypedStage {
   std::optional<Estimate> alpha = {};
   /// Of trivial directions that nothing else needs: the slope of their overlap at alpha = 0.
   std::optional<Estimate> gain = {};
+  /// The degree of the label's information that shows them [links 32]; none where none was found.
+  std::optional<int> leap = {};
 };
 
 struct TypedStaircase {

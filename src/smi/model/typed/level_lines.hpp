@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "smi/model/typed/hermite_indices.hpp"
 #include "smi/model/typed/typed_link.hpp"
 
 namespace onset::smi {
@@ -68,6 +69,9 @@ class LevelLines {
   [[nodiscard]] LevelMoments density(double label) const;
   /// Of a label that is an atom.
   [[nodiscard]] LevelMoments atom(double label) const;
+  // The same with Hermite moments of the normals [links 30].
+  [[nodiscard]] LevelHermite density_hermite(double label, const HermiteIndices& indices) const;
+  [[nodiscard]] LevelHermite atom_hermite(double label, const HermiteIndices& indices) const;
   /// The scanned point whose value is nearest to the label.
   [[nodiscard]] FieldVector nearest(double label) const;
   /// The values of flat pieces, one after the other, as they were met.
@@ -150,7 +154,11 @@ class LevelLines {
                     std::vector<double>& slope) const;
   void search_dips(double label, std::vector<Bracket>& dips, std::vector<Bracket>& brackets) const;
   void polish(double label, std::vector<Bracket>& brackets, std::vector<Place>& roots) const;
-  [[nodiscard]] LevelMoments collect(const std::vector<Place>& roots) const;
+  /// All points with this label.
+  [[nodiscard]] std::vector<Place> roots_of(double label) const;
+  /// Calls visit(weight, xi) for every root that counts.
+  template <class Visit>
+  void collect(const std::vector<Place>& roots, const Visit& visit) const;
 
   const TypedLink* link_;
   NormalForm form_;          ///< with the rotation in its matrix

@@ -59,7 +59,7 @@ LevelMoments& LevelMoments::operator+=(const LevelMoments& other) {
   return *this;
 }
 
-LevelMoments LevelLines::density(double label) const {
+std::vector<LevelLines::Place> LevelLines::roots_of(double label) const {
   std::vector<Bracket> brackets;
   std::vector<Bracket> dips;
   for (const Cell& cell : cells_) {
@@ -82,7 +82,7 @@ LevelMoments LevelLines::density(double label) const {
   search_dips(label, dips, brackets);
   std::vector<Place> roots;
   polish(label, brackets, roots);
-  return collect(roots);
+  return roots;
 }
 
 /// Looks for the extremum of every dip by bisection and secants of the slope, until a value on the
@@ -189,9 +189,9 @@ void LevelLines::polish(double label, std::vector<Bracket>& brackets,
   for (const Found& one : found) roots.push_back(one.place);
 }
 
-LevelMoments LevelLines::collect(const std::vector<Place>& roots) const {
+template <class Visit>
+void LevelLines::collect(const std::vector<Place>& roots, const Visit& visit) const {
   const std::size_t n = form_.normals();
-  LevelMoments moments(n);
   const auto rows = static_cast<std::size_t>(form_.origin.size());
   std::vector<Place> block;
   std::vector<double> value(block_points);
@@ -217,10 +217,28 @@ LevelMoments LevelLines::collect(const std::vector<Place>& roots) const {
       FieldVector xi = line.coordinates;
       xi(static_cast<Eigen::Index>(line.axis)) = block[i].t;
       const double part = std::pow(own / largest, 2 * unity_power) / sum;
-      moments.add(line.weight * normal_density(xi.squaredNorm(), n) * part / own, rotation_ * xi);
+      visit(line.weight * normal_density(xi.squaredNorm(), n) * part / own,
+            FieldVector(rotation_ * xi));
     }
   }
+}
+
+LevelMoments LevelLines::density(double label) const {
+  LevelMoments moments(form_.normals());
+  collect(roots_of(label),
+          [&](double weight, const FieldVector& xi) { moments.add(weight, xi); });
   return moments;
+}
+
+LevelHermite LevelLines::density_hermite(double label, const HermiteIndices& indices) const {
+  LevelHermite sums{std::vector<double>(indices.size(), 0.0)};
+  std::vector<double> values(indices.size());
+  collect(roots_of(label), [&](double weight, const FieldVector& xi) {
+    indices.values(xi.data(), values);
+    for (std::size_t i = 0; i < values.size(); ++i) sums.moments[i] += weight * values[i];
+    ++sums.roots;
+  });
+  return sums;
 }
 
 LevelMoments LevelLines::atom(double label) const {
@@ -250,6 +268,40 @@ LevelMoments LevelLines::atom(double label) const {
     ++moments.roots;
   }
   return moments;
+}
+
+LevelHermite LevelLines::atom_hermite(double label, const HermiteIndices& indices) const {
+  const std::size_t n = form_.normals();
+  const int degree = indices.max_degree();
+  LevelHermite sums{std::vector<double>(indices.size(), 0.0)};
+  std::vector<double> values(indices.size());
+  std::vector<double> along(static_cast<std::size_t>(degree) + 1);
+  for (const Segment& segment : segments_) {
+    if (!segment.flat || !TypedLink::same_atom(segment.value, label)) continue;
+    const Line& line = lines_[segment.line];
+    // The integral of h_k times the normal density is -h_{k-1} times it over sqrt(k).
+    std::vector<double> low(along.size()), high(along.size());
+    const auto ends = [degree](double x, std::vector<double>& out) {
+      if (!std::isfinite(x)) return;
+      normalised_hermite(x, degree, out.data());
+      for (double& h : out) h *= density_of_normal(x);
+    };
+    ends(segment.begin, low);
+    ends(segment.end, high);
+    along[0] = normal_mass(segment.begin, segment.end);
+    for (std::size_t k = 1; k < along.size(); ++k) {
+      along[k] = (low[k - 1] - high[k - 1]) / std::sqrt(static_cast<double>(k));
+    }
+    const double weight = line.weight * normal_density(line.coordinates.squaredNorm(), n - 1) /
+                          static_cast<double>(n);
+    indices.values_with(line.coordinates.data(), line.axis, along, values);
+    for (std::size_t i = 0; i < values.size(); ++i) sums.moments[i] += weight * values[i];
+    ++sums.roots;
+  }
+  // The sums are over rotated coordinates.
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rotation = rotation_;
+  indices.rotate({rotation.data(), n * n}, sums.moments);
+  return sums;
 }
 
 }  // namespace onset::smi

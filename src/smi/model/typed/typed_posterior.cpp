@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace onset::smi {
 namespace {
@@ -13,6 +14,19 @@ constexpr double scan_spacing = 0.25;
 constexpr double centred_spacing = 0.5;
 /// A single normal costs so little that it is scanned finely.
 constexpr double single_scan_spacing = 0.05;
+
+/// Asks the lines, and closer ones where these meet the level set too seldom.
+template <class Ask>
+auto resolved_by(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
+                 const TypedLabel& label, LineOptions options, const Ask& ask) {
+  const std::size_t n = form.normals();
+  auto found = ask(lines);
+  if (label.is_atom || n == 1 || n > 3 || found.roots >= min_roots) return found;
+  options.centre = lines.nearest(label.value);
+  options.spacing = std::max(options.spacing, centred_spacing);
+  options.scan_spacing = centred_spacing;
+  return ask(LevelLines(link, form, options));
+}
 
 }  // namespace
 
@@ -44,13 +58,18 @@ TypedMoments normalised(const LevelMoments& first, const LevelMoments& second) {
 
 LevelMoments resolved(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
                       const TypedLabel& label, LineOptions options) {
-  const std::size_t n = form.normals();
-  LevelMoments found = label.is_atom ? lines.atom(label.value) : lines.density(label.value);
-  if (label.is_atom || n == 1 || n > 3 || found.roots >= min_roots) return found;
-  options.centre = lines.nearest(label.value);
-  options.spacing = std::max(options.spacing, centred_spacing);
-  options.scan_spacing = centred_spacing;
-  return LevelLines(link, form, options).density(label.value);
+  return resolved_by(link, form, lines, label, std::move(options), [&](const LevelLines& some) {
+    return label.is_atom ? some.atom(label.value) : some.density(label.value);
+  });
+}
+
+LevelHermite resolved_hermite(const TypedLink& link, const NormalForm& form,
+                              const LevelLines& lines, const TypedLabel& label, LineOptions options,
+                              const HermiteIndices& indices) {
+  return resolved_by(link, form, lines, label, std::move(options), [&](const LevelLines& some) {
+    return label.is_atom ? some.atom_hermite(label.value, indices)
+                         : some.density_hermite(label.value, indices);
+  });
 }
 
 LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,

@@ -59,6 +59,11 @@ struct TypedNodes {
                                     const LevelLines& lines, const TypedLabel& label,
                                     LineOptions options);
 
+/// The same with Hermite moments.
+[[nodiscard]] LevelHermite resolved_hermite(const TypedLink& link, const NormalForm& form,
+                                            const LevelLines& lines, const TypedLabel& label,
+                                            LineOptions options, const HermiteIndices& indices);
+
 /// Divides by z; marks what was not found.
 [[nodiscard]] TypedMoments normalised(const LevelMoments& first, const LevelMoments& second);
 

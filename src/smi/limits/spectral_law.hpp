@@ -1,0 +1,68 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "onset/smi/model/sequence_model.hpp"
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// What a label says of second moments where nothing is known: G = E[z z^T | y] - I of every block
+/// of directions, over direction * tokens + token [links 33]. Between blocks a symmetry makes it 0.
+struct LabelExcess {
+  double weight = 0.0;
+  std::vector<Eigen::MatrixXd> excess;
+};
+
+/// The law of G under a rule over labels.
+struct SpectralLaw {
+  int tokens = 1;
+  std::vector<int> rank;           ///< directions of every block
+  std::vector<std::string> names;  ///< of the blocks
+  /// Copies of a block that are alike, each with a matrix of its own: the rank of an attention
+  /// layer.
+  std::vector<int> copies;
+  /// One list of labels for every replicate of the rule.
+  std::vector<std::vector<LabelExcess>> replicates;
+  /// The same with noisier G, from which the bias of functions of G is told; empty if G is exact.
+  std::vector<std::vector<LabelExcess>> noisier;
+  /// E|E[z_b | y]|^2: above 0 a linear estimator sees the block too.
+  std::vector<double> pull;
+  /// A bound on the relative error that all replicates share.
+  double rule_error = 0.0;
+};
+
+/// By integrals over the label, on level lines.
+[[nodiscard]] SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed,
+                                       const Context& context);
+
+/// The blocks of a typed link: directions that no change of signs tells apart.
+[[nodiscard]] std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link);
+
+/// Of plain attention of one layer, by an integral over |z|^2.
+[[nodiscard]] SpectralLaw one_layer_law(int tokens);
+
+/// Of attention in general: `points` labels per replicate are drawn, and G comes from the model's
+/// posterior with this many nodes.
+[[nodiscard]] SpectralLaw spectral_law(const SequenceModel& model, std::size_t points, int nodes,
+                                       std::uint64_t seed, const Context& context);
+
+/// G of every block for every sample of some data [links 33].
+struct SampleExcess {
+  std::vector<std::vector<Eigen::MatrixXd>> block;  ///< block[b][sample]
+};
+
+/// Of a typed link, from its labels y. Throws Refused for a label that it does not have.
+[[nodiscard]] SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& labels,
+                                         std::uint64_t seed, const Context& context);
+
+/// Of another model, from the labels as its datasets have them: one row per number.
+[[nodiscard]] SampleExcess sample_excess(const SequenceModel& model,
+                                         const std::vector<double>& labels, int nodes,
+                                         std::uint64_t seed, const Context& context);
+
+}  // namespace onset::smi

@@ -1,0 +1,357 @@
+#include "smi/limits/typed/hermite_channel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
+#include "numerics/simd/vector_math.hpp"
+#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/outer_samples.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Labels or samples that one task averages.
+constexpr std::size_t chunk = 16;
+
+double factorial(int n) {
+  return std::tgamma(n + 1.0);
+}
+
+/// How products of Hermite moments make the contractions C_k over normals [links 30].
+class Contractions {
+ public:
+  Contractions(const HermiteIndices& indices, std::size_t field_normals)
+      : normals_(static_cast<Eigen::Index>(field_normals)) {
+    for (int degree = 1; degree <= indices.max_degree(); ++degree) {
+      std::vector<Term> terms;
+      for (std::size_t l = indices.first(degree - 1); l < indices.first(degree); ++l) {
+        const auto& rest = indices[l];
+        const bool noisy = std::any_of(rest.begin() + static_cast<std::ptrdiff_t>(field_normals),
+                                       rest.end(), [](int j) { return j > 0; });
+        if (noisy) continue;
+        double others = 1.0;
+        for (const int j : rest) others *= factorial(j);
+        for (std::size_t f = 0; f < field_normals; ++f) {
+          for (std::size_t g = 0; g < field_normals; ++g) {
+            auto left = rest;
+            auto right = rest;
+            ++left[f];
+            ++right[g];
+            // Tensor entries carry sqrt(j!/k!), and (k-1)!/l! orders of the other indices agree.
+            const double factor = factorial(degree - 1) / others * root_of_factorials(left) *
+                                  root_of_factorials(right) / factorial(degree);
+            terms.push_back({static_cast<Eigen::Index>(f), static_cast<Eigen::Index>(g),
+                             indices.at(left), indices.at(right), factor});
+          }
+        }
+      }
+      terms_.push_back(std::move(terms));
+    }
+  }
+
+  [[nodiscard]] std::vector<Eigen::MatrixXd> zero() const {
+    return {terms_.size(), Eigen::MatrixXd::Zero(normals_, normals_)};
+  }
+
+  /// Adds the products of two halves, both ways around.
+  void add(const LevelHermite& a, const LevelHermite& b, double weight,
+           std::vector<Eigen::MatrixXd>& to) const {
+    const double scale = 0.5 * weight / (a.z() * b.z());
+    for (std::size_t k = 0; k < terms_.size(); ++k) {
+      for (const Term& term : terms_[k]) {
+        const double product = a.moments[term.left] * b.moments[term.right] +
+                               b.moments[term.left] * a.moments[term.right];
+        to[k](term.row, term.column) += scale * term.factor * product;
+      }
+    }
+  }
+
+  /// The weights of one half per unit of its mass times its mass, with the mass first: what a rule
+  /// over labels is made for.
+  [[nodiscard]] std::vector<double> contents(const LevelHermite& half) const {
+    if (!(half.z() > 0.0)) return {};
+    std::vector<Eigen::MatrixXd> sums = zero();
+    add(half, half, half.z(), sums);
+    std::vector<double> out{half.z()};
+    for (const Eigen::MatrixXd& sum : sums) out.push_back(sum.trace());
+    return out;
+  }
+
+ private:
+  struct Term {
+    Eigen::Index row, column;
+    std::size_t left, right;
+    double factor;
+  };
+  Eigen::Index normals_;
+  std::vector<std::vector<Term>> terms_;
+};
+
+/// Sums over some labels, over normals still.
+struct Sums {
+  std::vector<Eigen::MatrixXd> contraction;
+  double mass = 0.0;
+  double ratio_bias = 0.0;
+
+  void add(const Contractions& rule, const LevelHermite& a, const LevelHermite& b, double weight) {
+    if (!(a.z() > 0.0) || !(b.z() > 0.0)) return;  // shows in the mass
+    mass += weight;
+    // As in SampleForm::add().
+    const double difference = (a.z() - b.z()) / (a.z() + b.z());
+    ratio_bias += 2.0 * weight * difference * difference;
+    rule.add(a, b, weight, contraction);
+  }
+  Sums& operator+=(const Sums& other) {
+    for (std::size_t k = 0; k < contraction.size(); ++k) contraction[k] += other.contraction[k];
+    mass += other.mass;
+    ratio_bias += other.ratio_bias;
+    return *this;
+  }
+};
+
+/// One replicate from the sums of its tasks, in their order; divided by its mass.
+HermiteAverages reduced(const SampleForm& form, const std::vector<Sums>& parts, std::size_t first,
+                        std::size_t last) {
+  Sums sum = parts[first];
+  for (std::size_t c = first + 1; c < last; ++c) sum += parts[c];
+  HermiteAverages out;
+  for (const Eigen::MatrixXd& one : sum.contraction) {
+    out.contraction.push_back(form.over_directions(one) / sum.mass);
+  }
+  out.mass = sum.mass;
+  out.ratio_bias = sum.ratio_bias / sum.mass;
+  return out;
+}
+
+/// Polynomials of higher degree live further out: beyond this radius the prior leaves less than 1e-7
+/// of their squares, for up to four normals.
+double radius_of(int degree) {
+  return degree <= 2 ? 7.5 : (degree <= 4 ? 8.2 : 9.2);
+}
+
+std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& form, int max_degree,
+                                     TypedChannelOptions options, const Context& context) {
+  options.radius = radius_of(max_degree);
+  // One normal has one line: no rotation, no shift, and so no scatter.
+  const std::size_t replicates = form.normals() == 1 ? 1 : options.replicates;
+  std::vector<std::unique_ptr<LabelLines>> lines(replicates);
+  numerics::parallel_for(context, replicates, [&](std::size_t r) {
+    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
+  });
+  const HermiteIndices indices(form.normals(), max_degree);
+  const Contractions contractions(indices, form.field_normals());
+  const auto contents = [&](const TypedLabel& label) {
+    return contractions.contents(lines[0]->hermite(label, 0, indices));
+  };
+  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
+  const std::size_t chunks = (rule.nodes.size() + chunk - 1) / chunk;
+  std::vector<Sums> parts(replicates * chunks);
+  numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
+    const LabelLines& own = *lines[task / chunks];
+    const std::size_t first = (task % chunks) * chunk;
+    Sums sums{contractions.zero()};
+    for (std::size_t k = first; k < std::min(rule.nodes.size(), first + chunk); ++k) {
+      const LabelNode& node = rule.nodes[k];
+      const LevelHermite a = own.hermite(node.label, 0, indices);
+      const LevelHermite b = own.hermite(node.label, 1, indices);
+      sums.add(contractions, a, b, 0.5 * (a.z() + b.z()) * node.weight);
+    }
+    parts[task] = std::move(sums);
+  });
+  std::vector<HermiteAverages> out;
+  for (std::size_t r = 0; r < replicates; ++r) {
+    out.push_back(reduced(form, parts, r * chunks, (r + 1) * chunks));
+    out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
+    for (std::size_t k = 1; k < rule.error.size(); ++k) {
+      out.back().rule_error[k - 1] = rule.error[k];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<HermiteAverages> hermite_channel(const TypedLink& link, const KnownDirections& state,
+                                             int max_degree, const TypedChannelOptions& options,
+                                             const Context& context) {
+  const SampleForm form(link, state.exactly());
+  if (state.known.cols() == 0) return at_zero(link, form, max_degree, options, context);
+  const HermiteIndices indices(form.normals(), max_degree);
+  const Contractions contractions(indices, form.field_normals());
+  const std::size_t chunks = (options.points + chunk - 1) / chunk;
+  const int dimensions = static_cast<int>(form.normals() + form.centres());
+  std::vector<Sums> parts(options.replicates * chunks);
+  numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
+    const std::size_t replicate = task / chunks;
+    const std::size_t first = (task % chunks) * chunk;
+    const auto points = numerics::scrambled_sobol(dimensions, options.seed, replicate);
+    TypedNodes nodes;
+    nodes.spacing = options.spacing > 0.0 ? options.spacing : default_spacing(form.normals());
+    nodes.seed = options.seed;
+    nodes.replicate = replicate;
+    nodes.sample = first;
+    Sums sums{contractions.zero()};
+    const std::size_t last = std::min(first + chunk, options.points);
+    for (const OuterSample& sample : outer_samples(link, form, *points, first, last)) {
+      LevelHermite halves[2];
+      for (std::uint64_t h = 0; h < 2; ++h) {
+        const LineOptions own = line_options(form.normals(), sample.radius, nodes, h);
+        halves[h] = resolved_hermite(link, sample.at, LevelLines(link, sample.at, own),
+                                     sample.label, own, indices);
+      }
+      ++nodes.sample;
+      sums.add(contractions, halves[0], halves[1], sample.weight);
+    }
+    parts[task] = std::move(sums);
+  });
+  std::vector<HermiteAverages> out;
+  for (std::size_t r = 0; r < options.replicates; ++r) {
+    out.push_back(reduced(form, parts, r * chunks, (r + 1) * chunks));
+    // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.
+    out.back().mass /= static_cast<double>(options.points);
+    out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
+  }
+  return out;
+}
+
+namespace {
+
+/// Standard normals with weights: a product trapezoid rule with a random shift, row by row. It is
+/// exact to rounding for smooth functions, and unbiased for all.
+struct ShiftedRule {
+  std::vector<double> normals;  ///< normals[k * count + i]
+  std::vector<double> weights;
+};
+
+ShiftedRule shifted_rule(std::size_t normals, std::size_t points, numerics::Stream& stream) {
+  constexpr double reach = 9.0;
+  const auto side = static_cast<std::size_t>(
+      std::floor(std::pow(static_cast<double>(points), 1.0 / static_cast<double>(normals)) + 1e-9));
+  const double step = 2.0 * reach / static_cast<double>(side);
+  std::vector<double> shift(normals);
+  for (double& s : shift) s = stream.uniform();
+  std::size_t count = 1;
+  for (std::size_t k = 0; k < normals; ++k) count *= side;
+  ShiftedRule rule{std::vector<double>(normals * count), std::vector<double>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    double squared = 0.0;
+    std::size_t rest = i;
+    for (std::size_t k = 0; k < normals; ++k, rest /= side) {
+      const double x = step * (static_cast<double>(rest % side) + shift[k]) - reach;
+      rule.normals[k * count + i] = x;
+      squared += x * x;
+    }
+    rule.weights[i] =
+        normal_density(squared, normals) * std::pow(step, static_cast<double>(normals));
+  }
+  return rule;
+}
+
+/// E[(y - offset) h_j(z_N) | z_U] for all multi-indices by one rule, the mean square last. An offset
+/// near the mean of y takes away most of the scatter.
+std::vector<double> projected_labels(const TypedLink& link, const SampleForm& form,
+                                     const FieldVector& origin, const HermiteIndices& indices,
+                                     const ShiftedRule& rule, double offset) {
+  const std::size_t n = form.normals();
+  const std::size_t count = rule.weights.size();
+  const std::size_t rows = link.fields().size();
+  std::vector<double> fields(rows * count);
+  std::vector<double> labels(count);
+  for (std::size_t f = 0; f < rows; ++f) {
+    const auto row = static_cast<Eigen::Index>(f);
+    for (std::size_t i = 0; i < count; ++i) {
+      double z = origin(row);
+      for (std::size_t k = 0; k < n; ++k) {
+        z += form.matrix()(row, static_cast<Eigen::Index>(k)) * rule.normals[k * count + i];
+      }
+      fields[f * count + i] = z;
+    }
+  }
+  link.values(count, fields.data(), labels.data());
+  std::vector<double> sums(indices.size() + 1, 0.0);
+  std::vector<double> values(indices.size());
+  std::vector<double> xi(n);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < n; ++k) xi[k] = rule.normals[k * count + i];
+    indices.values(xi.data(), values);
+    const double y = labels[i] - offset;
+    const double weight = rule.weights[i] * y;
+    for (std::size_t j = 0; j < values.size(); ++j) sums[j] += weight * values[j];
+    sums.back() += weight * y;
+  }
+  return sums;
+}
+
+/// Roughly the mean of the label.
+double rough_mean(const TypedLink& link) {
+  constexpr std::size_t count = 4096;
+  const std::size_t rows = link.fields().size();
+  std::vector<double> inputs(rows * count);
+  numerics::Stream(1, "mean label").normal(inputs);
+  std::vector<double> labels(count);
+  link.values(count, inputs.data(), labels.data());
+  return std::accumulate(labels.begin(), labels.end(), 0.0) / static_cast<double>(count);
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> plain_label_weights(const TypedLink& link,
+                                                     const KnownDirections& state, int max_degree,
+                                                     const TypedChannelOptions& options,
+                                                     const Context& context) {
+  // Where nothing is known there is one outer point, and all effort goes into the inner ones.
+  constexpr std::size_t outer_points = 64, inner_points = 4096;
+  const SampleForm form(link, state.exactly());
+  const bool none = form.centres() == 0;
+  const std::size_t outer = none ? 1 : outer_points;
+  const std::size_t inner = none ? 16 * inner_points : inner_points;
+  const HermiteIndices indices(form.normals(), max_degree);
+  const double offset = rough_mean(link);
+  std::vector<std::vector<double>> out(options.replicates);
+  numerics::parallel_for(context, options.replicates, [&](std::size_t r) {
+    std::vector<double> centres(form.centres() * outer);
+    if (!none) {
+      numerics::scrambled_sobol(static_cast<int>(form.centres()), options.seed, r)
+          ->points(0, outer, centres);
+      numerics::simd::normal_quantile(centres, centres);
+    }
+    numerics::Stream shifts(options.seed, "plain label shifts", r);
+    const ShiftedRule first = shifted_rule(form.normals(), inner, shifts);
+    const ShiftedRule second = shifted_rule(form.normals(), inner, shifts);
+    std::vector<double> weights(static_cast<std::size_t>(max_degree), 0.0);
+    double mean = 0.0;
+    double square = 0.0;
+    Eigen::VectorXd eta(static_cast<Eigen::Index>(form.centres()));
+    for (std::size_t i = 0; i < outer; ++i) {
+      FieldVector origin = FieldVector::Zero(static_cast<Eigen::Index>(link.fields().size()));
+      for (std::size_t k = 0; k < form.centres(); ++k) {
+        eta(static_cast<Eigen::Index>(k)) = centres[k * outer + i];
+      }
+      if (!none) origin = form.centre() * eta;
+      const auto a = projected_labels(link, form, origin, indices, first, offset);
+      const auto b = projected_labels(link, form, origin, indices, second, offset);
+      mean += 0.5 * (a.front() + b.front());
+      square += 0.5 * (a.back() + b.back());
+      for (int degree = 1; degree <= max_degree; ++degree) {
+        for (std::size_t j = indices.first(degree); j < indices.first(degree + 1); ++j) {
+          const auto& index = indices[j];
+          const bool noisy =
+              std::any_of(index.begin() + static_cast<std::ptrdiff_t>(form.field_normals()),
+                          index.end(), [](int power) { return power > 0; });
+          if (!noisy) weights[static_cast<std::size_t>(degree) - 1] += a[j] * b[j];
+        }
+      }
+    }
+    const auto count = static_cast<double>(outer);
+    const double variance = square / count - mean * mean / (count * count);
+    for (double& weight : weights) weight /= count * variance;
+    out[r] = std::move(weights);
+  });
+  return out;
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,275 @@
+#include "smi/limits/typed/label_rule.hpp"
+
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <cmath>
+#include <limits>
+
+#include "numerics/parallel.hpp"
+#include "numerics/random.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Labels that tell where the law of the label lies.
+constexpr std::size_t sampled_labels = 4096;
+/// Panels between the sampled extremes, to begin with.
+constexpr int first_panels = 24;
+constexpr int max_tail_panels = 90;
+/// Widths of the first and the widest panels beyond the sampled extremes, in units of asinh: each
+/// is twice the one before, so that the end of a bounded law is seen wherever it is.
+constexpr double first_tail_width = 1e-8;
+constexpr double max_tail_width = 0.5;
+constexpr int max_halvings = 150;
+/// A law that comes this close to 0, in units of its width, is measured from there: floating point
+/// numbers resolve the labels next to 0 and next to no other one.
+constexpr double near_zero = 1e-2;
+constexpr std::size_t max_panels = 700;
+/// Mass, pull and growth of a panel are integrated to this.
+double panel_tolerance(std::size_t normals) {
+  return normals == 1 ? 1e-9 : (normals == 2 ? 2e-6 : 3e-5);
+}
+/// Panels that contain less than this part of that are left out.
+constexpr double negligible_part = 1e-2;
+/// Lines of a posterior at overlap 0: they are scanned once for all labels, of which a discrete
+/// link has few.
+double fine_spacing(const TypedLink& link) {
+  // The corners of the regions of a discrete link make the rule one of second order.
+  if (link.fields().size() <= 2) return link.is_discrete() ? 0.125 / 32.0 : 0.125;
+  return link.is_discrete() ? 0.125 : 0.5;
+}
+
+using Gauss = boost::math::quadrature::gauss<double, 10>;
+
+/// y = centre + width sinh(u): tails of any weight become short.
+struct LabelScale {
+  double centre = 0.0;
+  double width = 1.0;
+  [[nodiscard]] double label(double u) const { return centre + width * std::sinh(u); }
+  [[nodiscard]] double slope(double u) const { return width * std::cosh(u); }
+  [[nodiscard]] double coordinate(double y) const { return std::asinh((y - centre) / width); }
+};
+
+struct Panel {
+  double begin, end;
+  std::vector<double> integral = {};  ///< of every content; empty where no label was met
+  [[nodiscard]] double content() const {
+    return integral.empty() ? 0.0 : *std::max_element(integral.begin(), integral.end());
+  }
+};
+
+/// The rule for the density's part: panels are halved until nothing changes.
+class Panels {
+ public:
+  Panels(const TypedLink& link, const LabelContents& contents, const Context& context)
+      : contents_(&contents),
+        context_(&context),
+        tolerance_(panel_tolerance(link.fields().size())) {
+    find_scale(link);
+    std::vector<Panel> open;
+    const double width = (last_ - first_) / first_panels;
+    for (int k = 0; k < first_panels; ++k) {
+      open.push_back({first_ + k * width, first_ + (k + 1) * width});
+    }
+    integrate(open);
+    add_tail(open, first_, -1.0);
+    add_tail(open, last_, 1.0);
+    for (int level = 0; level < max_halvings && !open.empty(); ++level) open = refine(open);
+    for (const Panel& panel : open) close(panel);
+  }
+
+  [[nodiscard]] const std::vector<LabelNode>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<double>& error() const { return error_; }
+
+ private:
+  void find_scale(const TypedLink& link) {
+    const std::size_t rows = link.fields().size();
+    std::vector<double> inputs(rows * sampled_labels);
+    numerics::Stream(1, "labels").normal(inputs);
+    std::vector<double> value(sampled_labels);
+    std::vector<double> slopes(rows * sampled_labels);
+    link.gradient(sampled_labels, inputs.data(), value.data(), slopes.data());
+    std::vector<double> labels;
+    std::vector<double> one(rows);
+    for (std::size_t i = 0; i < sampled_labels; ++i) {
+      for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * sampled_labels + i];
+      if (!TypedLink::is_flat(one.data(), rows)) labels.push_back(value[i]);
+    }
+    std::sort(labels.begin(), labels.end());
+    const std::size_t size = labels.size();
+    scale_.centre = labels[size / 2];
+    scale_.width = 0.5 * (labels[3 * size / 4] - labels[size / 4]);
+    const double closest =
+        std::abs(*std::min_element(labels.begin(), labels.end(),
+                                   [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    if (closest < near_zero * scale_.width) scale_.centre = 0.0;
+    if (!(scale_.width > 0.0)) scale_.width = std::max(1e-12, std::abs(scale_.centre));
+    first_ = scale_.coordinate(labels.front());
+    last_ = scale_.coordinate(labels.back());
+  }
+
+  [[nodiscard]] Panel measured(Panel panel) const {
+    const auto& x = Gauss::abscissa();
+    const auto& w = Gauss::weights();
+    const double middle = 0.5 * (panel.begin + panel.end);
+    const double reach = 0.5 * (panel.end - panel.begin);
+    panel.integral.clear();
+    if (is_unresolved(panel)) return panel;
+    const auto add = [&](double u, double weight) {
+      const std::vector<double> contents = (*contents_)({scale_.label(u), false});
+      panel.integral.resize(std::max(panel.integral.size(), contents.size()), 0.0);
+      const double measure = weight * reach * scale_.slope(u);
+      for (std::size_t k = 0; k < contents.size(); ++k) panel.integral[k] += measure * contents[k];
+    };
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      add(middle + reach * x[k], w[k]);
+      if (x[k] > 0.0) add(middle - reach * x[k], w[k]);
+    }
+    return panel;
+  }
+
+  /// Whether the labels of a panel differ by little more than rounding, as happens when it has been
+  /// halved towards the end of a law: their roots would not be told apart.
+  [[nodiscard]] bool is_unresolved(const Panel& panel) const {
+    constexpr double roundings = 32.0 * std::numeric_limits<double>::epsilon();
+    const double begin = scale_.label(panel.begin);
+    const double end = scale_.label(panel.end);
+    const double lost = scale_.centre == 0.0 ? 0.0 : scale_.width;
+    return end - begin < roundings * (std::max(std::abs(begin), std::abs(end)) + lost);
+  }
+
+  void integrate(std::vector<Panel>& panels) const {
+    numerics::parallel_for(*context_, panels.size(),
+                           [&](std::size_t k) { panels[k] = measured(panels[k]); });
+  }
+
+  /// Panels outwards from `from` until they are empty.
+  void add_tail(std::vector<Panel>& open, double from, double sign) const {
+    double width = first_tail_width;
+    for (int k = 0; k < max_tail_panels; ++k) {
+      const double to = from + sign * width;
+      width = std::min(2.0 * width, max_tail_width);
+      Panel panel = measured({std::min(from, to), std::max(from, to)});
+      open.push_back(panel);
+      from = to;
+      const double content = panel.content();
+      if (content == 0.0 || (width == max_tail_width && content < 1e-10)) return;
+      context_->check();
+    }
+  }
+
+  /// Halves every panel; keeps those that this changed.
+  std::vector<Panel> refine(const std::vector<Panel>& open) {
+    std::vector<Panel> halves;
+    for (const Panel& panel : open) {
+      const double middle = 0.5 * (panel.begin + panel.end);
+      halves.push_back({panel.begin, middle});
+      halves.push_back({middle, panel.end});
+    }
+    integrate(halves);
+    std::vector<Panel> left;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      const std::vector<double> changes = difference(halves[2 * k], halves[2 * k + 1], open[k]);
+      const double change =
+          changes.empty() ? 0.0 : *std::max_element(changes.begin(), changes.end());
+      if (change < tolerance_ || closed_ + left.size() > max_panels) {
+        error_.resize(std::max(error_.size(), changes.size()), 0.0);
+        for (std::size_t i = 0; i < changes.size(); ++i) error_[i] += changes[i];
+        close(halves[2 * k]);
+        close(halves[2 * k + 1]);
+      } else {
+        left.push_back(halves[2 * k]);
+        left.push_back(halves[2 * k + 1]);
+      }
+    }
+    return left;
+  }
+
+  /// How far the contents of two halves are from those of the whole, in size.
+  [[nodiscard]] static std::vector<double> difference(const Panel& first, const Panel& second,
+                                                      const Panel& whole) {
+    const auto at = [](const Panel& panel, std::size_t i) {
+      return i < panel.integral.size() ? panel.integral[i] : 0.0;
+    };
+    std::vector<double> out(
+        std::max({first.integral.size(), second.integral.size(), whole.integral.size()}));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = std::abs(at(first, i) + at(second, i) - at(whole, i));
+    }
+    return out;
+  }
+
+  void close(const Panel& panel) {
+    ++closed_;
+    if (panel.integral.empty()) return;
+    // What nobody would notice is not worth the posteriors of all replicates.
+    if (panel.content() < negligible_part * tolerance_) {
+      error_.resize(std::max(error_.size(), panel.integral.size()), 0.0);
+      for (std::size_t i = 0; i < panel.integral.size(); ++i) error_[i] += panel.integral[i];
+      return;
+    }
+    const auto& x = Gauss::abscissa();
+    const auto& w = Gauss::weights();
+    const double middle = 0.5 * (panel.begin + panel.end);
+    const double reach = 0.5 * (panel.end - panel.begin);
+    const auto add = [&](double u, double weight) {
+      nodes_.push_back({{scale_.label(u), false}, weight * reach * scale_.slope(u)});
+    };
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      add(middle + reach * x[k], w[k]);
+      if (x[k] > 0.0) add(middle - reach * x[k], w[k]);
+    }
+  }
+
+  const LabelContents* contents_;
+  const Context* context_;
+  double tolerance_;
+  LabelScale scale_;
+  double first_ = 0.0;
+  double last_ = 0.0;
+  std::size_t closed_ = 0;
+  std::vector<double> error_;
+  std::vector<LabelNode> nodes_;
+};
+
+}  // namespace
+
+LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
+                       const TypedChannelOptions& options, std::uint64_t replicate)
+    : link_(&link) {
+  form_.matrix = form.matrix();
+  form_.origin = FieldVector::Zero(form_.matrix.rows());
+  const std::size_t n = form.normals();
+  TypedNodes nodes;
+  nodes.seed = options.seed;
+  nodes.replicate = replicate;
+  nodes.spacing = options.spacing > 0.0 ? options.spacing : fine_spacing(link);
+  for (std::uint64_t h = 0; h < 2; ++h) {
+    const double radius = options.radius > 0.0 ? options.radius : covering_radius(n);
+    options_[h] = line_options(n, radius, nodes, h);
+    lines_[h] = std::make_unique<LevelLines>(link, form_, options_[h]);
+  }
+}
+
+LevelMoments LabelLines::half(const TypedLabel& label, std::size_t h) const {
+  return resolved(*link_, form_, *lines_[h], label, options_[h]);
+}
+
+LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,
+                                 const HermiteIndices& indices) const {
+  return resolved_hermite(*link_, form_, *lines_[h], label, options_[h], indices);
+}
+
+LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
+                     const std::vector<double>& atoms, const Context& context) {
+  LabelRule rule;
+  if (!link.is_discrete()) {
+    const Panels panels(link, contents, context);
+    rule.nodes = panels.nodes();
+    rule.error = panels.error();
+  }
+  for (const double value : atoms) rule.nodes.push_back({{value, true}, 1.0});
+  return rule;
+}
+
+}  // namespace onset::smi

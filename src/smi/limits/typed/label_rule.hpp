@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "onset/core/context.hpp"
+#include "smi/limits/typed/sample_form.hpp"
+#include "smi/limits/typed/typed_channel.hpp"
+#include "smi/model/typed/typed_posterior.hpp"
+
+namespace onset::smi {
+
+/// A label with the weight of a rule over labels: dy for one that has a density, 1 for an atom.
+struct LabelNode {
+  TypedLabel label;
+  double weight;
+};
+
+/// The level lines of both halves of one replicate where nothing is known: they are laid once and
+/// serve every label.
+class LabelLines {
+ public:
+  LabelLines(const TypedLink& link, const SampleForm& form, const TypedChannelOptions& options,
+             std::uint64_t replicate);
+
+  [[nodiscard]] LevelMoments half(const TypedLabel& label, std::size_t h) const;
+  /// Normalised Hermite moments instead.
+  [[nodiscard]] LevelHermite hermite(const TypedLabel& label, std::size_t h,
+                                     const HermiteIndices& indices) const;
+  [[nodiscard]] std::vector<double> atoms() const { return lines_[0]->atoms(); }
+
+ private:
+  const TypedLink* link_;
+  NormalForm form_;
+  LineOptions options_[2];
+  std::unique_ptr<LevelLines> lines_[2];
+};
+
+/// What a label contributes per dy: numbers whose integrals the rule makes accurate, the density
+/// itself first. Empty where no point has the label.
+using LabelContents = std::function<std::vector<double>(const TypedLabel&)>;
+
+/// A rule for integrals over labels, atoms included [links 2]: panels in asinh of the label are
+/// halved until the integrals of the contents stop changing.
+struct LabelRule {
+  std::vector<LabelNode> nodes;
+  /// What the last halvings changed altogether, one per content: bounds on the rule's errors.
+  std::vector<double> error;
+};
+
+[[nodiscard]] LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
+                                   const std::vector<double>& atoms, const Context& context);
+
+}  // namespace onset::smi

@@ -1,0 +1,246 @@
+#include "smi/limits/typed/leaps.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/random.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/hermite_channel.hpp"
+#include "smi/limits/typed/pieces.hpp"
+#include "smi/limits/typed/subspace.hpp"
+#include "smi/limits/typed/symmetric_tensors.hpp"
+
+namespace onset::smi {
+namespace {
+
+using numerics::Replicates;
+
+/// Outer points per replicate to begin with.
+constexpr std::size_t first_points = 256;
+/// Degrees up to which all are computed at once, before higher ones are asked for.
+constexpr int first_degree = 2;
+/// A label whose rarest values, of this probability, carry this part of its variance or more, is
+/// taken for one of infinite variance.
+constexpr double rare = 1e-3;
+constexpr double rare_part = 0.5;
+
+/// Mean and error, with what all replicates have in common, as for thresholds.
+Estimate estimate(const Replicates& values, const std::vector<HermiteAverages>& averages,
+                  int degree) {
+  Replicates masses, biases;
+  for (const HermiteAverages& a : averages) {
+    masses.push_back(a.mass);
+    biases.push_back(a.ratio_bias);
+  }
+  const bool scatters = values.size() > 1;
+  const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
+  const double value = numerics::mean(values);
+  const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
+  const double relative = std::max(missed, numerics::mean(biases));
+  const double rule = averages.front().rule_error[static_cast<std::size_t>(degree) - 1];
+  const double bias = std::max({exact_error, rule, relative * std::abs(value)});
+  return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
+}
+
+/// The open directions that a contraction shows; nothing where an eigenvalue is neither there nor
+/// absent.
+std::optional<Eigen::MatrixXd> range_of(const std::vector<HermiteAverages>& averages, int degree) {
+  const auto k = static_cast<std::size_t>(degree) - 1;
+  Eigen::MatrixXd mean = averages.front().contraction[k];
+  for (std::size_t r = 1; r < averages.size(); ++r) mean += averages[r].contraction[k];
+  mean /= static_cast<double>(averages.size());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(mean);
+  const double largest = eigen.eigenvalues().maxCoeff();
+  Eigen::MatrixXd range(mean.rows(), 0);
+  for (Eigen::Index i = 0; i < mean.rows(); ++i) {
+    const Eigen::VectorXd v = eigen.eigenvectors().col(i);
+    Replicates values;
+    for (const HermiteAverages& a : averages) values.push_back(v.dot(a.contraction[k] * v));
+    const Estimate size = estimate(values, averages, degree);
+    if (size.value > std::max(present_errors * size.error, range_part * largest)) {
+      range = sum_of(range, v);
+    } else if (verdict(size) != Verdict::absent && size.value > range_part * largest) {
+      return std::nullopt;
+    }
+  }
+  return range;
+}
+
+class Climber {
+ public:
+  Climber(const TypedLink& link, const LeapOptions& options, const Context& context)
+      : link_(&link), options_(&options), context_(&context) {
+    relevant_ = relevant_directions(link);
+    known_ = Eigen::MatrixXd(relevant_.rows(), 0);
+    has_variance_ = has_variance();
+  }
+
+  void know(const Eigen::MatrixXd& directions) { known_ = directions; }
+  [[nodiscard]] bool done() const { return open().cols() == 0; }
+
+  LeapStep step(bool with_information) {
+    const Eigen::MatrixXd given = known_;
+    const Eigen::MatrixXd left = open();
+    Found found = look();
+    LeapStep out{found.directions.cols() > 0 ? found.directions : left, given, found.leap};
+    if (with_information && has_variance_) out.information = information();
+    known_ = sum_of(known_, out.directions);
+    return out;
+  }
+
+ private:
+  struct Found {
+    Leap leap;
+    Eigen::MatrixXd directions;
+  };
+
+  [[nodiscard]] Eigen::MatrixXd open() const { return without(relevant_, known_); }
+
+  [[nodiscard]] KnownDirections state() const {
+    return {known_, complement(known_),
+            Eigen::MatrixXd::Identity(known_.cols(), known_.cols())};
+  }
+
+  [[nodiscard]] TypedChannelOptions channel_options(std::size_t points) const {
+    TypedChannelOptions out;
+    out.points = points;
+    out.seed = options_->seed;
+    return out;
+  }
+
+  /// The degrees one after the other, with more points where errors leave a doubt.
+  Found look() const {
+    int from = 1;
+    for (int to = std::min(first_degree, options_->max_degree); from <= options_->max_degree;
+         from = to + 1, to = std::min(to + first_degree, options_->max_degree)) {
+      std::optional<Found> found;
+      for (std::size_t points = first_points;; points *= 4) {
+        found = look(from, to, points);
+        const bool doubtful = found && found->leap.verdict == Verdict::unresolved;
+        if (!doubtful || known_.cols() == 0 || 4 * points > options_->max_points) break;
+      }
+      if (found) return *found;
+    }
+    return {{Verdict::absent}, Eigen::MatrixXd(relevant_.rows(), 0)};
+  }
+
+  /// Nothing where degrees from .. to are absent.
+  [[nodiscard]] std::optional<Found> look(int from, int to, std::size_t points) const {
+    const KnownDirections now = state();
+    std::vector<bool> allowed;
+    for (int degree = from; degree <= to; ++degree) {
+      allowed.push_back(symmetric_tensors(*link_, now, degree) > 0);
+    }
+    if (std::none_of(allowed.begin(), allowed.end(), [](bool one) { return one; })) return {};
+    const auto averages = hermite_channel(*link_, now, to, channel_options(points), *context_);
+    for (int degree = from; degree <= to; ++degree) {
+      if (!allowed[static_cast<std::size_t>(degree - from)]) continue;
+      Replicates weights;
+      for (const HermiteAverages& a : averages) {
+        weights.push_back(a.contraction[static_cast<std::size_t>(degree) - 1].trace());
+      }
+      const Estimate weight = estimate(weights, averages, degree);
+      const Verdict seen = verdict(weight);
+      if (seen == Verdict::absent) continue;
+      Found found{{seen, degree, weight}, Eigen::MatrixXd(relevant_.rows(), 0)};
+      if (seen == Verdict::unresolved) return found;
+      const auto range = range_of(averages, degree);
+      if (range) {
+        found.directions = now.open * *range;
+      } else {
+        found.leap.verdict = Verdict::unresolved;
+      }
+      return found;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Leap information() const {
+    const KnownDirections now = state();
+    const auto weights =
+        plain_label_weights(*link_, now, options_->max_degree, channel_options(0), *context_);
+    for (int degree = 1; degree <= options_->max_degree; ++degree) {
+      if (symmetric_tensors(*link_, now, degree) == 0) continue;
+      Replicates values;
+      for (const auto& one : weights) values.push_back(one[static_cast<std::size_t>(degree) - 1]);
+      const Estimate weight = numerics::reduce(values, exact_error);
+      const Verdict seen = verdict(weight);
+      if (seen != Verdict::absent) return {seen, degree, weight};
+    }
+    return {Verdict::absent};
+  }
+
+  /// Whether the label has a variance, as far as a sample shows.
+  [[nodiscard]] bool has_variance() const {
+    constexpr std::size_t count = std::size_t{1} << 16U;
+    const std::size_t rows = link_->fields().size();
+    std::vector<double> inputs(rows * count);
+    numerics::Stream(1, "variance of labels").normal(inputs);
+    std::vector<double> labels(count);
+    link_->values(count, inputs.data(), labels.data());
+    std::vector<double> sorted = labels;
+    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
+    const double middle = sorted[count / 2];
+    for (double& y : labels) y = (y - middle) * (y - middle);
+    std::sort(labels.begin(), labels.end());
+    const auto few = static_cast<std::size_t>(rare * static_cast<double>(count));
+    double all = 0.0;
+    double rarest = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += labels[i];
+      if (i + few >= count) rarest += labels[i];
+    }
+    return std::isfinite(all) && rarest < rare_part * all;
+  }
+
+  const TypedLink* link_;
+  const LeapOptions* options_;
+  const Context* context_;
+  Eigen::MatrixXd relevant_;
+  Eigen::MatrixXd known_;
+  bool has_variance_ = true;
+};
+
+}  // namespace
+
+std::vector<LeapStep> leaps(const TypedLink& link, const LeapOptions& options,
+                            const Context& context, const LeapFound& found) {
+  Climber climber(link, options, context);
+  std::vector<LeapStep> out;
+  while (!climber.done()) {
+    out.push_back(climber.step(true));
+    if (found) found(out.back());
+    // What comes after a step that was not made is not known.
+    if (out.back().leap.verdict != Verdict::present) break;
+  }
+  return out;
+}
+
+Leap leap_given(const TypedLink& link, const Eigen::MatrixXd& known, const LeapOptions& options,
+                const Context& context) {
+  Climber climber(link, options, context);
+  climber.know(known);
+  return climber.step(false).leap;
+}
+
+Eigen::MatrixXd irrelevant_directions(const TypedLink& link) {
+  return complement(relevant_directions(link));
+}
+
+double sample_power(int largest_leap) {
+  return std::max(1.0, 0.5 * largest_leap);
+}
+
+double leap_seconds(const TypedLink& link, const LeapOptions& options) {
+  // Evaluations of the integral over labels and of one posterior, by the number of normals.
+  constexpr double integral[] = {2e5, 6e7, 1.5e9, 3e9};
+  constexpr double posterior[] = {300.0, 6e3, 8e4, 1.2e5};
+  const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
+  const double later = static_cast<double>(link.directions()) - 1.0;
+  const double samples = 8.0 * 2.0 * static_cast<double>(std::min(first_points, options.max_points));
+  const std::size_t fewer = n > 0 ? n - 1 : 0;
+  return 0.1 + 3.0 * link.seconds() * (integral[n] + later * samples * posterior[fewer]);
+}
+
+}  // namespace onset::smi

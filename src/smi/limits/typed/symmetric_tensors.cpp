@@ -1,0 +1,133 @@
+#include "smi/limits/typed/symmetric_tensors.hpp"
+
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "numerics/random.hpp"
+
+namespace onset::smi {
+namespace {
+
+constexpr std::size_t symmetry_points = 64;
+/// Values of the link that agree to this are the same, up to rounding.
+constexpr double same_value = 1e-11;
+
+/// A map of fields to fields: each becomes another one, perhaps with the other sign.
+using FieldMap = Eigen::MatrixXd;
+
+class Group {
+ public:
+  Group(const TypedLink& link, const KnownDirections& state)
+      : link_(&link), form_(link, state.exactly()) {
+    const auto fields = static_cast<Eigen::Index>(link.fields().size());
+    const Eigen::Index known = state.known.cols();
+    known_fields_ =
+        Eigen::MatrixXd::Zero(known * static_cast<Eigen::Index>(link.tokens()), fields);
+    for (Eigen::Index f = 0; f < fields; ++f) {
+      const TypedField& field = link.fields()[static_cast<std::size_t>(f)];
+      if (!field.direction) continue;
+      known_fields_.block(static_cast<Eigen::Index>(field.token) * known, f, known, 1) =
+          state.known.row(static_cast<Eigen::Index>(*field.direction)).transpose();
+    }
+    inverse_ = Eigen::MatrixXd(form_.matrix()).completeOrthogonalDecomposition().pseudoInverse();
+    at_.resize(link.fields().size() * symmetry_points);
+    numerics::Stream(1, "symmetries").normal(at_);
+    values_.resize(symmetry_points);
+    link.values(symmetry_points, at_.data(), values_.data());
+  }
+
+  /// The average over the group of the trace on symmetric tensors of a degree.
+  [[nodiscard]] double invariants(int degree) const {
+    const std::size_t n = link_->fields().size();
+    std::vector<std::size_t> to(n);
+    std::iota(to.begin(), to.end(), std::size_t{0});
+    double sum = 0.0;
+    double count = 0.0;
+    do {
+      for (unsigned signs = 0; signs < 1U << n; ++signs) {
+        FieldMap map = FieldMap::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+        for (std::size_t f = 0; f < n; ++f) {
+          map(static_cast<Eigen::Index>(f), static_cast<Eigen::Index>(to[f])) =
+              (signs >> f) & 1U ? -1.0 : 1.0;
+        }
+        if (!keeps_kinds(to) || (known_fields_ * map - known_fields_).norm() > 1e-9) continue;
+        const Eigen::MatrixXd own = inverse_ * map * form_.matrix();
+        const bool closes = (form_.matrix() * own - map * form_.matrix()).norm() < 1e-9;
+        if (!closes || !keeps_labels(map)) continue;
+        const auto normals = static_cast<Eigen::Index>(form_.field_normals());
+        sum += symmetric_trace(own.topLeftCorner(normals, normals), degree);
+        count += 1.0;
+      }
+    } while (std::next_permutation(to.begin(), to.end()));
+    return sum / count;
+  }
+
+ private:
+  /// Fields become fields, and noise becomes noise.
+  [[nodiscard]] bool keeps_kinds(const std::vector<std::size_t>& to) const {
+    for (std::size_t f = 0; f < to.size(); ++f) {
+      if (link_->fields()[f].direction.has_value() !=
+          link_->fields()[to[f]].direction.has_value()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool keeps_labels(const FieldMap& map) const {
+    const std::size_t n = link_->fields().size();
+    std::vector<double> mapped(at_.size());
+    for (std::size_t f = 0; f < n; ++f) {
+      for (std::size_t g = 0; g < n; ++g) {
+        const double sign = map(static_cast<Eigen::Index>(f), static_cast<Eigen::Index>(g));
+        if (sign == 0.0) continue;
+        for (std::size_t i = 0; i < symmetry_points; ++i) {
+          mapped[f * symmetry_points + i] = sign * at_[g * symmetry_points + i];
+        }
+      }
+    }
+    std::vector<double> after(symmetry_points);
+    link_->values(symmetry_points, mapped.data(), after.data());
+    for (std::size_t i = 0; i < symmetry_points; ++i) {
+      if (std::abs(values_[i] - after[i]) > same_value * std::max(1.0, std::abs(values_[i]))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The trace of a matrix on symmetric tensors, from the traces of its powers (Newton).
+  static double symmetric_trace(const Eigen::MatrixXd& matrix, int degree) {
+    std::vector<double> trace{1.0};
+    std::vector<double> powers;
+    Eigen::MatrixXd power = matrix;
+    for (int k = 1; k <= degree; ++k) {
+      powers.push_back(power.trace());
+      power = (power * matrix).eval();
+      double sum = 0.0;
+      for (int i = 1; i <= k; ++i) {
+        sum += powers[static_cast<std::size_t>(i - 1)] * trace[static_cast<std::size_t>(k - i)];
+      }
+      trace.push_back(sum / k);
+    }
+    return trace.back();
+  }
+
+  const TypedLink* link_;
+  SampleForm form_;
+  Eigen::MatrixXd known_fields_;  ///< the known fields, token after token, as sums of fields
+  Eigen::MatrixXd inverse_;       ///< normals from fields
+  std::vector<double> at_, values_;
+};
+
+}  // namespace
+
+int symmetric_tensors(const TypedLink& link, const KnownDirections& state, int degree) {
+  return static_cast<int>(std::lround(Group(link, state).invariants(degree)));
+}
+
+}  // namespace onset::smi

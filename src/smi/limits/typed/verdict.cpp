@@ -1,0 +1,37 @@
+#include "smi/limits/typed/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace onset::smi {
+namespace {
+
+/// A weight is there above this size too, and is not there below the others; in between nothing is
+/// claimed.
+constexpr double present_weight = 3e-5;
+constexpr double absent_errors = 3.0;
+constexpr double absent_error = 1e-5;
+
+}  // namespace
+
+Verdict verdict(const Estimate& weight) {
+  const double error = std::max(weight.error, exact_error);
+  if (weight.value > present_errors * error && weight.value > present_weight) {
+    return Verdict::present;
+  }
+  if (std::abs(weight.value) < absent_errors * error + exact_error && error < absent_error) {
+    return Verdict::absent;
+  }
+  return Verdict::unresolved;
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::present: return "present";
+    case Verdict::absent: return "absent";
+    case Verdict::unresolved: return "unresolved";
+  }
+  return "";
+}
+
+}  // namespace onset::smi

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+#include "onset/core/estimate.hpp"
+
+namespace onset::smi {
+
+/// What errors allow to say of a weight that is 0 or positive [links 7].
+enum class Verdict { present, absent, unresolved };
+
+/// Rounding of integrals over the label that have no scatter.
+inline constexpr double exact_error = 1e-9;
+/// A weight is there above this many of its standard errors.
+inline constexpr double present_errors = 6.0;
+/// Eigenvalues below this part of the largest are not taken into a range.
+inline constexpr double range_part = 1e-3;
+
+[[nodiscard]] Verdict verdict(const Estimate& weight);
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+}  // namespace onset::smi

@@ -1,0 +1,132 @@
+#include "smi/limits/spectral.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "smi/model/attention_model.hpp"
+
+namespace onset::smi {
+namespace {
+
+using Kind = SpectralMethod::Kind;
+
+/// Half a unit of the sixth digit, with which the values of [links 40] are given.
+constexpr double sixth_digit = 5.1e-7;
+/// Standard errors (16 replicates) beyond which an agreement fails: false alarms are rarer than
+/// 1e-6.
+constexpr double many_errors = 8.0;
+
+const SpectralLaw& square_law() {
+  static const SpectralLaw law = spectral_law(TypedLink("z1^2", 0.0), 1, {});
+  return law;
+}
+
+SpectralLimit square_at(double alpha, SpectralMethod method) {
+  return spectral_limit(square_law(), 0, alpha, method, {});
+}
+
+// Values of [links 40], from prototypes that share no code with this one.
+TEST(Spectral, SquareHasItsKnownEdgesOutliersAndOverlaps) {
+  const SpectralLimit one = square_at(1.0, {Kind::gamma, 1.0});
+  EXPECT_NEAR(one.edge->value, 0.958080, sixth_digit);
+  EXPECT_EQ(one.outliers.front().eigenvalue.value, 1.0);
+  EXPECT_NEAR(one.outliers.front().overlap.value, 0.230697, sixth_digit);
+  const SpectralLimit bulk = square_at(1.0, {Kind::bulk, 1.0});
+  EXPECT_NEAR(bulk.outliers.front().eigenvalue.value, 1.037038, sixth_digit);
+  EXPECT_NEAR(bulk.outliers.front().overlap.value, 0.206037, sixth_digit);
+  const SpectralLimit two = square_at(2.0, {Kind::gamma, 1.0});
+  EXPECT_NEAR(two.edge->value, 0.679096, sixth_digit);
+  EXPECT_NEAR(two.outliers.front().overlap.value, 0.638881, sixth_digit);
+  EXPECT_NEAR(square_at(1.0, {Kind::gamma, 1.05}).outliers.front().eigenvalue.value, 1.012828,
+              sixth_digit);
+}
+
+// (alpha - 1/2) / (alpha + 2) for the square.
+TEST(Spectral, LinearisedMessagePassingHasAClosedForm) {
+  constexpr double rule = 1e-7;
+  for (const double alpha : {0.6, 1.0, 2.0, 5.0}) {
+    const SpectralLimit lamp = square_at(alpha, {Kind::lamp, 1.0});
+    ASSERT_EQ(lamp.outliers.size(), 1U);
+    EXPECT_NEAR(lamp.outliers.front().overlap.value, (alpha - 0.5) / (alpha + 2.0), rule);
+    EXPECT_NEAR(lamp.outliers.front().eigenvalue.value, 2.0 * alpha, alpha * rule);
+    EXPECT_NEAR(lamp.edge->value, std::sqrt(2.0 * alpha), alpha * rule);
+  }
+}
+
+// gamma = 1 is the best of the family, and gamma -> 1 leads to it continuously.
+TEST(Spectral, TheSymmetricMethodIsTheBestOfTheFamily) {
+  for (const double alpha : {0.7, 1.5, 4.0}) {
+    const double best = square_at(alpha, {Kind::gamma, 1.0}).outliers.front().overlap.value;
+    double before = best;
+    for (const double gamma : {1.001, 1.02, 1.1}) {
+      const double other = square_at(alpha, {Kind::gamma, gamma}).outliers.front().overlap.value;
+      EXPECT_LT(other, before);
+      before = other;
+    }
+    constexpr double close = 1e-4;  // the loss is quadratic in gamma - 1
+    EXPECT_NEAR(square_at(alpha, {Kind::gamma, 1.001}).outliers.front().overlap.value, best, close);
+    EXPECT_GT(best, square_at(alpha, {Kind::bulk, 1.0}).outliers.front().overlap.value);
+    EXPECT_GT(best, square_at(alpha, {Kind::lamp, 1.0}).outliers.front().overlap.value);
+  }
+}
+
+TEST(Spectral, NothingLeavesTheBulkBelowTheThreshold) {
+  for (const Kind kind : {Kind::gamma, Kind::bulk, Kind::lamp}) {
+    EXPECT_TRUE(square_at(0.45, {kind, 1.0}).outliers.empty());
+  }
+}
+
+// One layer: nu = M (M + 1), and E tr G^3 of a sum of M squares gives the overlap [links 39].
+TEST(Spectral, OneLayerOfAttentionIsClosed) {
+  constexpr double rule = 1e-9;
+  for (const int tokens : {2, 3, 8}) {
+    const SpectralLaw law = one_layer_law(tokens);
+    const double m = tokens;
+    const double nu = m * (m + 1.0);
+    EXPECT_NEAR(spectral_growth(law).front().value, nu, nu * rule);
+    // E (r - 1)^3 - (M - 1) with r a sum of M squares.
+    const double cube = m * (m + 2.0) * (m + 4.0) - 3.0 * m * (m + 2.0) + 3.0 * m - 1.0 - (m - 1.0);
+    const double alpha = 3.0 / nu;
+    const SpectralLimit lamp = spectral_limit(law, 0, alpha, {Kind::lamp, 1.0}, {});
+    EXPECT_NEAR(lamp.outliers.front().overlap.value,
+                (alpha - 1.0 / nu) / (alpha + cube / (nu * nu)), rule);
+  }
+}
+
+// A rotation of the fields is no part of the answer: z1^2 read along (z1+z2)/sqrt2.
+TEST(Spectral, TwoDirectionsThatAreOneGiveTheSameNumbers) {
+  const SpectralLaw law = spectral_law(TypedLink("(z1+z2)^2/2", 0.0), 1, {});
+  ASSERT_EQ(law.rank, std::vector<int>{2});
+  const SpectralLimit limit = spectral_limit(law, 0, 1.0, {Kind::gamma, 1.0}, {});
+  ASSERT_EQ(limit.outliers.size(), 1U);
+  EXPECT_EQ(limit.outliers.front().multiplicity, 1);
+  constexpr double four_replicates = 40.0;  // false alarms rarer than 1e-4, of one comparison
+  EXPECT_NEAR(limit.outliers.front().overlap.value, 0.230697,
+              four_replicates * limit.outliers.front().overlap.error);
+  EXPECT_LT(limit.outliers.front().overlap.error, 1e-3);
+}
+
+TEST(SpectralLaw, SignsPartDirections) {
+  using Blocks = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(sign_blocks(TypedLink("z1^2+z2^2", 0.0)), (Blocks{{0}, {1}}));
+  EXPECT_EQ(sign_blocks(TypedLink("z1*z2", 0.0)), (Blocks{{0, 1}}));
+  EXPECT_EQ(sign_blocks(TypedLink("z1^2+sign(z1*z2*z3)", 0.0)), (Blocks{{0}, {1}, {2}}));
+}
+
+// alpha_c of the second layer is 0.18548 by another rule.
+TEST(Spectral, LayersOfAttentionHaveMatricesOfTheirOwn) {
+  DeepAttention attention;
+  const auto model = attention_model(attention);
+  const SpectralLaw law = spectral_law(*model, 256, 256, 1, {});
+  ASSERT_EQ(law.rank.size(), 2U);
+  const Estimate nu = spectral_growth(law)[1];
+  EXPECT_NEAR(nu.value, 1.0 / 0.18548, many_errors * nu.error);
+  const SpectralLimit limit = spectral_limit(law, 1, 0.4, {Kind::gamma, 1.0}, {});
+  ASSERT_EQ(limit.outliers.size(), 1U);
+  const Estimate overlap = limit.outliers.front().overlap;
+  EXPECT_NEAR(overlap.value, 0.2710, many_errors * overlap.error);
+}
+
+}  // namespace
+}  // namespace onset::smi

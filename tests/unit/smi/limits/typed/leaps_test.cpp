@@ -1,0 +1,110 @@
+#include "smi/limits/typed/leaps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "smi/limits/typed/symmetric_tensors.hpp"
+#include "smi/limits/typed/typed_staircase.hpp"
+#include "support/tolerances.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Standard errors (eight replicates) beyond which an agreement fails: false alarms are rarer than
+/// 1e-6.
+constexpr double many_errors = 17.0;
+/// What rules over the label without scatter leave out, beyond their stated error.
+constexpr double rule_rounding = 1e-7;
+
+std::vector<LeapStep> leaps_of(const std::string& text) {
+  return leaps(TypedLink(text, 0.0), {}, {});
+}
+
+void expect_leap(const LeapStep& step, int degree, const std::string& directions) {
+  EXPECT_EQ(step.leap.verdict, Verdict::present);
+  EXPECT_EQ(step.leap.degree, degree);
+  EXPECT_EQ(direction_names(step.directions), directions);
+}
+
+// One field: weights of closed integrals [links 32].
+TEST(Leaps, OfOneFieldHaveTheirClosedWeights) {
+  const auto linear = leaps_of("z1^3");
+  expect_leap(linear.front(), 1, "z1");
+  EXPECT_NEAR(linear.front().leap.weight->value, 1.0, rule_rounding);
+  const auto square = leaps_of("z1^2");
+  expect_leap(square.front(), 2, "z1");
+  EXPECT_NEAR(square.front().leap.weight->value, 1.0, rule_rounding);
+  const auto sign = leaps_of("sign(z1)");
+  EXPECT_NEAR(sign.front().leap.weight->value, 2.0 / std::numbers::pi, rule_rounding);
+}
+
+// No symmetry protects degree 2: the roots of every label cancel. The weight of degree 4 was
+// integrated over the lower root by another program.
+TEST(Leaps, CancellingRootsLeaveDegreeFour) {
+  const auto steps = leaps_of("z1^2*exp(-z1^2)");
+  expect_leap(steps.front(), 4, "z1");
+  EXPECT_NEAR(steps.front().leap.weight->value, 0.2299576064, rule_rounding);
+}
+
+TEST(Leaps, TransformedLabelsLeapLessThanPlainOnes) {
+  const auto steps = leaps_of("z1^4-6*z1^2+3");
+  expect_leap(steps.front(), 2, "z1");
+  EXPECT_EQ(steps.front().information->degree, 4);
+  for (const char* text : {"z1^2", "exp(z1)", "relu(z1)", "cos(z1)"}) {
+    const auto own = leaps_of(text);
+    ASSERT_EQ(own.front().information->verdict, Verdict::present) << text;
+    EXPECT_GE(*own.front().information->degree, *own.front().leap.degree) << text;
+  }
+}
+
+TEST(Leaps, LabelsWithoutVarianceHaveNoInformationLeap) {
+  EXPECT_FALSE(leaps_of("1/z1").front().information.has_value());
+  EXPECT_TRUE(leaps_of("z1^3").front().information.has_value());
+}
+
+// lambda_r^2 = (2/pi)^r of a parity of r fields.
+TEST(Leaps, ParitiesLeapByTheirOrder) {
+  const auto two = leaps_of("sign(z1*z2)");
+  expect_leap(two.front(), 2, "z1, z2");
+  EXPECT_NEAR(two.front().leap.weight->value, std::pow(2.0 / std::numbers::pi, 2.0),
+              many_errors * two.front().leap.weight->error);
+}
+
+TEST(LongLeaps, ThreeFieldsLeapByThreeAndAStaircaseByTwoTwice) {
+  const auto parity = leaps_of("sign(z1*z2*z3)");
+  expect_leap(parity.front(), 3, "z1, z2, z3");
+  EXPECT_NEAR(parity.front().leap.weight->value, std::pow(2.0 / std::numbers::pi, 3.0),
+              many_errors * parity.front().leap.weight->error);
+  EXPECT_EQ(parity.front().information->degree, 3);
+  const auto stairs = leaps_of("z1^2+sign(z1*z2*z3)");
+  ASSERT_EQ(stairs.size(), 2U);
+  expect_leap(stairs[0], 2, "z1");
+  expect_leap(stairs[1], 2, "z2, z3");
+  EXPECT_NEAR(stairs[1].leap.weight->value, std::pow(2.0 / std::numbers::pi, 2.0),
+              many_errors * stairs[1].leap.weight->error);
+}
+
+TEST(SymmetricTensors, CountsWhatSignedPermutationsLeaveAlone) {
+  const TypedLink parity("sign(z1*z2*z3)", 0.0);
+  const KnownDirections none = KnownDirections::none(3);
+  // z1 z2 z3 at degree 3, and z1^2 + z2^2 + z3^2 at degree 2; no vector is left alone.
+  EXPECT_EQ(symmetric_tensors(parity, none, 1), 0);
+  EXPECT_EQ(symmetric_tensors(parity, none, 2), 1);
+  EXPECT_EQ(symmetric_tensors(parity, none, 3), 1);
+  const TypedLink sum("max(z1,z2)", 0.0);
+  EXPECT_EQ(symmetric_tensors(sum, KnownDirections::none(2), 1), 1);
+  const TypedLink noisy("z1*e1", 0.0);
+  EXPECT_EQ(symmetric_tensors(noisy, KnownDirections::none(1), 1), 0);
+}
+
+TEST(SamplePower, IsHalfTheLargestLeapButAtLeastOne) {
+  EXPECT_EQ(sample_power(1), 1.0);
+  EXPECT_EQ(sample_power(2), 1.0);
+  EXPECT_EQ(sample_power(3), 1.5);
+  EXPECT_EQ(sample_power(4), 2.0);
+}
+
+}  // namespace
+}  // namespace onset::smi
