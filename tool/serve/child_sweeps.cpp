@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 /// How long sweeps may take to end with the server before they are killed; their workers end with
 /// them, and a store is sound whenever its writer ends.
-constexpr std::chrono::milliseconds grace{400};
+constexpr std::chrono::milliseconds grace_of_a_sweep{400};
 constexpr std::chrono::milliseconds look{10};
 
 /// Starts the sweep in a group of its own: Ctrl-C in the terminal would otherwise reach it besides
@@ -65,7 +65,7 @@ class ChildSweeps final : public explore::Sweeps {
   void end() override {
     const std::lock_guard lock(mutex_);
     for (const auto& [store, child] : children_) kill(child, SIGINT);
-    const Clock::time_point deadline = Clock::now() + grace;
+    const Clock::time_point deadline = Clock::now() + grace_of_a_sweep;
     while (!children_.empty()) {
       forget_ended();
       if (Clock::now() > deadline) {

@@ -29,7 +29,7 @@ constexpr std::size_t most_idle = 2;
 /// How often a run looks whether it was stopped.
 constexpr int look_ms = 10;
 /// What a run that was stopped gets before it is killed: enough to end what it started itself.
-constexpr std::chrono::milliseconds grace{300};
+constexpr std::chrono::milliseconds grace_of_a_run{300};
 
 class ProcessRuns final : public explore::Runs {
  public:
@@ -143,7 +143,7 @@ class ProcessRuns final : public explore::Runs {
       }
       if (stop.stop_requested()) {
         process.send_home();
-        process.wait_for_end(Clock::now() + grace);
+        process.wait_for_end(Clock::now() + grace_of_a_run);
         return std::nullopt;  // its destructor kills what is left
       }
       if (process.ended()) {
