@@ -120,7 +120,8 @@ class Answers(unittest.TestCase):
         _, catalog = self.ask("api/catalog")
         verbs = [verb for group in catalog["questions"] for verb in group["verbs"]]
         listed = json.loads(onset("list", "--format", "json").stdout)["rows"]
-        self.assertEqual(sorted(verb["command"] for verb in verbs), sorted(row["verb"] for row in listed))
+        of_families = [row["verb"] for row in listed if " " in row["verb"]]
+        self.assertEqual(sorted(verb["command"] for verb in verbs), sorted(of_families))
         for verb in verbs:
             required = [p for p in verb["parameters"] if p["required"]]
             status, answer = self.ask("api/settle", {"command": verb["command"], "given": {}})

@@ -22,6 +22,7 @@ PARTS = {
     "ClpSimplex.hpp": ("Clp", "coinor-libclp-dev"),
     "Clp": ("Clp", "coinor-libclp-dev"),
     "CoinUtils": ("CoinUtils", "coinor-libclp-dev"),
+    "Spectra/SymEigsSolver.h": ("Spectra", "libspectra-dev"),
 }
 REQUIRED = re.compile(r"find_(?:package\((\S+)|(?:path|library)\(\S+ (\S+))[^)]*\bREQUIRED\b")
 CMAKE_VERSION = re.compile(r"cmake_minimum_required\(VERSION (\S+)\)")
