@@ -35,7 +35,7 @@ def _checked(name, array, most_dimensions):
 
 
 def _write_data(folder, family, x, y, truth):
-    """The files of a folder of data, as docs/smi-amp.md, aim.md and mha.md describe them."""
+    """The files of a folder of data, as docs/smi-amp.md, aim-data.md and mha.md describe them."""
     x, y = _checked("X", x, 3), _checked("Y", y, 4)
     if len(x) != len(y):
         raise _onset.InvalidArgument(f"Y: has {len(y)} samples, but X has {len(x)}; allowed: as many")

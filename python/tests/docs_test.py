@@ -42,7 +42,7 @@ def test_the_readme_runs(monkeypatch, tmp_path):
 
 
 def test_the_recipe_for_data_of_aim_gives_data_that_are_learned(monkeypatch, tmp_path):
-    space = run_page("docs/aim.md", monkeypatch, tmp_path)
+    space = run_page("docs/aim-data.md", monkeypatch, tmp_path)
     found = onset.aim.amp(data=space["folder"], channel="softmax", tokens=2, rho=0.5)
     assert found["diverged"][0] == 0
     assert abs(found["mse"][0] / found["mse_theory"][0] - 1) < FINITE_SIZE
