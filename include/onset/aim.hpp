@@ -75,6 +75,30 @@ struct Thresholds {
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
+/// The free entropy against the overlap; its maximum is the fixed point of Curve.
+struct Potential {
+  std::string channel = "softmax";
+  int tokens = 2;
+  double rho = 0.5;  ///< 0: the limit of small widths, alpha meaning n/(d r)
+  double beta = 1.0;
+  std::optional<double> noise_variance = {};
+  NoiseKind noise_kind = NoiseKind::scaled;
+  std::optional<double> noise = {};
+  PriorKind prior = PriorKind::wishart;
+  int layers = 1;
+  LayerLabels labels = LayerLabels::deep;
+  HardmaxOutput output = HardmaxOutput::exact;
+  double label_scale = 1.0;
+  std::vector<double> alpha = {};
+  int points = 101;  ///< overlaps, evenly spaced
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< target standard error of free_entropy
+
+  [[nodiscard]] static VerbOf<Potential> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
 /// Eigenvalues of the matrix as the labels show it, and their best denoiser; or those of a trained
 /// matrix.
 struct Spectrum {

@@ -5,8 +5,8 @@
 namespace onset::aim {
 
 std::vector<Verb> verbs() {
-  return {Thresholds::verb(), Curve::verb(), Spectrum::verb(), Erm::verb(),     Amp::verb(),
-          Gd::verb(),         Flow::verb(),  Sgd::verb(),      Generate::verb()};
+  return {Thresholds::verb(), Curve::verb(), Potential::verb(), Spectrum::verb(), Erm::verb(),
+          Amp::verb(),        Gd::verb(),    Flow::verb(),      Sgd::verb(),      Generate::verb()};
 }
 
 }  // namespace onset::aim

@@ -6,7 +6,8 @@
 
 namespace onset::aim {
 
-/// The verbs of the family: curve, thresholds, spectrum, erm, amp, gd, flow, sgd, generate.
+/// The verbs of the family: curve, thresholds, potential, spectrum, erm, amp, gd, flow, sgd,
+/// generate.
 [[nodiscard]] std::vector<Verb> verbs();
 
 }  // namespace onset::aim

@@ -25,7 +25,7 @@ const std::vector<Question>& questions() {
       {"When does learning start?",
        {"smi thresholds", "aim thresholds", "ssi sie", "smi exponent", "smi spectral"}},
       {"How well can it be learned?",
-       {"aim curve", "smi curve", "aim spectrum", "smi potential", "aim erm"}},
+       {"aim curve", "smi curve", "aim spectrum", "smi potential", "aim potential", "aim erm"}},
       {"Where does gradient descent go?",
        {"ssi loss", "ssi phase", "ssi flow", "ssi sgd", "ssi gain", "ssi scaling", "aim flow",
         "aim sgd", "aim gd", "smi sgd"}},

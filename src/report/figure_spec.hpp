@@ -63,6 +63,7 @@ struct Series {
   /// Whether the curves of a group look alike, as for repeated runs; the first one's label then
   /// stands for all.
   bool alike = false;
+  double x_times = 1.0;  ///< a number that x is multiplied by
 };
 
 /// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for
@@ -107,6 +108,7 @@ struct Overlay {
   std::string error;  ///< the column with the error of y; may be empty
   Look look;
   Place place;
+  double x_times = 1.0;  ///< a number that x is multiplied by
 };
 
 struct PlotAxis {

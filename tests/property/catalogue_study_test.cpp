@@ -39,6 +39,7 @@ std::optional<Given> small_request(const Verb& verb) {
         {"runs", std::int64_t{2}}}},
       {"aim curve", {{"alpha", std::string("0.1")}}},
       {"aim thresholds", {}},
+      {"aim potential", {{"alpha", std::string("0.1")}, {"points", std::int64_t{5}}}},
       {"aim spectrum", {{"delta", 0.1}, {"points", std::int64_t{5}}}},
       {"aim erm", {{"alpha", std::string("0.3")}, {"loss", std::string("fields")}}},
       {"aim amp",

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <span>
 
+#include "aim/learners/label_test.hpp"
 #include "aim/model/channel.hpp"
 #include "numerics/linear_algebra.hpp"
 #include "numerics/parallel.hpp"
@@ -161,6 +162,14 @@ class Descent {
 
 }  // namespace
 
+namespace {
+
+void add_matrix(const std::vector<double>& matrix, std::vector<double>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += matrix[i];
+}
+
+}  // namespace
+
 DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
                                const Teacher& teacher, const DescentOptions& options,
                                const Context& context) {
@@ -216,6 +225,11 @@ DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& dat
     }
   }
   errors.averaged = squared_distance(average, zero, teacher.dim);
+  for (auto& deviation : deviations) add_matrix(teacher.matrix, deviation);
+  add_matrix(teacher.matrix, average);
+  const LabelTest labels(model, teacher.matrix, teacher.dim, options.seed, options.index, context);
+  errors.test = labels.mean_of(deviations, context);
+  errors.test_plug_in = labels.plug_in(average, context);
   const auto count = static_cast<double>(starts);
   errors.extrapolated = (count * errors.averaged - mean) / (count - 1.0);
   return errors;

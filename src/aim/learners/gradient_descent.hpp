@@ -40,6 +40,10 @@ struct DescentErrors {
   std::vector<double> train;      ///< squared error of a training label, of each start
   std::vector<double> trace;      ///< Tr S / d
   std::vector<double> objective;  ///< what it minimised, per d^2, as `aim erm` has it
+  /// Errors on the labels of new samples: of the mean of the students' labels, and of the label
+  /// that the mean of their matrices makes [aim 41].
+  double test = 0.0;
+  double test_plug_in = 0.0;
   /// How each start ended: converged with a loss below 1e-3 of the first one or at a plateau (its
   /// mean over the last tenth of the steps within 1 % of the tenth before); diverged at a loss
   /// above the first one.

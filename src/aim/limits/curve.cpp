@@ -6,7 +6,9 @@
 
 #include "aim/limits/root_between.hpp"
 #include "aim/limits/spectrum.hpp"
+#include "aim/limits/tanh_sinh.hpp"
 #include "numerics/parallel.hpp"
+#include "onset/core/error.hpp"
 
 namespace onset::aim {
 namespace {
@@ -50,7 +52,9 @@ CurvePoint StateEvolution::at(double alpha) const {
   const Status found{StopReason::converged, 0, 0.0};
   if (alpha == 0.0) {
     const Estimate unknown{q0 - prior_->known(), 0.0};
-    return per_layer({alpha, {prior_->known(), 0.0}, {0.0, 0.0}, unknown, found});
+    CurvePoint p{alpha, {prior_->known(), 0.0}, {0.0, 0.0}, unknown, found};
+    if (!model_.published.density) p.free_entropy = Estimate{0.0, 0.0};
+    return per_layer(p);
   }
   if (alpha >= perfect_recovery()) {
     const double infinite = std::numeric_limits<double>::infinity();
@@ -112,7 +116,68 @@ CurvePoint StateEvolution::point(double alpha, double delta, const Status& statu
     p.conjugate.error = p.conjugate.value * ((up - down) / clipped * relative_error);
   }
   p.overlap = {prior_->second_moment() - here.mmse.value, p.mmse.error};
+  if (!model_.published.density) p.free_entropy = free_entropy(alpha, delta, here.mmse.value);
   return per_layer(p);
+}
+
+/// Psi_out of [aim 39]: half the integral of E_hat over log V, from what is unknown without data
+/// down to V. The error of a sampled E_hat is one and the same along the way.
+Estimate StateEvolution::shown_by_labels(double mmse) const {
+  const double q0 = prior_->second_moment();
+  const double high = std::log(q0 - prior_->known());
+  const double half = 0.5 * (high - std::log(mmse));
+  if (!(half > 0.0)) return {0.0, 0.0};
+  double fine = 0.0;
+  double coarse = 0.0;
+  double error = 0.0;
+  for (const TanhSinhNode& rule : tanh_sinh()) {
+    const double from_high = half * (rule.from_low ? rule.distance : 2.0 - rule.distance);
+    const double v = std::exp(high - from_high);
+    const Estimate e = (*information_)(std::max(0.0, q0 - v), v);
+    fine += rule.fine_weight * e.value;
+    coarse += rule.coarse_weight * e.value;
+    error += rule.fine_weight * e.error;
+  }
+  return {0.5 * half * fine, 0.5 * half * (2.0 * std::abs(fine - coarse) + error)};
+}
+
+Estimate StateEvolution::free_entropy(double alpha, double delta, double mmse) const {
+  const Estimate learned = prior_->information(delta);
+  const Estimate shown = shown_by_labels(mmse);
+  return {0.25 * mmse / delta - learned.value + alpha * shown.value,
+          learned.error + alpha * shown.error};
+}
+
+/// The noise at which the least error is `mmse`.
+double StateEvolution::delta_of(double mmse) const {
+  const auto residual = [&](double log_delta) {
+    const double delta =
+        std::clamp(std::exp(log_delta), NoisySpectrum::min_delta, prior_->max_delta());
+    return std::log(prior_->at(delta).mmse.value / mmse);
+  };
+  const double low = std::max(std::log(NoisySpectrum::min_delta), std::log(mmse) - 1.0);
+  return std::exp(root_between(residual, low, std::log(prior_->max_delta()),
+                               4.0 * std::numeric_limits<double>::epsilon(), "the noise")
+                      .x);
+}
+
+PotentialPoint StateEvolution::potential(double alpha, double overlap) const {
+  if (model_.published.density) {
+    throw Refused(
+        "the published output function is not that of the model, so that nothing is "
+        "maximal at its fixed points; possible: `output = exact`");
+  }
+  if (model_.layers > 1 && model_.labels == LayerLabels::sum) {
+    throw Refused(
+        "one label of the sum of several layers shows the sum alone, whose potential is "
+        "that of one layer of larger variance; possible: `labels = separate`");
+  }
+  const double v = prior_->second_moment() - overlap;
+  const Estimate e = (*information_)(overlap, v);
+  const Estimate push{0.5 * alpha * e.value / v, 0.5 * alpha * e.error / v};
+  if (overlap <= prior_->known()) return {overlap, v, {0.0, 0.0}, push};
+  const double delta = delta_of(v);
+  return {overlap, v, free_entropy(alpha, delta, v), {push.value - 0.25 / delta, push.error}};
 }
 
 /// For a label of the sum of layers, what is known about the sum is shared among its terms [aim

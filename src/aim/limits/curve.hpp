@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,17 @@ struct CurvePoint {
   Estimate conjugate;  ///< q_hat; infinite at perfect recovery
   Estimate mmse;       ///< exactly 0 at perfect recovery
   Status status;
+  /// Per d^2 (per d r in the limit of small widths), counted from nothing known [aim 39]; none at
+  /// perfect recovery, where it is infinite, and for an output function that is not Bayes-optimal.
+  std::optional<Estimate> free_entropy = {};
+};
+
+/// The free entropy at some overlap, with the conjugate that belongs to it.
+struct PotentialPoint {
+  double overlap = 0.0;
+  double mmse = 0.0;
+  Estimate free_entropy;
+  Estimate slope;  ///< d free_entropy / d q: 0 at a fixed point
 };
 
 /// State evolution solved for its own noise: alpha(delta) = mmse / (2 delta E_hat) is explicit and
@@ -38,6 +50,12 @@ class StateEvolution {
   [[nodiscard]] double perfect_recovery() const;
   /// The fixed point at alpha >= 0. It takes about ten evaluations of the spectrum.
   [[nodiscard]] CurvePoint at(double alpha) const;
+  /// The free entropy at overlap q, known() <= q < Q_0 [aim 39]. Throws Refused for labels of the
+  /// sum of several layers and for an output function that is not Bayes-optimal.
+  [[nodiscard]] PotentialPoint potential(double alpha, double overlap) const;
+  /// The smallest overlap, of nothing learned, and the largest, Q_0.
+  [[nodiscard]] double known() const { return prior_->known(); }
+  [[nodiscard]] double second_moment() const { return prior_->second_moment(); }
 
  private:
   struct Evaluation {
@@ -47,6 +65,9 @@ class StateEvolution {
   [[nodiscard]] Evaluation evaluate(double delta) const;
   [[nodiscard]] CurvePoint point(double alpha, double delta, const Status& status) const;
   [[nodiscard]] CurvePoint per_layer(CurvePoint point) const;
+  [[nodiscard]] Estimate shown_by_labels(double mmse) const;
+  [[nodiscard]] Estimate free_entropy(double alpha, double delta, double mmse) const;
+  [[nodiscard]] double delta_of(double mmse) const;
 
   AttentionIndexed model_;
   std::unique_ptr<Prior> prior_;

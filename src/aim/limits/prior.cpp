@@ -1,5 +1,7 @@
 #include "aim/limits/prior.hpp"
 
+#include <cmath>
+
 #include "aim/limits/spectrum.hpp"
 
 namespace onset::aim {
@@ -21,6 +23,9 @@ class WishartPrior : public Prior {
     const Estimate mmse = spectrum.mmse();
     return {mmse, {mmse.value / delta, mmse.error / delta}};
   }
+  [[nodiscard]] Estimate information(double delta) const override {
+    return NoisySpectrum(rho_, delta).information();
+  }
 
  private:
   double rho_;
@@ -37,6 +42,9 @@ class SpikePrior : public Prior {
     if (t >= 1.0) return {{1.0, 0.0}, {1.0 / t, 0.0}};
     return {{t * (2.0 - t), 0.0}, {2.0 - t, 0.0}};
   }
+  [[nodiscard]] Estimate information(double t) const override {
+    return {t >= 1.0 ? 0.25 / t : 0.25 * t - 0.5 * std::log(t), 0.0};
+  }
 };
 
 /// A Gaussian prior, for which the precisions of signal and noise add up.
@@ -50,6 +58,9 @@ class WignerPrior : public Prior {
   [[nodiscard]] Point at(double delta) const override {
     const double f = variance_ / (variance_ + delta);
     return {{delta * f, 0.0}, {f, 0.0}};
+  }
+  [[nodiscard]] Estimate information(double delta) const override {
+    return {0.25 * std::log1p(variance_ / delta), 0.0};
   }
 
  private:

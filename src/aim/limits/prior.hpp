@@ -25,6 +25,9 @@ class Prior {
     Estimate shrinkage;
   };
   [[nodiscard]] virtual Point at(double delta) const = 0;
+  /// What the noisy matrix tells about S: mutual information over d^2 (over d r in the limit of
+  /// small widths) [aim 40]. Its derivative with respect to 1/delta is mmse/4.
+  [[nodiscard]] virtual Estimate information(double delta) const = 0;
 };
 
 /// Makes the prior of a Wishart matrix of width ratio rho > 0, of its limit rho -> 0, or of the sum

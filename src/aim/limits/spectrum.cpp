@@ -126,7 +126,7 @@ NoisySpectrum::Node NoisySpectrum::node(double x, double k_start, double k_low,
                          ? x / t_ - k
                          : 1.0 + (1.0 / (1.0 + k) - rho_ / k) / t_;
   const double product = 1.0 / (t_ * (1.0 + k));
-  return {x, k, std::sqrt(std::max(0.0, product - 0.25 * sum * sum))};
+  return {x, k, std::sqrt(std::max(0.0, product - 0.25 * sum * sum)), 0.5 * sum};
 }
 
 const NoisySpectrum::Piece* NoisySpectrum::piece_at(double x) const {
@@ -214,6 +214,21 @@ Estimate NoisySpectrum::mmse() const {
     return deviation * deviation * n.w;
   });
   return {1.0 - rho_ / pi * variance.value, rho_ / pi * variance.error + rounding};
+}
+
+/// The logarithmic potential of the law is elementary, because X is a rational function of u.
+Estimate NoisySpectrum::information() const {
+  const Estimate energy = integrate([this](const Node& n) {
+    const double u2 = 1.0 / (t_ * (1.0 + n.k));
+    const double v2 = rho_ / (t_ * n.k);
+    const double potential = -0.5 * std::log(u2) +
+                             rho_ * ((1.0 - n.u) / v2 + 0.5 * std::log(v2) - 1.0) +
+                             t_ * (n.u * n.u - 0.5 * u2);
+    return potential * n.w;
+  });
+  const double value = energy.value / pi - 0.5 * std::log(t_) + 0.25;
+  return {0.5 * value,
+          0.5 * (energy.error / pi + 16.0 * rounding * (1.0 + rho_ + std::abs(std::log(t_))))};
 }
 
 }  // namespace onset::aim

@@ -44,6 +44,8 @@ class NoisySpectrum {
   [[nodiscard]] Estimate shrinkage() const;
   /// The least mean-square error ||S - S_hat||_F^2 / d, in (0, 1) [aim 13, 14].
   [[nodiscard]] Estimate mmse() const;
+  /// What the noisy matrix tells about S: mutual information over d^2 [aim 40].
+  [[nodiscard]] Estimate information() const;
 
  private:
   /// A stretch of the support without inner singularities, in scaled eigenvalues X = x sqrt(rho),
@@ -52,9 +54,9 @@ class NoisySpectrum {
     double low, high;
     double k_low, k_high;
   };
-  /// A point of the support: X, its root k, and w = |Im u|, pi times the density of X.
+  /// A point of the support: X, its root k, w = |Im u|, pi times the density of X, and Re u.
   struct Node {
-    double x, k, w;
+    double x, k, w, u;
   };
 
   void find_edges();

@@ -25,8 +25,7 @@ std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* p
 }
 
 void add_noise(const AttentionIndexed& model, std::vector<double>& scores, std::size_t tokens,
-               std::uint64_t seed, std::uint64_t index) {
-  const std::vector<double> z = normals(scores.size(), seed, "aim label noise", index);
+               const std::vector<double>& z) {
   const std::size_t each = tokens * (tokens + 1) / 2;
   for (std::size_t a = 0; a < tokens; ++a) {
     for (std::size_t b = a; b < tokens; ++b) {
@@ -108,17 +107,22 @@ void scores_of(const Dataset& data, const std::vector<double>& matrix,
 }
 
 Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
-                    std::uint64_t seed, std::uint64_t index, const Context& context) {
+                    std::uint64_t seed, std::uint64_t index, const Context& context, DataUse use) {
+  const bool test = use == DataUse::test;
   Dataset data;
   data.samples = samples;
   data.tokens = static_cast<std::size_t>(model.tokens);
   data.dim = teacher.dim;
   const std::size_t tokens = data.tokens;
-  data.inputs = normals(samples * tokens * data.dim, seed, "aim tokens", index);
+  data.inputs =
+      normals(samples * tokens * data.dim, seed, test ? "aim new tokens" : "aim tokens", index);
   std::vector<double> products;
   std::vector<double> scores;
   scores_of(data, teacher.matrix, products, scores, context);
-  if (model.noise_variance > 0.0) add_noise(model, scores, tokens, seed, index);
+  if (model.noise_variance > 0.0) {
+    const char* purpose = test ? "aim new label noise" : "aim label noise";
+    add_noise(model, scores, tokens, normals(scores.size(), seed, purpose, index));
+  }
   const std::size_t each = tokens * (tokens + 1) / 2;
   const std::size_t shown = model.channel->label_size(tokens);
   data.labels.resize(samples * shown);

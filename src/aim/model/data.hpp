@@ -49,11 +49,15 @@ struct Teacher {
 [[nodiscard]] Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim,
                                      std::uint64_t seed, std::uint64_t index,
                                      const Context& context);
+/// What data are for: those that are trained on and those that predictions are tried on share no
+/// random numbers.
+enum class DataUse { training, test };
+
 /// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
 /// runs.
 [[nodiscard]] Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher,
                                   std::size_t samples, std::uint64_t seed, std::uint64_t index,
-                                  const Context& context);
+                                  const Context& context, DataUse use = DataUse::training);
 
 /// Scores h_ab = (x_a^T S x_b - delta_ab Tr S) / sqrt(d) of all samples, n x T (T + 1) / 2 [aim 1].
 /// `products` is n T x d scratch: it holds X S afterwards.

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "aim/learners/amp.hpp"
+#include "aim/learners/label_test.hpp"
 #include "aim/limits/curve.hpp"
+#include "aim/limits/label_error.hpp"
 #include "aim/limits/spectrum.hpp"
 #include "aim/model/channel.hpp"
 #include "aim/verbs/amp_problem.hpp"
@@ -38,6 +40,10 @@ struct AmpRow {
   std::optional<Estimate> mse;
   Estimate mse_theory;
   std::optional<Estimate> variance;
+  std::optional<Estimate> test = {};
+  std::optional<Estimate> test_theory = {};
+  std::optional<Estimate> test_plug_in = {};
+  std::optional<Estimate> test_plug_in_theory = {};
   int diverged = 0;
 };
 
@@ -50,6 +56,14 @@ Columns<AmpRow> amp_columns() {
       .add("mse_theory", &AmpRow::mse_theory, "least possible error, from state evolution")
       .add("variance", &AmpRow::variance,
            "the algorithm's own estimate of its error; equal to mse on the Nishimori line")
+      .add("test", &AmpRow::test, prose(R"(
+          error on the labels of new samples, of the best prediction from the estimate and its
+          variance: squared, summed over the entries; with hardmax the share of rows whose choice
+          is wrong; empty where the truth is not known)"))
+      .add("test_theory", &AmpRow::test_theory, "least possible, from state evolution")
+      .add("test_plug_in", &AmpRow::test_plug_in,
+           "the same for the label that the estimated matrix makes")
+      .add("test_plug_in_theory", &AmpRow::test_plug_in_theory, "the same from state evolution")
       .add("diverged", &AmpRow::diverged, "runs that diverged");
 }
 
@@ -57,6 +71,8 @@ Columns<AmpRow> amp_columns() {
 struct Outcome {
   std::vector<double> mse;
   std::vector<double> variance;
+  std::vector<double> test;
+  std::vector<double> test_plug_in;
   int diverged = 0;
   int unfinished = 0;
   int too_sure = 0;  ///< runs whose variance is far below their error
@@ -82,6 +98,7 @@ struct Outcome {
 /// What state evolution says of the runs at one alpha.
 struct Expectation {
   Estimate mmse;
+  std::optional<LabelError> labels;
   /// A variance below this has collapsed. At size d the algorithm takes itself to be perfect some
   /// 1/d too early: next to perfect recovery that is no divergence, and seen by comparing with
   /// `mse`.
@@ -90,12 +107,39 @@ struct Expectation {
   double likely_error = 0.0;
 };
 
-Expectation expect(const StateEvolution& evolution, double alpha, std::size_t dim) {
+Expectation expect(const StateEvolution& evolution, const LabelErrors& labels, double alpha,
+                   std::size_t dim) {
   constexpr double share = 0.3;
   const double blur = 1.0 + finite_directions / static_cast<double>(dim);
-  return {.mmse = evolution.at(alpha).mmse,
+  const CurvePoint point = evolution.at(alpha);
+  return {.mmse = point.mmse,
+          .labels = labels.at(point.overlap, point.mmse),
           .min_variance = share * evolution.at(alpha * blur).mmse.value,
           .likely_error = evolution.at(alpha / blur).mmse.value};
+}
+
+/// Tries the estimate of a run that did not diverge on new labels.
+void add_test(const AmpProblem& problem, const AmpRun& amp, std::vector<double> truth,
+              std::uint64_t run, const Context& context, Outcome& outcome) {
+  if (truth.empty() || amp.status.reason == StopReason::diverged) return;
+  const LabelTest test(problem.model, std::move(truth), problem.dim, problem.seed, run, context);
+  outcome.test.push_back(test.best(amp.estimate, amp.steps.back().variance, context));
+  outcome.test_plug_in.push_back(test.plug_in(amp.estimate, context));
+}
+
+AmpRow row_of(double alpha, const Outcome& outcome, const Expectation& expected) {
+  AmpRow row{.alpha = alpha,
+             .mse = Outcome::mean(outcome.mse),
+             .mse_theory = expected.mmse,
+             .variance = Outcome::mean(outcome.variance),
+             .test = Outcome::mean(outcome.test),
+             .test_plug_in = Outcome::mean(outcome.test_plug_in),
+             .diverged = outcome.diverged};
+  if (expected.labels) {
+    row.test_theory = expected.labels->bayes;
+    row.test_plug_in_theory = expected.labels->plug_in;
+  }
+  return row;
 }
 
 void judge(double alpha, std::size_t dim, const Outcome& outcome, Result& result) {
@@ -129,6 +173,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
   result.table = columns.table();
   const AmpSamples samples(problem);
   const StateEvolution evolution(problem.model, request.seed, context);
+  const LabelErrors labels(problem.model, request.seed);
   add_sizes(*request.rho, problem.model, problem.dim, request.alpha, result);
   AmpOptions options;
   options.max_iterations = request.iterations;
@@ -141,23 +186,21 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
   keep_rows(result, [&] {  // the trajectory is given however the runs end
     for (const double alpha : request.alpha) {
       const double ratio = ratio_of(samples_of(alpha, problem.dim), problem.dim);
-      const Expectation expected = expect(evolution, ratio, problem.dim);
+      const Expectation expected = expect(evolution, labels, ratio, problem.dim);
       options.settles = expected.mmse.value > 0.0;
       options.min_variance = expected.min_variance;
       Outcome outcome;
       for (int run = 0; run < runs; ++run) {
-        const StoredData sample = samples.at(alpha, static_cast<std::uint64_t>(run), context);
+        StoredData sample = samples.at(alpha, static_cast<std::uint64_t>(run), context);
         const AmpRun amp =
             approximate_message_passing(problem.model, sample.data, sample.truth, options, context);
         outcome.add(amp, expected.likely_error, finite_error / static_cast<double>(problem.dim));
+        add_test(problem, amp, std::move(sample.truth), static_cast<std::uint64_t>(run), context,
+                 outcome);
         add_steps(alpha, run + 1, amp, trajectory);
         context.report(++done / all, "message passing");
       }
-      result.table.add_row(columns.cells({.alpha = alpha,
-                                          .mse = Outcome::mean(outcome.mse),
-                                          .mse_theory = expected.mmse,
-                                          .variance = Outcome::mean(outcome.variance),
-                                          .diverged = outcome.diverged}));
+      result.table.add_row(columns.cells(row_of(alpha, outcome, expected)));
       judge(alpha, problem.dim, outcome, result);
       if (!options.settles) say_spread(alpha, outcome.mse, result);
     }
@@ -191,8 +234,11 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
     cost.core_seconds +=
         (flops / flops_per_second + model.channel->output_seconds(model) * samples) *
         typical_iterations(model, alpha) * *request.runs;
+    cost.core_seconds +=
+        4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
   }
-  const double most = max_samples(request.alpha, d);
+  const double most =
+      std::max(max_samples(request.alpha, d), static_cast<double>(LabelTest::samples));
   const double messages =
       program_bytes +
       8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
@@ -216,7 +262,7 @@ VerbOf<Amp> Amp::verb() {
       Draws teachers and n = alpha d^2 samples (or reads them from `data`), runs the structured
       algorithm, and compares its error with that of state evolution. alpha is n/d^2, samples
       over dimension squared; theory and runs agree where alpha d is 10 or more, away from
-      perfect recovery. With `out`, trajectory.csv lists every iteration: errors, overlaps
+      perfect recovery. Every estimate is tried on the labels of 2000 new samples besides. With `out`, trajectory.csv lists every iteration: errors, overlaps
       (equal on the Nishimori line) and eigenvalues. Errors are the scatter of the runs, with
       Student's factor for few of them; the error of a single run is not known. Runs that
       diverge are counted; runs that still move after `iterations` make the result unconverged.
@@ -234,7 +280,7 @@ VerbOf<Amp> Amp::verb() {
           all.)"));
   d.rows = {{"", amp_columns().list()}};
   d.primary = "mse";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                 "aim amp --data data"};

@@ -20,6 +20,7 @@ struct CurveRow {
   Estimate mmse;
   std::optional<Estimate> test = {};
   std::optional<Estimate> test_plug_in = {};
+  std::optional<Estimate> free_entropy = {};
   bool converged = false;
 };
 
@@ -38,6 +39,10 @@ Columns<CurveRow> curve_columns() {
           layers and for published forms)"))
       .add("test_plug_in", &CurveRow::test_plug_in,
            "the same for the label that the estimated matrix makes")
+      .add("free_entropy", &CurveRow::free_entropy, prose(R"(
+          free entropy over d^2 (over d r with `rho = 0`), counted from nothing known; empty at
+          perfect recovery, where it is infinite, and for published forms)"),
+           "nat")
       .add("converged", &CurveRow::converged, "whether the fixed point was found to rounding");
 }
 
@@ -46,6 +51,7 @@ CurveRow row_of(const CurvePoint& p, const LabelErrors& labels) {
                .q = p.overlap,
                .qhat = p.conjugate,
                .mmse = p.mmse,
+               .free_entropy = p.free_entropy,
                .converged = p.status.converged()};
   if (!std::isfinite(p.conjugate.value)) row.qhat.reset();
   if (const auto error = labels.at(p.overlap, p.mmse)) {
@@ -112,9 +118,9 @@ VerbOf<Curve> Curve::verb() {
       rho d. For every sample ratio alpha = n/d^2 (with `rho = 0`, the limit of small widths,
       alpha = n/(d r)), state evolution of the Bayes-optimal setting gives the overlap q, the
       precision qhat and the least possible error mmse = ||S - S_hat||_F^2/d, which is exactly 0
-      above perfect recovery, and the error on the label of a new sample: that of the best
-      prediction, and that of the label which the estimated matrix makes. The tolerance is for
-      mmse.)");
+      above perfect recovery, the error on the label of a new sample (that of the best
+      prediction, and that of the label which the estimated matrix makes), and the free entropy,
+      whose maximum the fixed point is. The tolerance is for mmse.)");
   d.fields = limit_fields<Curve>();
   d.fields.add("alpha", &Curve::alpha,
                {.min = 0.0, .max = max_alpha, .required = true, .grid = true},
@@ -122,7 +128,7 @@ VerbOf<Curve> Curve::verb() {
   d.rows = {{"", curve_columns().list()}};
   d.primary = "mmse";
   d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
-  d.method = 2;
+  d.method = 3;
   d.examples = {"aim curve --channel softmax --tokens 2 --rho 0.5 --alpha 0.01:0.2:0.01",
                 "aim curve --channel hardmax --tokens 2 --rho 0.5 --alpha log:0.01:10:40",
                 "aim curve --channel linear --tokens 3 --noise 0.3 --alpha log:0.01:1:20",

@@ -229,6 +229,7 @@ VerbOf<Flow> Flow::verb() {
       .add("draws", &Flow::draws, {.min = 2, .max = 10000}, "Pairs of such matrices.");
   d.rows = {{"", flow_columns({}).list()}, {"with `spectrum`", spectrum_columns().list()}};
   d.primary = "mse";
+  d.method = 2;
   d.usual_tolerance =
       "1e-8 (1e-5 beyond two tokens, 1e-3 there with a rate, 1e-2 for hardmax), and what comes out "
       "where matrices are drawn,";

@@ -4,6 +4,7 @@
 #include "aim/learners/gradient_descent.hpp"
 #include "aim/limits/curve.hpp"
 #include "aim/limits/erm/training.hpp"
+#include "aim/limits/label_error.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
@@ -25,6 +26,10 @@ struct DescentRow {
   Estimate mse_averaged;
   Estimate mse_extrapolated;
   Estimate mse_theory;
+  Estimate test;
+  std::optional<Estimate> test_theory = {};
+  Estimate test_plug_in;
+  std::optional<Estimate> test_plug_in_theory = {};
   Estimate loss;
   Estimate train;
   Estimate objective;
@@ -43,6 +48,15 @@ Columns<DescentRow> descent_columns() {
            "of the mean of the students' matrices, all on the same data")
       .add("mse_extrapolated", &DescentRow::mse_extrapolated, "of the mean of infinitely many")
       .add("mse_theory", &DescentRow::mse_theory, "least possible error, from state evolution")
+      .add(
+          "test", &DescentRow::test,
+          "squared error on the labels of new samples, summed over the entries, of the mean of the "
+          "students' labels")
+      .add("test_theory", &DescentRow::test_theory, "least possible, from state evolution")
+      .add("test_plug_in", &DescentRow::test_plug_in,
+           "the same for the label that the mean of the students' matrices makes")
+      .add("test_plug_in_theory", &DescentRow::test_plug_in_theory,
+           "the same for the best estimate of the matrix, from state evolution")
       .add("loss", &DescentRow::loss,
            "training loss of a student at its end, over the one at its start, decay included");
 }
@@ -68,6 +82,8 @@ struct Samples {
   std::vector<double> single;
   std::vector<double> averaged;
   std::vector<double> extrapolated;
+  std::vector<double> test;
+  std::vector<double> test_plug_in;
   std::vector<double> loss;
   std::vector<double> train;
   std::vector<double> objective;
@@ -80,6 +96,8 @@ struct Samples {
     single.push_back(numerics::mean(errors.single));
     averaged.push_back(errors.averaged);
     extrapolated.push_back(errors.extrapolated);
+    test.push_back(errors.test);
+    test_plug_in.push_back(errors.test_plug_in);
     loss.push_back(numerics::mean(errors.loss));
     train.push_back(numerics::mean(errors.train));
     objective.push_back(numerics::mean(errors.objective));
@@ -97,6 +115,8 @@ struct Samples {
             .mse_averaged = numerics::mean_over_runs(averaged),
             .mse_extrapolated = numerics::mean_over_runs(extrapolated),
             .mse_theory = theory,
+            .test = numerics::mean_over_runs(test),
+            .test_plug_in = numerics::mean_over_runs(test_plug_in),
             .loss = numerics::mean_over_runs(loss),
             .train = numerics::mean_over_runs(train),
             .objective = numerics::mean_over_runs(objective),
@@ -172,6 +192,7 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
   const auto dim = static_cast<std::size_t>(request.dim);
   const auto runs = static_cast<std::uint64_t>(request.runs);
   const StateEvolution evolution(model, request.seed, context);
+  const LabelErrors labels(model, request.seed);
   add_sizes(request.rho, model, dim, request.alpha, result);
   DescentOptions options;
   options.steps = *request.steps;
@@ -192,8 +213,13 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
       samples.add(gradient_descent(model, data, teacher, options, context));
       context.report(++done / static_cast<double>(request.alpha.size() * runs), "gradient descent");
     }
-    const Estimate theory = evolution.at(ratio_of(count, dim)).mmse;
+    const CurvePoint limit = evolution.at(ratio_of(count, dim));
+    const Estimate theory = limit.mmse;
     DescentRow row = samples.row(alpha, theory);
+    if (const auto error = labels.at(limit.overlap, limit.mmse)) {
+      row.test_theory = error->bayes;
+      row.test_plug_in_theory = error->plug_in;
+    }
     if (request.decay > 0.0) add_erm(request, model, ratio_of(count, dim), context, row, result);
     result.table.add_row(columns.cells(row));
     if (!(theory.value > 0.0)) say_spread(alpha, samples.single, result);
@@ -257,7 +283,7 @@ VerbOf<Gd> Gd::verb() {
            "Width r_s of the students, columns of W; the teacher's unless given.");
   d.rows = {{"", descent_columns().list()}, {"with `decay`", decayed_columns().list()}};
   d.primary = "mse_averaged";
-  d.method = 4;
+  d.method = 5;
   d.examples = {
       "aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
       "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4",

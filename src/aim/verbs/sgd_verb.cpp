@@ -183,10 +183,11 @@ void add_sgd_sizes(const Sgd& request, const SettledSgd& settled, Result& result
   result.summary.emplace_back("step_time", step);
 }
 
-/// SGD on tokens loses stability earlier than the limit says [aim 77].
+/// SGD on tokens loses stability earlier than the limit says [aim 105].
 void warn_of_instability(const Sgd& request, const SettledSgd& settled, Result& result) {
-  const double correction = request.student == Student::direct ? 9.0 : 13.0;  // measured for tied
-  const double here = settled.max_rate / (1.0 + correction / request.dim);
+  if (!std::isfinite(settled.max_rate)) return;
+  const double here = settled.max_rate *
+                      stable_share(request.student, settled.model.labels.rho, settled.options.dim);
   if (*request.rate < here) return;
   result.notes.push_back(
       fmt::format("The teacher is stable up to a rate of {:.4g} in large dimension, but only up to "
@@ -296,6 +297,7 @@ VerbOf<Sgd> Sgd::verb() {
                 "weights.");
   d.rows = {{"", sgd_columns({}).list()}};
   d.primary = "mse";
+  d.method = 2;
   d.examples = {"aim sgd --dim 60 --width-ratio 0.75 --scale 0.4 --time 0.4,1.5 --runs 4",
                 "aim sgd --student direct --rate 1 --dim 60 --time 0.5,1"};
   d.settle = settle_sgd;

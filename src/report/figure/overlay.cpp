@@ -60,7 +60,7 @@ std::vector<Point> read_overlay_points(const std::filesystem::path& file, const 
   std::vector<Point> points;
   while (std::getline(in, line)) {
     const std::vector<std::string> fields = split_line(line);
-    const Point point{field_number(fields, x), field_number(fields, y),
+    const Point point{overlay.x_times * field_number(fields, x), field_number(fields, y),
                       has_error ? field_number(fields, error) : 0.0};
     if (std::isfinite(point.x) && std::isfinite(point.y)) points.push_back(point);
   }

@@ -136,8 +136,8 @@ std::vector<Curve> pick_curves(const Series& series, const Table& table) {
     const auto [found, is_new] = groups.try_emplace(values, curves.size());
     if (is_new) curves.push_back({{}, group_look(series, curves.size(), values), false});
     const double scale = series.x_over.empty() ? 1.0 : coordinate(table, row, series.x_over);
-    const Point point{coordinate(table, row, series.x) / scale, table.number(row, series.y),
-                      table.error(row, series.y)};
+    const Point point{coordinate(table, row, series.x) * series.x_times / scale,
+                      table.number(row, series.y), table.error(row, series.y)};
     // A threshold that does not exist has no value and is not drawn.
     if (std::isfinite(point.x) && std::isfinite(point.y))
       curves[found->second].points.push_back(point);

@@ -59,8 +59,16 @@ std::vector<std::string> read_texts(const TomlReader& in, std::string_view key) 
   return out;
 }
 
+/// What x is multiplied by.
+double read_factor(const TomlReader& in) {
+  const double factor = in.number("x_times").value_or(1.0);
+  if (std::isfinite(factor) && factor != 0.0) return factor;
+  complain(in.place_of("x_times"), "'x_times' must be a finite number other than 0");
+}
+
 Series read_series(const TomlReader& in, const Runs& runs) {
-  in.allow_only({"run", "x", "x_over", "y", "filter", "group", "label", "style", "mark", "colour"});
+  in.allow_only({"run", "x", "x_over", "x_times", "y", "filter", "group", "label", "style", "mark",
+                 "colour"});
   if (in.has("group") && in.has("mark") && !in.has("colour")) {
     complain(in.place_of("mark"), "the curves of a group choose their own marks");
   }
@@ -72,7 +80,8 @@ Series read_series(const TomlReader& in, const Runs& runs) {
           read_look(in, LineStyle::line),
           in.place(),
           in.text_or("x_over", ""),
-          in.has("group") && in.has("colour")};
+          in.has("group") && in.has("colour"),
+          read_factor(in)};
 }
 
 void read_contours(const TomlReader& in, Map& map) {
@@ -147,13 +156,14 @@ FixedLine read_line(const TomlReader& in) {
 }
 
 Overlay read_overlay(const TomlReader& in) {
-  in.allow_only({"file", "x", "y", "error", "label", "mark", "colour"});
+  in.allow_only({"file", "x", "x_times", "y", "error", "label", "mark", "colour"});
   return {in.text("file"),
           in.text("x"),
           in.text("y"),
           in.text_or("error", ""),
           read_look(in, LineStyle::points),
-          in.place()};
+          in.place(),
+          read_factor(in)};
 }
 
 PlotAxis read_plot_axis(const TomlReader& panel, std::string_view key) {

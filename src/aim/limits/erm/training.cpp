@@ -9,6 +9,7 @@
 
 #include "aim/limits/erm/recovery.hpp"
 #include "aim/limits/erm/shrunk_spectrum.hpp"
+#include "aim/limits/flow/risk.hpp"
 #include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -20,6 +21,9 @@ namespace {
 /// as many digits as it has.
 constexpr double closed_precision = 1e-12;
 constexpr double wide_noise_precision = 1e-14;
+/// Both grids of two tokens end at the same radius, which their difference does not show. Where the
+/// limit of no decay is known, that is 6e-8 of the training loss.
+constexpr double shared_truncation = 1e-7;
 /// Criteria of [aim 102].
 constexpr double few_bistable = 1e-3;
 constexpr double many_bistable = 1e-2;
@@ -83,7 +87,7 @@ Estimate combined(const FixedPoint& point, bool replicated,
     return numerics::reduce(all, point.distance * std::abs(numerics::mean(all)));
   }
   return {all.back(), std::abs(all.back() - all.front()) +
-                          (point.distance + closed_precision) * std::abs(all.back())};
+                          (point.distance + shared_truncation) * std::abs(all.back())};
 }
 
 }  // namespace
@@ -278,19 +282,39 @@ void Training::judge(TrainedPoint& p) const {
 TrainedPoint Training::without_decay(double alpha, Conjugates& start,
                                      const Context& context) const {
   const QuadraticProblem problem = quadratic_problem(alpha);
-  if (loss_ == TrainingLoss::cross_entropy) {
-    throw Refused(model_.channel->fixes_length()
-                      ? "the limit of no decay with cross-entropy is the interpolator of `loss = "
-                        "square` with another training loss; possible: a small `decay`"
-                      : "without decay nothing bounds the length of S while labels can be "
-                        "separated; possible: a small `decay`");
+  if (!model_.channel->fixes_length()) {
+    throw Refused(
+        "hardmax labels can be separated at every alpha, by the teacher itself: without decay the "
+        "cross-entropy falls for ever while S grows, and has no minimum; possible: a small "
+        "`decay`, whose cosine and test error approach those of the largest margin");
   }
   const bool noisy = model_.noise_variance > 0.0;
   const double fits = !noisy                       ? std::numeric_limits<double>::infinity()
                       : penalty_ == Penalty::trace ? trace_interpolation(model_.rho, problem.noise)
                                                    : 1.0;
-  if (problem.equations < fits) return quadratic_point(alpha, quadratic_minimum(problem, 0.0));
-  return solved_point(alpha, 0.0, start, context);
+  if (problem.equations >= fits) return solved_point(alpha, 0.0, start, context);
+  TrainedPoint p = quadratic_point(alpha, quadratic_minimum(problem, 0.0));
+  if (loss_ == TrainingLoss::cross_entropy) {
+    p.train = label_entropy();
+    p.objective = {alpha * p.train.value, alpha * p.train.error};
+  }
+  return p;
+}
+
+/// What cross-entropy leaves of a label that is fitted: the risk of a student that is the teacher
+/// [aim 64], whose scores have the variance of those behind the labels.
+Estimate Training::label_entropy() const {
+  FlowModel same;
+  same.labels = model_;
+  same.labels.noise_variance = 0.0;
+  same.labels.rho += model_.noise_variance;
+  same.loss = SgdLoss::cross_entropy;
+  const double norm = same.teacher_norm();
+  const auto entropy = [&](Precision precision) {
+    return make_risk(same, precision, 1)->drift({.p = norm, .q = norm}).risk;
+  };
+  const double fine = entropy(Precision::fine);
+  return {fine, std::abs(fine - entropy(Precision::coarse)) + closed_precision * fine};
 }
 
 TrainedPoint Training::at(double alpha, double decay, Conjugates& start,

@@ -81,6 +81,7 @@ class Training {
                                           const Context& context) const;
   [[nodiscard]] TrainedPoint without_decay(double alpha, Conjugates& start,
                                            const Context& context) const;
+  [[nodiscard]] Estimate label_entropy() const;
   [[nodiscard]] double best_decay(double alpha, DecayGoal goal, const Context& context) const;
   [[nodiscard]] Estimate sampled_best_decay(double alpha, double coarse, DecayGoal goal,
                                             const Context& context) const;

@@ -8,6 +8,7 @@
 
 #include "aim/limits/flow/solution.hpp"
 #include "aim/limits/flow/teacher_law.hpp"
+#include "aim/model/channel.hpp"
 #include "numerics/parallel.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/contexts.hpp"
@@ -81,7 +82,102 @@ TEST(AimOnlineSgd, MeanErrorOfLinearLabelsIsExactAtEveryDimension) {
 struct Compared {
   FlowModel model;
   std::vector<double> times;
+  double finite;  ///< what the dimension may change, as a share
 };
+
+/// Runs of some steps of 0.002 of time beside the limit, whose matrices have size 32 where it needs
+/// any.
+void expect_the_flow(const Compared& c, std::size_t dim, int count, double errors) {
+  OnlineOptions options;
+  options.dim = dim;
+  const auto d = static_cast<double>(dim);
+  options.batch = static_cast<std::size_t>(std::max(1.0, 0.002 * d * d / c.model.rate));
+  const double step = c.model.rate * static_cast<double>(options.batch) / (d * d);
+  std::vector<double> times;
+  for (const double time : c.times) {
+    options.steps.push_back(static_cast<std::size_t>(std::round(time / step)));
+    times.push_back(static_cast<double>(options.steps.back()) * step);
+  }
+  const auto runs = run_all(c.model, options, count);
+  FlowOptions flow;
+  flow.size = 32;
+  const FlowSolution theory = solve_flow(c.model, times, flow, testing::with_threads(2));
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (const FlowNumber which : {FlowNumber::mse, FlowNumber::risk}) {
+      const Estimate found = mean_of(runs, i, which);
+      const Estimate limit = theory.students[i][which];
+      EXPECT_NEAR(found.value, limit.value,
+                  errors * std::hypot(found.error, limit.error) + c.finite * limit.value)
+          << c.model.labels.channel->name() << " " << static_cast<int>(c.model.student) << " "
+          << times[i];
+      EXPECT_LT(std::hypot(found.error, limit.error), 0.1 * limit.value);
+    }
+  }
+}
+
+/// What other students and labels do, at a dimension at which it takes seconds. Nine errors of 16
+/// runs (15 degrees of freedom) have odds of 1e-7. Another program found these differences at d =
+/// 100, 200, 400: 5.4, 2.6, 2.4 % (three tokens, like the root of 1/d), 0.2 % (narrow), 1.5, 0.8,
+/// 0.3 % (direct hardmax), less than 1 % (cross-entropy, untied); twice these are allowed.
+TEST(AimOnlineSgd, FollowsTheFlowOfEveryStudent) {
+  constexpr std::size_t dim = 32;
+  constexpr double far_out = 9.0;
+  constexpr double of_a_hundred = 100.0 / dim;
+  FlowModel narrow = flow_model(softmax_channel(), SgdLoss::squared, 2, 2.0);
+  narrow.scale = 0.2;
+  narrow.rate = 0.1;
+  FlowModel entropy = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2, 1.0);
+  entropy.scale = 0.5;
+  entropy.decay = 0.1;
+  entropy.rate = 0.4;
+  FlowModel hardmax = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2);
+  hardmax.student = Student::direct;
+  hardmax.start = StudentStart::zero;
+  hardmax.rate = 0.5;
+  FlowModel untied = flow_model(softmax_channel(), SgdLoss::squared, 2);
+  untied.student = Student::untied;
+  untied.scale = 0.3;
+  untied.rate = 0.2;
+  for (const Compared& c : {Compared{narrow, {2.0}, 2.0 * 0.01 * of_a_hundred},
+                            Compared{entropy, {0.8, 1.6}, 2.0 * 0.01 * of_a_hundred},
+                            Compared{hardmax, {1.0}, 2.0 * 0.015 * of_a_hundred},
+                            Compared{untied, {1.0, 2.5}, 2.0 * 0.01 * of_a_hundred}}) {
+    expect_the_flow(c, dim, testing::scaled(16), far_out);
+  }
+}
+
+/// The limit of three tokens samples the noise of SGD, which takes most of the time.
+TEST(LongAimOnlineSgd, FollowsTheFlowOfThreeTokens) {
+  constexpr std::size_t dim = 40;
+  FlowModel three = flow_model(softmax_channel(), SgdLoss::squared, 3);
+  three.scale = 0.3;
+  three.rate = 0.1;
+  const double finite = 2.0 * 0.054 * std::sqrt(100.0 / dim);
+  expect_the_flow({three, {0.8}, finite}, dim, testing::scaled(16), 9.0);
+}
+
+/// The noise of SGD makes the error larger, by 13.5 % of it at this time [aim 68]: that is more
+/// than what the test above allows for.
+TEST(LongAimOnlineSgd, NoiseIsPartOfTheFlow) {
+  FlowModel model = flow_model(softmax_channel(), SgdLoss::cross_entropy, 2, 1.0);
+  model.width_ratio = 0.5;
+  model.scale = 0.5;
+  model.decay = 0.1;
+  const std::vector<double> times{0.8};
+  const FlowSolution quiet = solve_flow(model, times, {}, {});
+  model.rate = 0.4;
+  FlowOptions options;
+  options.size = 48;
+  options.draws = 64;
+  const FlowSolution noisy = solve_flow(model, times, options, testing::with_threads(2));
+  // Another program has 13.5(4) %; six errors of 64 pairs have odds of 1e-7.
+  const Estimate other{0.135, 0.004};
+  const double without = quiet.students[0][FlowNumber::mse].value;
+  const Estimate with = noisy.students[0][FlowNumber::mse];
+  EXPECT_NEAR(with.value / without - 1.0, other.value,
+              6.0 * std::hypot(with.error / without, other.error));
+  EXPECT_LT(6.0 * with.error / without, other.value);  // no noise would be seen
+}
 
 /// Six errors of 8 runs (7 degrees of freedom, Student's factor included) have odds of 3e-4, and 12
 /// numbers are compared at a fixed seed: so a false alarm needs 14, with odds of 1e-6. Finite
@@ -89,7 +185,7 @@ struct Compared {
 TEST(LongAimOnlineSgd, FollowsTheFlow) {
   constexpr double far_out = 14.0;
   constexpr std::size_t dim = 64;
-  constexpr double finite = 0.02 * 100.0 / dim;
+  constexpr double finite = 0.02 * 100.0 / dim;  // as a share
   FlowModel tied = flow_model(softmax_channel(), SgdLoss::squared, 2);
   tied.width_ratio = 0.75;
   tied.scale = 0.4;
@@ -106,36 +202,15 @@ TEST(LongAimOnlineSgd, FollowsTheFlow) {
   untied.start = StudentStart::identity;
   untied.scale = 0.3;
   untied.rate = 0.2;
-  for (const Compared& c : {Compared{tied, {0.4, 1.5}}, Compared{hardmax, {0.4}},
-                            Compared{direct, {1.0}}, Compared{untied, {1.0, 2.0}}}) {
-    OnlineOptions options;
-    options.dim = dim;
-    options.batch = static_cast<std::size_t>(std::max(1.0, 0.002 * dim * dim / c.model.rate));
-    const double step = c.model.rate * static_cast<double>(options.batch) / (dim * dim);
-    std::vector<double> times;
-    for (const double time : c.times) {
-      options.steps.push_back(static_cast<std::size_t>(std::round(time / step)));
-      times.push_back(static_cast<double>(options.steps.back()) * step);
-    }
-    const auto runs = run_all(c.model, options, testing::scaled(8));
-    FlowOptions flow;
-    flow.size = 32;
-    const FlowSolution theory = solve_flow(c.model, times, flow, testing::with_threads(2));
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      for (const FlowNumber which : {FlowNumber::mse, FlowNumber::risk}) {
-        const Estimate found = mean_of(runs, i, which);
-        const Estimate limit = theory.students[i][which];
-        EXPECT_NEAR(found.value, limit.value,
-                    far_out * std::hypot(found.error, limit.error) + finite * limit.value)
-            << static_cast<int>(c.model.student) << " " << times[i];
-        EXPECT_LT(found.error, 0.1 * limit.value);
-      }
-    }
+  for (const Compared& c :
+       {Compared{tied, {0.4, 1.5}, finite}, Compared{hardmax, {0.4}, finite},
+        Compared{direct, {1.0}, finite}, Compared{untied, {1.0, 2.0}, finite}}) {
+    expect_the_flow(c, dim, testing::scaled(8), far_out);
   }
 }
 
-/// (10): noise makes the error of a direct student grow above a rate of 2 (1.15 at d = 12 by the
-/// exact map), and shrink below it.
+/// [aim 70]: noise makes the error of a direct student grow above a rate of 2 (1.15 at d = 12 by
+/// the exact map), and shrink below it.
 TEST(AimOnlineSgd, GrowsBeyondTheStableRate) {
   FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 1);
   model.student = Student::direct;

@@ -229,6 +229,93 @@ TEST(AimCurve, LayersThatDoNotCloseAreRefused) {
   EXPECT_EQ(solve(model, 0.1).mmse.value, one);
 }
 
+/// Priors and channels whose potential is looked at.
+std::vector<AttentionIndexed> potential_models() {
+  std::vector<AttentionIndexed> all;
+  for (const double rho : {0.0, 0.1, 0.5, 1.0, 3.0}) {
+    all.push_back(model_of("softmax", 2, rho));
+    all.push_back(model_of("hardmax", 2, rho));
+    all.push_back(model_of("linear", 3, rho));
+    all.back().noise_variance = 0.2;
+  }
+  all.push_back(model_of("linear", 2, 0.5));
+  all.back().prior = PriorKind::wigner;
+  return all;
+}
+
+/// Its slope in q is 0 at the fixed point, where aim curve has its value, and nowhere else is more.
+TEST(AimPotential, IsLargestAtTheFixedPoint) {
+  for (const AttentionIndexed& model : potential_models()) {
+    const StateEvolution evolution(model, 1, {});
+    // A little above the beginning, and next to perfect recovery where there is one.
+    const double most = std::min(evolution.perfect_recovery(), 2.0);
+    for (const double alpha : {0.55 * most, 0.9 * most}) {
+      const CurvePoint p = evolution.at(alpha);
+      const PotentialPoint there = evolution.potential(alpha, p.overlap.value);
+      // The slope is a difference of two numbers of this size, known to some roundings and to
+      // those of the overlap.
+      const double size = 0.25 * p.conjugate.value;
+      EXPECT_NEAR(there.slope.value, 0.0, tolerance::magnified_roundings * size + there.slope.error)
+          << model.channel->name() << " " << model.rho << " " << alpha;
+      EXPECT_NEAR(there.free_entropy.value, p.free_entropy->value,
+                  tolerance::magnified_roundings + p.free_entropy->error);
+      for (int i = 0; i < 40; ++i) {
+        const double q =
+            evolution.known() + (evolution.second_moment() - evolution.known()) * (i + 0.5) / 40.0;
+        EXPECT_LE(evolution.potential(alpha, q).free_entropy.value,
+                  p.free_entropy->value + tolerance::many_roundings);
+      }
+    }
+  }
+}
+
+TEST(AimPotential, SlopesAreDerivatives) {
+  for (const AttentionIndexed& model : potential_models()) {
+    const StateEvolution evolution(model, 1, {});
+    const double unknown = evolution.second_moment() - evolution.known();
+    for (const double share : {0.3, 0.7}) {
+      const double q = evolution.known() + share * unknown;
+      constexpr double step = 1e-4;
+      const double alpha = 0.1;
+      const double slope = (evolution.potential(alpha, q + step).free_entropy.value -
+                            evolution.potential(alpha, q - step).free_entropy.value) /
+                           (2.0 * step);
+      EXPECT_NEAR(slope, evolution.potential(alpha, q).slope.value,
+                  tolerance::coarse_difference_quotient)
+          << model.channel->name() << " " << model.rho;
+    }
+  }
+}
+
+/// Softmax labels without noise have a closed form, and alpha enters it by their part alone.
+TEST(AimPotential, OfSoftmaxLabelsIsALogarithm) {
+  const StateEvolution evolution(model_of("softmax", 3, 0.4), 1, {});
+  const double q = 0.4 + 0.6;
+  const double first = evolution.potential(0.02, q).free_entropy.value;
+  const double second = evolution.potential(0.05, q).free_entropy.value;
+  EXPECT_NEAR(second - first, 0.03 * 2.5 * std::log(1.0 / 0.4), tolerance::hundreds_of_roundings);
+  const double step = 1e-5;
+  const double slope = (evolution.at(0.05 + step).free_entropy->value -
+                        evolution.at(0.05 - step).free_entropy->value) /
+                       (2.0 * step);
+  EXPECT_NEAR(slope, 2.5 * -std::log(evolution.at(0.05).mmse.value),
+              tolerance::coarse_difference_quotient);
+  EXPECT_EQ(evolution.at(0.0).free_entropy->value, 0.0);
+  EXPECT_FALSE(evolution.at(1.0).free_entropy);  // perfect recovery
+}
+
+TEST(AimPotential, IsRefusedWhereNothingIsMaximal) {
+  auto published = model_of("hardmax", 2, 0.5);
+  published.published.density = true;
+  EXPECT_THROW((void)StateEvolution(published, 1, {}).potential(0.1, 0.7), Refused);
+  EXPECT_FALSE(solve(published, 0.1).free_entropy);
+  auto sum = model_of("linear", 2, 0.5);
+  sum.prior = PriorKind::wigner;
+  sum.layers = 2;
+  sum.labels = LayerLabels::sum;
+  EXPECT_THROW((void)StateEvolution(sum, 1, {}).potential(0.1, 0.7), Refused);
+}
+
 TEST(AimCurve, IsTheSameForAnyNumberOfThreads) {
   const std::vector<double> alphas{0.01, 0.05, 0.1, 0.15};
   Context three;

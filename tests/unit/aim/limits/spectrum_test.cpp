@@ -185,6 +185,26 @@ TEST(AimSpectrum, RefusesNumbersOutOfRange) {
 }
 
 /// One random matrix of size 1000: its error fluctuates by some 1/d, the test allows 2 %.
+/// I-MMSE: a quarter of the error, also next to the gap and for wide noise.
+TEST(AimSpectrum, InformationGrowsByAQuarterOfTheError) {
+  for (const double rho : {0.05, 0.5, 1.0, 4.0}) {
+    for (const double delta : {1e-3, 0.1, two_band_delta(rho) + 0.01, 1.0, 50.0}) {
+      const double step = 1e-4 / delta;
+      const double slope = (NoisySpectrum(rho, 1.0 / (1.0 / delta + step)).information().value -
+                            NoisySpectrum(rho, 1.0 / (1.0 / delta - step)).information().value) /
+                           (2.0 * step);
+      const double expected = 0.25 * NoisySpectrum(rho, delta).mmse().value;
+      // Differences of information, known to some roundings, over the step.
+      EXPECT_NEAR(
+          slope, expected,
+          tolerance::coarse_difference_quotient * expected + tolerance::dozens_of_roundings / step)
+          << rho << " " << delta;
+    }
+  }
+  EXPECT_NEAR(NoisySpectrum(0.5, 1e8).information().value, 0.0,
+              tolerance::dozens_of_roundings + 0.25e-8);
+}
+
 TEST(LongAimSpectrum, DenoiserReachesTheMmseOfARandomMatrix) {
   constexpr std::size_t dim = 1000;
   for (const auto& [rho, delta] : {std::pair{0.5, 0.3}, std::pair{0.1, 3.0}}) {

@@ -48,6 +48,12 @@ TEST_F(DrawingTest, DividesXByAColumn) {
   EXPECT_EQ(drawing.panels[0].curves[0].points[1].x, 0.25);
 }
 
+TEST_F(DrawingTest, MultipliesXByANumber) {
+  const double x = draw(all).panels[0].curves[0].points[1].x;
+  EXPECT_EQ(draw(all + "x_times = 4\n").panels[0].curves[0].points[1].x, 4.0 * x);
+  EXPECT_THROW((void)draw(all + "x_times = 0\n"), std::exception);
+}
+
 TEST_F(DrawingTest, DrawsAnOverlayOnlyWhenItsFileIsThereAndSaysSoWhenItIsNot) {
   const std::string overlay =
       "[[panel.overlay]]\nfile = 'theirs.csv'\nx = 'a'\ny = 'b'\nerror = 's'\n";

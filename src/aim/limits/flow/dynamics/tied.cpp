@@ -7,18 +7,27 @@
 namespace onset::aim {
 namespace {
 
-/// The state is Theta = int B, the time, and F at every node of the teacher's law [aim 72].
+/// The state is Theta = int B, the time, and Z = F/(1 + w) at every node of the teacher's law, w =
+/// exp(2 gamma tau - 4 Theta lambda) [aim 79]: F itself where a direction is learned, F/w where it
+/// is forgotten, which neither grow.
 constexpr std::size_t theta_place = 0;
 constexpr std::size_t time_place = 1;
-constexpr std::size_t first_f = 2;
+constexpr std::size_t first_z = 2;
 
-/// F and u = w/phi of one state [aim 73], all that the moments need. w and phi by themselves may
-/// lie far outside the floating-point numbers, so that only their logarithms are ever formed.
+/// What the moments need of a state [aim 79]: F and u of [aim 73], all over 1 + w. w and phi by
+/// themselves may lie far outside the floating-point numbers, so that only their logarithms are
+/// ever formed.
 struct TiedState {
-  std::vector<double> f;
-  std::vector<double> u;
-  double filling = 0.0;  ///< phi/(s sqrt(kappa)): what the start still fills of its width
+  std::vector<double> f;    ///< F/(1 + w) = Z
+  std::vector<double> u;    ///< u/(1 + w)
+  std::vector<double> one;  ///< 1/(1 + w)
+  double filling = 0.0;     ///< phi/(s sqrt(kappa)): what the start still fills of its width
 };
+
+/// log(1/(1 + exp(x))), without overflow.
+double log_logistic_of_minus(double x) {
+  return x > 0.0 ? -x - std::log1p(std::exp(-x)) : -std::log1p(std::exp(x));
+}
 
 class TiedDynamics : public Dynamics {
  public:
@@ -26,7 +35,7 @@ class TiedDynamics : public Dynamics {
       : model_(model), risk_(risk), law_(teacher_law(model.labels.rho, nodes)) {}
 
   [[nodiscard]] numerics::OdeState start() const override {
-    return numerics::OdeState(first_f + law_.weights.size(), 0.0);
+    return numerics::OdeState(first_z + law_.weights.size(), 0.0);
   }
 
   [[nodiscard]] numerics::OdeState slope(const numerics::OdeState& state) const override {
@@ -36,7 +45,8 @@ class TiedDynamics : public Dynamics {
     out[time_place] = 1.0;
     for (std::size_t j = 0; j < law_.weights.size(); ++j) {
       const double rate = 4.0 * drift.teacher * law_.eigenvalues[j] - 2.0 * model_.decay;
-      out[first_f + j] = 4.0 * drift.symmetric - rate * state[first_f + j];
+      out[first_z + j] = std::exp(log_logistic_of_minus(log_w(state, j))) *
+                         (4.0 * drift.symmetric - rate * state[first_z + j]);
     }
     return out;
   }
@@ -49,13 +59,14 @@ class TiedDynamics : public Dynamics {
     for (std::size_t j = 0; j < tied.f.size(); ++j) {
       const double lambda = law_.eigenvalues[j];
       const double weight = law_.weights[j];
-      const double m = 1.0 / (tied.f[j] + tied.u[j]);
+      const double below = 1.0 / (tied.f[j] + tied.u[j]);
+      const double m = tied.one[j] * below;
       out.scores.q += weight * lambda * m;
       out.scores.p += weight * m * m;
       out.scores.error += weight * (m - lambda) * (m - lambda);
       out.trace += weight * m;
-      weight_square += weight * (tied.u[j] * m) * m;
-      mixed += weight * (tied.f[j] * m) * (tied.u[j] * m);
+      weight_square += weight * (tied.u[j] * below) * m;
+      mixed += weight * (tied.f[j] * below) * (tied.u[j] * below);
     }
     if (!identity()) {
       const double random =
@@ -74,8 +85,9 @@ class TiedDynamics : public Dynamics {
     out[theta_place] = c * time;
     out[time_place] = time;
     for (std::size_t j = 0; j < law_.weights.size(); ++j) {
-      const double rate = 4.0 * c * law_.eigenvalues[j] - 2.0 * model_.decay;
-      out[first_f + j] = rate == 0.0 ? 4.0 * c * time : -4.0 * c * std::expm1(-rate * time) / rate;
+      const double exponent = log_w(out, j);
+      out[first_z + j] =
+          exponent == 0.0 ? 2.0 * c * time : 4.0 * c * time * std::tanh(0.5 * exponent) / exponent;
     }
     return out;
   }
@@ -88,7 +100,7 @@ class TiedDynamics : public Dynamics {
     if (identity()) {
       std::complex<double> g = 0.0;
       for (std::size_t j = 0; j < tied.f.size(); ++j) {
-        g += law_.weights[j] / (z - 1.0 / (tied.f[j] + tied.u[j]));
+        g += law_.weights[j] / (z - tied.one[j] / (tied.f[j] + tied.u[j]));
       }
       return g;
     }
@@ -103,7 +115,7 @@ class TiedDynamics : public Dynamics {
     phi = refine_phi(tied, inverse, phi);
     std::complex<double> mean = 0.0;
     for (std::size_t j = 0; j < tied.f.size(); ++j) {
-      mean += law_.weights[j] / (tied.f[j] - inverse + tied.u[j] / phi);
+      mean += law_.weights[j] * tied.one[j] / (tied.f[j] - tied.one[j] * inverse + tied.u[j] / phi);
     }
     return inverse + inverse * inverse * mean;
   }
@@ -112,30 +124,36 @@ class TiedDynamics : public Dynamics {
   /// was learned is not.
   [[nodiscard]] double top(const numerics::OdeState& state) const override {
     const TiedState tied = unpack(state);
-    const double weight = 1.0 / (tied.f.front() + tied.u.front());
+    const double below = 1.0 / (tied.f.front() + tied.u.front());
+    const double weight = tied.one.front() * below;
     if (identity()) return std::max(weight, model_.scale);
     const double edge = 1.0 + 1.0 / std::sqrt(model_.width_ratio);
-    return weight * (1.0 + (edge * edge - 1.0) * tied.u.front() * weight);
+    return weight * (1.0 + (edge * edge - 1.0) * tied.u.front() * below);
   }
 
  private:
   [[nodiscard]] bool identity() const { return model_.start == StudentStart::identity; }
 
+  /// log w of a node.
+  [[nodiscard]] double log_w(const numerics::OdeState& state, std::size_t j) const {
+    return 2.0 * model_.decay * state[time_place] - 4.0 * state[theta_place] * law_.eigenvalues[j];
+  }
+
   [[nodiscard]] TiedState unpack(const numerics::OdeState& state) const {
-    constexpr double max_f = 1e150;  // beyond it a direction is forgotten, and products stay finite
     constexpr double max_exponent = 690.0;  // below overflow
     TiedState out;
-    std::vector<double> log_w;
+    std::vector<double> log_share;  // of w in 1 + w
     for (std::size_t j = 0; j < law_.weights.size(); ++j) {
-      out.f.push_back(std::min(state[first_f + j], max_f));
-      log_w.push_back(-4.0 * state[theta_place] * law_.eigenvalues[j] +
-                      2.0 * model_.decay * state[time_place]);
+      const double exponent = log_w(state, j);
+      out.f.push_back(state[first_z + j]);
+      out.one.push_back(std::exp(log_logistic_of_minus(exponent)));
+      log_share.push_back(log_logistic_of_minus(-exponent));
     }
     const double log_full =
         std::log(model_.scale) + (identity() ? 0.0 : 0.5 * std::log(model_.width_ratio));
-    const double log_phi = identity() ? log_full : solve_log_phi(out.f, log_w, log_full);
-    for (const double exponent : log_w) {
-      out.u.push_back(std::exp(std::clamp(exponent - log_phi, -max_exponent, max_exponent)));
+    const double log_phi = identity() ? log_full : solve_log_phi(out.f, log_share, log_full);
+    for (const double share : log_share) {
+      out.u.push_back(std::exp(std::clamp(share - log_phi, -max_exponent, max_exponent)));
     }
     out.filling = std::exp(log_phi - log_full);
     return out;
@@ -143,13 +161,13 @@ class TiedDynamics : public Dynamics {
 
   /// The one root phi > 0 of [aim 73], by Newton steps in log phi inside a bracket. The left side
   /// grows with phi, is at least 1 at s sqrt(kappa), and small where phi F is small beside w.
-  [[nodiscard]] double solve_log_phi(const std::vector<double>& f, const std::vector<double>& log_w,
-                                     double log_full) const {
+  [[nodiscard]] double solve_log_phi(const std::vector<double>& f,
+                                     const std::vector<double>& log_share, double log_full) const {
     constexpr double small = 50.0;
     double high = log_full;
     double low = log_full - small;
     for (std::size_t j = 0; j < f.size(); ++j) {
-      if (f[j] > 0.0) low = std::min(low, log_w[j] - std::log(f[j]) - small);
+      if (f[j] > 0.0) low = std::min(low, log_share[j] - std::log(f[j]) - small);
     }
     double x = high;
     constexpr int max_steps = 200;
@@ -158,7 +176,7 @@ class TiedDynamics : public Dynamics {
       double value = std::exp(x - log_full) - 1.0;
       double slope = value + 1.0;
       for (std::size_t j = 0; j < f.size(); ++j) {
-        const double u = std::exp(log_w[j] - x);
+        const double u = std::exp(log_share[j] - x);
         const double ratio = f[j] / (f[j] + u);
         value += law_.weights[j] / model_.width_ratio * ratio;
         slope += law_.weights[j] / model_.width_ratio * ratio * (1.0 - ratio);
@@ -181,7 +199,7 @@ class TiedDynamics : public Dynamics {
       std::complex<double> value = phi * tied.filling - 1.0;
       std::complex<double> slope = tied.filling;
       for (std::size_t j = 0; j < tied.f.size(); ++j) {
-        const std::complex<double> f = tied.f[j] - inverse;
+        const std::complex<double> f = tied.f[j] - tied.one[j] * inverse;
         const std::complex<double> below = 1.0 / (phi * f + tied.u[j]);
         const double weight = law_.weights[j] / model_.width_ratio;
         value += weight * (phi * f * below);

@@ -56,9 +56,15 @@ class UntiedDynamics : public Dynamics {
 
  private:
   [[nodiscard]] std::vector<double> weights_of(const numerics::OdeState& state) const {
-    const double scale = model_.scale * std::exp(-2.0 * model_.decay * state[0]);
+    // exp(y - 2 gamma tau) is finite where its two factors are not.
+    constexpr double large = 20.0;
+    const double fading = 2.0 * model_.decay * state[0];
     std::vector<double> m;
-    for (std::size_t j = 1; j < state.size(); ++j) m.push_back(scale * std::sinh(state[j]));
+    for (std::size_t j = 1; j < state.size(); ++j) {
+      const double y = state[j];
+      m.push_back(model_.scale *
+                  (y > large ? 0.5 * std::exp(y - fading) : std::exp(-fading) * std::sinh(y)));
+    }
     return m;
   }
 

@@ -64,6 +64,23 @@ double mean_gain(double unknown, std::size_t tokens, std::uint64_t seed, std::ui
 
 }  // namespace
 
+std::size_t most_probable_choice(const std::vector<double>& known, std::size_t diagonal,
+                                 double variance) {
+  std::size_t other = diagonal == 0 ? 1 : 0;  // the largest off the diagonal
+  for (std::size_t b = 0; b < known.size(); ++b) {
+    if (b != diagonal && known[b] > known[other]) other = b;
+  }
+  // Two tokens: the larger score is the more probable one.
+  if (known.size() == 2 || !(variance > 0.0)) {
+    return known[diagonal] > known[other] ? diagonal : other;
+  }
+  std::vector<double> deviation(known.size(), std::sqrt(variance));
+  deviation[diagonal] *= std::numbers::sqrt2;
+  const bool on_diagonal = largest_probability(known, deviation, diagonal) >
+                           largest_probability(known, deviation, other);
+  return on_diagonal ? diagonal : other;
+}
+
 Estimate gain_of_best_choices(double unknown, int tokens, std::uint64_t seed) {
   if (unknown <= 0.0) return {0.0, 0.0};
   const double part = std::min(unknown, 1.0);

@@ -190,6 +190,39 @@ TEST(Training, SmallDecaysOfSquaredErrorsEndAtTheInterpolator) {
             0.5 * std::abs(small.mse->value - limit.mse->value));
 }
 
+/// Cross-entropy without decay fits what squared errors fit, and keeps the entropy of its labels
+/// [aim 106]; labels that nothing fits have a minimum of their own.
+TEST(Training, CrossEntropyWithoutDecayIsTheLimitOfSmallDecays) {
+  struct Case {
+    double alpha;
+    double noise;
+  };
+  for (const Case& c : {Case{0.1, 0.0}, Case{0.3, 0.2}}) {
+    const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, c.noise);
+    const auto at = [&](double decay) {
+      return solve(model, TrainingLoss::cross_entropy, Penalty::trace, c.alpha, decay);
+    };
+    const TrainedPoint limit = at(0.0);
+    EXPECT_EQ(limit.validity, Validity::exact);
+    const TrainedPoint small = at(1e-5);
+    const TrainedPoint smaller = at(5e-6);
+    // Half the decay is half as far away, or nearer; both are near.
+    constexpr double about_half = 0.6;
+    constexpr double near = 1e-3;
+    const auto expect = [&](const Estimate& found, const Estimate& one, const Estimate& other) {
+      const double distance = std::abs(found.value - one.value);
+      EXPECT_NEAR(found.value, other.value,
+                  about_half * distance + 4.0 * (found.error + one.error + other.error))
+          << c.alpha << " " << c.noise;
+      EXPECT_LT(distance, near * found.value);
+    };
+    expect(limit.train, small.train, smaller.train);
+    expect(limit.objective, small.objective, smaller.objective);
+    expect(limit.trace, small.trace, smaller.trace);
+    expect(limit.test, small.test, smaller.test);
+  }
+}
+
 TEST(Training, NoisyLabelsInsideTheSoftmaxLeaveABias) {
   // S -> a S0 with a = 0.876168 and 0.884020, mse -> Q0 (1 - a)^2, however many samples [aim 98].
   const AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.25);

@@ -211,6 +211,23 @@ TEST(AimFlowPath, VeryLongTimesKeepTheirDigits) {
   EXPECT_NEAR(path.students[1].mse(), .2206405512, rest);
 }
 
+/// F of a forgotten direction grows like exp(2 gamma tau) [aim 79]: by 2000 e-folds here, each of
+/// which would take steps of its own.
+TEST(AimFlowPath, StrongDecayIsNotStiff) {
+  FlowModel model = tied(squared(), 0.5, 0.3);
+  model.decay = 50.0;
+  const FlowPath path = path_of(model, {0.01, 20.0});
+  EXPECT_TRUE(path.status.converged());
+  constexpr int some_steps = 1000;
+  EXPECT_LT(path.status.iterations, some_steps);
+  // What is learned until then is a small share of what decays: t = s sqrt(kappa) exp(-2 gamma
+  // tau).
+  const double start = 0.3 * std::sqrt(0.5);
+  EXPECT_NEAR(path.students[0].trace, start * std::exp(-1.0), 0.02 * start);
+  EXPECT_EQ(path.students[1].trace, 0.0);
+  EXPECT_NEAR(path.students[1].mse(), 1.5, tolerance::hundreds_of_roundings);
+}
+
 TEST(AimFlowPath, DecayEndsAtTheSoftThreshold) {
   // m = (B lambda - gamma/2)_+/A: with linear labels (gamma/2c)^2 rho is left of the error.
   const FlowPath path = path_of(tied(linear(2, 0.5), 0.9, 0.3, 0.5), {40.0});

@@ -46,6 +46,18 @@ TEST(AimFlowStability, OfLinearLabelsDoesNotDependOnTheTokens) {
   }
 }
 
+/// The power iteration written anew in another language; and the exact map of a direct student.
+TEST(AimFlowStability, OfTokensEndsEarlierAtFiniteDimension) {
+  const double limit = 0.5 / std::sqrt(0.5);
+  constexpr double of_the_iteration = 1e-8;  // it ends at steps of 1e-10
+  EXPECT_NEAR(limit * stable_share(Student::tied, 0.5, 80), .6042663410, of_the_iteration);
+  EXPECT_NEAR(limit * stable_share(Student::tied, 0.5, 200), .6632025211, of_the_iteration);
+  // Carried on from d = 200: the rest is 13/d up to a hundredth of it.
+  constexpr double carried_on = 5e-4;
+  EXPECT_NEAR(limit * stable_share(Student::tied, 0.5, 400), .6846544780, carried_on);
+  EXPECT_DOUBLE_EQ(stable_share(Student::direct, 0.5, 20), 1.0 / (1.0 + 9.0 / 20 + 16.0 / 400));
+}
+
 TEST(AimFlowStability, HardmaxHasNoLimit) {
   const FlowModel model = flow_model(hardmax_channel(), SgdLoss::cross_entropy, 2);
   EXPECT_TRUE(std::isinf(limit(model, Student::tied)));
