@@ -30,13 +30,33 @@ class Limits(unittest.TestCase):
         for channel in ["softmax", "hardmax", "linear"]:
             for row in rows("curve", "--channel", channel, "--alpha", "0,1e-6,0.1,1000"):
                 names = [name for name in row if not name.endswith("_err")]
-                self.assertEqual(names, ["alpha", "q", "qhat", "mmse", "test", "test_plug_in", "converged"])
+                self.assertEqual(names, ["alpha", "q", "qhat", "mmse", "test", "test_plug_in", "free_entropy",
+                                         "converged"])
                 self.assertTrue(row["converged"])
                 self.assertAlmostEqual(row["q"] + row["mmse"], 1.5, places=12)
 
     def test_perfect_recovery_is_exactly_zero_with_an_infinite_precision(self):
         last = rows("curve", "--alpha", "0.1875")[0]
         self.assertEqual((last["mmse"], last["mmse_err"], last["qhat"]), (0, 0, None))
+
+    def test_the_potential_is_largest_next_to_the_fixed_point(self):
+        fixed = rows("curve", "--alpha", "0.1")[0]
+        found = rows("potential", "--alpha", "0.1", "--points", "41")
+        self.assertEqual([name for name in found[0] if not name.endswith("_err")],
+                         ["alpha", "q", "mmse", "free_entropy", "slope", "maximum"])
+        best = [row for row in found if row["maximum"] != "no"]
+        self.assertEqual([row["maximum"] for row in best], ["global"])
+        self.assertLess(abs(best[0]["q"] - fixed["q"]), 1 / 41)
+        self.assertLess(best[0]["free_entropy"], fixed["free_entropy"])
+        for row in found:
+            self.assertEqual(row["slope"] > 0, row["q"] < fixed["q"])
+
+    def test_above_perfect_recovery_the_potential_has_no_bound_and_says_so(self):
+        result = one_object(onset("aim", "potential", "--alpha", "0.2", "--points", "5", "--format", "json").stdout)
+        self.assertNotIn("global", [row["maximum"] for row in result["rows"]])
+        self.assertTrue(any("without bound" in note for note in result["notes"]))
+        done = onset("aim", "potential", "--channel", "hardmax", "--output", "density", "--alpha", "0.1")
+        self.assertEqual(done.returncode, 3)
 
     def test_a_long_curve_is_quick(self):
         start = time.monotonic()
@@ -114,6 +134,15 @@ class Training(unittest.TestCase):
         result = one_object(done.stdout)
         self.assertEqual(result["rows"][0]["decay"], 0)
         self.assertAlmostEqual(result["summary"]["no_decay_from"], 0.2512 / 4, places=4)
+
+    def test_cross_entropy_without_decay_is_an_interpolator_or_refused(self):
+        soft = rows("erm", "--loss", "cross-entropy", "--alpha", "0.1", "--decay", "0")[0]
+        square = rows("erm", "--loss", "square", "--alpha", "0.1", "--decay", "0")[0]
+        self.assertEqual((soft["mse"], soft["status"]), (square["mse"], "exact"))
+        self.assertGreater(soft["train"], 0.5)  # the entropy of its labels
+        done = onset("aim", "erm", "--channel", "hardmax", "--alpha", "0.1", "--decay", "0", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("can be separated at every alpha", one_object(done.stdout)["reason"])
 
     def test_narrow_students_are_refused_by_theory_and_shown_by_descent(self):
         model = ["--channel", "linear", "--noise-variance", "0.1", "--alpha", "0.1"]
@@ -310,7 +339,7 @@ class Learners(unittest.TestCase):
                      ["gd", "--dim", "12", "--alpha", "0.2", "--steps", "300"]]:
             for runs, known in [("1", False), ("3", True)]:
                 for name, value in rows(*verb, "--runs", runs)[0].items():
-                    if name.endswith("_err") and not name.startswith("mse_theory"):
+                    if name.endswith("_err") and not name.endswith("_theory_err"):
                         self.assertEqual(value is not None, known, (verb, name))
 
     def test_a_run_that_is_wrongly_sure_of_itself_is_said(self):

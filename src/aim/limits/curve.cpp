@@ -175,7 +175,9 @@ PotentialPoint StateEvolution::potential(double alpha, double overlap) const {
   const double v = prior_->second_moment() - overlap;
   const Estimate e = (*information_)(overlap, v);
   const Estimate push{0.5 * alpha * e.value / v, 0.5 * alpha * e.error / v};
-  if (overlap <= prior_->known()) return {overlap, v, {0.0, 0.0}, push};
+  if (overlap <= prior_->known()) {
+    return {overlap, v, {0.0, 0.0}, {push.value - 0.25 / prior_->max_delta(), push.error}};
+  }
   const double delta = delta_of(v);
   return {overlap, v, free_entropy(alpha, delta, v), {push.value - 0.25 / delta, push.error}};
 }

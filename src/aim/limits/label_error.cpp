@@ -42,7 +42,10 @@ std::optional<LabelError> LabelErrors::at(const Estimate& overlap, const Estimat
   if (model_.channel == &linear_channel()) return linear(mmse);
   if (equal_noise) return std::nullopt;
   const double norm = overlap.value + mmse.value;
-  return model_.channel == &hardmax_channel() ? hardmax(norm, mmse) : softmax(norm, mmse);
+  if (model_.channel == &hardmax_channel()) return hardmax(norm, mmse);
+  const double steepness = model_.beta * std::sqrt(norm + model_.noise_variance);
+  if (steepness > max_steepness(SgdLoss::squared, model_.tokens)) return std::nullopt;
+  return softmax(norm, mmse);
 }
 
 LabelError LabelErrors::linear(const Estimate& mmse) const {

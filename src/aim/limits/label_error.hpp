@@ -19,13 +19,14 @@ struct LabelError {
 
 /// The error on new labels, of which an estimate of the matrix with overlap q knows the part
 /// omega ~ N(0, q (1 + delta_ab)) of the scores, the rest having variance V (1 + delta_ab) [aim
-/// 36].
+/// 37].
 class LabelErrors {
  public:
   LabelErrors(const AttentionIndexed& model, std::uint64_t seed);
 
   /// At an overlap and an error V, q + V = Tr S^2/d. Nothing for published forms, for one
-  /// label of several layers, and for noise that differs between the scores of a softmax.
+  /// label of several layers, for noise that differs between the scores of a softmax, and for a
+  /// softmax steeper than max_steepness().
   [[nodiscard]] std::optional<LabelError> at(const Estimate& overlap, const Estimate& mmse) const;
 
  private:

@@ -36,7 +36,8 @@ Columns<CurveRow> curve_columns() {
       .add("test", &CurveRow::test, prose(R"(
           least possible error on the label of a new sample: squared, summed over its entries;
           with hardmax the share of rows whose choice is wrong; empty for one label of several
-          layers and for published forms)"))
+          layers, for published forms, and for a softmax so steep that it is a hardmax nearly
+          everywhere)"))
       .add("test_plug_in", &CurveRow::test_plug_in,
            "the same for the label that the estimated matrix makes")
       .add("free_entropy", &CurveRow::free_entropy, prose(R"(

@@ -58,8 +58,7 @@ void check_tokens_of(const FlowModel& model) {
 /// Scores so steep in a softmax that rules of integration, which resolve them, would take for ever.
 void check_steepness(const FlowModel& model) {
   if (linear(model.labels)) return;
-  const bool slow = model.loss == SgdLoss::squared && model.labels.tokens > 2;
-  const double limit = slow ? 4.0 : 30.0;
+  const double limit = max_steepness(model.loss, model.labels.tokens);
   const double beta = model.labels.beta;
   const double start =
       model.scale *

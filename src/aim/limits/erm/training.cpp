@@ -310,6 +310,11 @@ Estimate Training::label_entropy() const {
   same.labels.rho += model_.noise_variance;
   same.loss = SgdLoss::cross_entropy;
   const double norm = same.teacher_norm();
+  if (model_.beta * std::sqrt(norm) > max_steepness(same.loss, model_.tokens)) {
+    throw Refused(
+        "labels of a softmax so steep are those of hardmax nearly everywhere, and the integral of "
+        "their entropy is out of reach; possible: a smaller `beta`, or a small `decay`");
+  }
   const auto entropy = [&](Precision precision) {
     return make_risk(same, precision, 1)->drift({.p = norm, .q = norm}).risk;
   };

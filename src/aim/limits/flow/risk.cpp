@@ -4,6 +4,13 @@
 
 namespace onset::aim {
 
+double max_steepness(SgdLoss loss, int tokens) {
+  // Squared losses of more than two tokens are double integrals.
+  constexpr double of_double_integrals = 4.0;
+  constexpr double of_others = 30.0;
+  return loss == SgdLoss::squared && tokens > 2 ? of_double_integrals : of_others;
+}
+
 std::unique_ptr<const Risk> make_risk(const FlowModel& model, Precision precision,
                                       std::uint64_t seed) {
   const AttentionIndexed& labels = model.labels;

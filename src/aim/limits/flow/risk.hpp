@@ -49,6 +49,10 @@ class Risk {
   [[nodiscard]] virtual NoiseGrowth noise_growth() const = 0;
 };
 
+/// The largest beta times standard deviation of a score that rules of integration resolve in
+/// reasonable time: steeper softmax labels are those of hardmax nearly everywhere.
+[[nodiscard]] double max_steepness(SgdLoss loss, int tokens);
+
 /// The channel's risk for linear labels of any number of tokens, softmax of two or more and hardmax
 /// of two to twelve. The antisymmetric part of softmax and hardmax is for two tokens only; with
 /// more, `anti` must be 0.

@@ -98,5 +98,15 @@ TEST(LabelError, ThereIsNoneForOneLabelOfSeveralLayers) {
   EXPECT_FALSE(LabelErrors(model, 1).at({1.0, 0.0}, {0.5, 0.0}));
 }
 
+TEST(LabelError, ASteepSoftmaxHasNone) {
+  AttentionIndexed model;
+  for (const double beta : {30.0, 1e5}) {
+    model.beta = beta;
+    EXPECT_FALSE(LabelErrors(model, 1).at({1.1, 0.0}, {0.4, 0.0})) << beta;
+  }
+  model.beta = 20.0;
+  EXPECT_TRUE(LabelErrors(model, 1).at({1.1, 0.0}, {0.4, 0.0}));
+}
+
 }  // namespace
 }  // namespace onset::aim
