@@ -109,11 +109,15 @@ def core_seconds(onset, words, folder):
     return float(found[1]) * UNITS[found[2]] if found else 0.0
 
 
-def stems(words):
-    """The names of files and folders in a command, without their kinds: a sweep of a.toml writes a.db."""
-    named = {pathlib.PurePath(word).name for word in words if "." in word and not NUMBER.match(word)}
-    named |= {pathlib.PurePath(after).name for word, after in zip(words, words[1:]) if word in ("--out", "--store")}
-    return {name.partition(".")[0] for name in named}
+def written(words):
+    """The names of what a command writes, without their kinds: a sweep of a.toml writes a.db."""
+    named = {after for word, after in zip(words, words[1:]) if word in ("--out", "--store") or word == "sweep"}
+    return {pathlib.PurePath(name).name.partition(".")[0] for name in named}
+
+
+def reads(words, names):
+    """Whether a command speaks of one of these files or folders."""
+    return any(part.partition(".")[0] in names for word in words for part in pathlib.PurePath(word).parts)
 
 
 def check(page, onset, most_seconds):
@@ -129,9 +133,9 @@ def check(page, onset, most_seconds):
                 continue
             if words[1] == NEVER_ENDS:
                 continue
-            if most_seconds is not None and (stems(words) & left_out or
+            if most_seconds is not None and (reads(words, left_out) or
                                              core_seconds(onset, words[1:], folder) > most_seconds):
-                left_out |= stems(words)
+                left_out |= written(words)
                 continue
             run = subprocess.run([onset, *words[1:]], capture_output=True, text=True, cwd=folder)
             count += 1

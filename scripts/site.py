@@ -33,9 +33,10 @@ HTML_OUTPUT = {out}
 HTML_TIMESTAMP = NO
 DISABLE_INDEX = NO
 GENERATE_TREEVIEW = YES
+INPUT_FILTER = "sed '/^ *[/][/][/]/s/\\([^/]\\)</\\1\\\\</g'"
 QUIET = YES
-WARNINGS = NO
-"""
+WARN_LOGFILE = /dev/null
+"""  # The filter: in comments < is less than or a mean, never markup.
 
 
 def plain(troff):
@@ -104,7 +105,7 @@ def formulas(pages):
         return
     target = pages / "katex"
     target.mkdir()
-    for name in ("katex.min.css", "katex.min.js", "contrib/auto-render.min.js"):
+    for name in ("katex.min.css", "katex.min.js", "contrib/auto-render.js"):
         shutil.copy(KATEX / name, target)
     shutil.copytree(KATEX / "fonts", target / "fonts")
 
