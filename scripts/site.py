@@ -19,8 +19,14 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KATEX = pathlib.Path("/usr/share/javascript/katex")
 CPP = "cpp-reference"
+CPP_MAIN = """# Reference of the C++ library
+
+Made from the public headers. Begin with the requests of the families, one struct per verb: onset::smi, onset::aim, onset::ssi
+and onset::mha; core has what they share. [The page on C++](../cpp/) walks through small programs.
+"""
 DOXYGEN = """PROJECT_NAME = "Onset, the C++ library"
-INPUT = {include}
+INPUT = {include} {main}
+USE_MDFILE_AS_MAINPAGE = {main}
 RECURSIVE = YES
 STRIP_FROM_INC_PATH = {include}
 FULL_PATH_NAMES = NO
@@ -76,7 +82,7 @@ def command_reference(onset):
 
 
 def notebook_pages(pages):
-    """Notebooks as Markdown, with their pictures beside them."""
+    """Notebooks as Markdown, with their pictures beside them; pages that speak of a notebook lead there."""
     import nbconvert
 
     exporter = nbconvert.MarkdownExporter()
@@ -90,11 +96,16 @@ def notebook_pages(pages):
         note = f"*The notebook: [{path.name}]({path.name}); its outputs are as it was last executed.*"
         title, _, rest = body.lstrip().partition("\n")
         text = f"{title}\n\n{note}\n{rest}"
-        path.with_suffix(".md").write_text(re.sub(r"\]\(([\w-]+)\.ipynb\)(?!; its)", r"](\1.md)", text), encoding="utf-8")
+        path.with_suffix(".md").write_text(text, encoding="utf-8")
+    for path in pages.rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"\]\(([\w/-]+)\.ipynb\)(?!; its)", r"](\1.md)", text), encoding="utf-8")
 
 
 def cpp_reference(pages):
-    configuration = DOXYGEN.format(include=ROOT / "include", out=pages / CPP)
+    main_page = pages.parent / "main.md"
+    main_page.write_text(CPP_MAIN, encoding="utf-8")
+    configuration = DOXYGEN.format(include=ROOT / "include", main=main_page, out=pages / CPP)
     subprocess.run(["doxygen", "-"], input=configuration, text=True, check=True, stdout=subprocess.DEVNULL)
 
 
