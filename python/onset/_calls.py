@@ -28,8 +28,13 @@ _COMMON_HELP = {
 }
 
 
+_MOST_ITEMS = 8
+
+
 def _brief(value):
-    """A parameter as the command shows it: 1 and not 1.0, lists with commas."""
+    """A parameter as the command shows it: 1 and not 1.0, lists with commas, of a long one its ends."""
+    if isinstance(value, list) and len(value) > _MOST_ITEMS:
+        return f"{_brief(value[:2])},..,{_brief(value[-1])} ({len(value)} values)"
     if isinstance(value, list):
         return ",".join(map(_brief, value))
     return f"{value:.15g}" if isinstance(value, float) else str(value)
