@@ -10,8 +10,9 @@
 #
 # When nothing is missing no package manager is called, so it works offline. cpp-httplib, which only
 # `onset serve` needs, is tried always; LibTorch, which only `onset smi text` needs, clang, which only
-# ONSET_CHECKS of scripts/test.sh needs, and snakemake, which only the test of an example needs, are
-# tried with --full. All of them are done without where they cannot be had.
+# ONSET_CHECKS of scripts/test.sh needs, snakemake, which only the test of an example needs, and mkdocs,
+# Doxygen and KaTeX, which only the site needs, are tried with --full. All of them are done without where
+# they cannot be had.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,10 +23,11 @@ core_packages=(g++ cmake ninja-build libfmt-dev libhwy-dev libboost-dev libeigen
 python_packages=(python3 python3-dev python3-numpy pybind11-dev)
 full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev
   "${python_packages[@]}" python3-venv python3-pytest python3-pandas python3-xarray
-  python3-matplotlib python3-tqdm mypy
+  python3-matplotlib python3-tqdm python3-nbconvert python3-ipykernel mypy
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
 optional_packages=(libcpp-httplib-dev)
-full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake)
+full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake
+  mkdocs mkdocs-material doxygen libjs-katex)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }
 fail() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }

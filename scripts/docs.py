@@ -3,12 +3,14 @@
 Usage: docs.py --command ONSET [--most-seconds X] [PAGE..]
 
 Every line that a page shows below "$ onset .." must be printed, in that order; a page may leave lines out and break long
-ones. Words must be the same, and so must numbers without an error; two numbers with errors may differ by five of their joint errors and by
-rounding. Commands of one page run in one folder, so that one may read what another wrote. With --most-seconds, only those
-run that are estimated to take no more core-seconds, and those whose files they need.
+ones. Words must be the same (`..` stands for any), and so must numbers without an error; two numbers with errors may differ by
+five of their joint errors and by rounding. Commands of one page run in one folder, so that one may read what another wrote, or
+what the page shows as a file (```toml title="study.toml"). With --most-seconds, only those run that are estimated to take no
+more core-seconds, and none that reads what a longer one would have written.
 """
 
 import argparse
+import json
 import math
 import os
 import pathlib
@@ -19,19 +21,29 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FENCE = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r'title="([^"]+)"')
 NUMBER = re.compile(r"(-?\d+(?:\.(\d+))?)(?:\((\d+)\))?(?:e(-?\d+))?")
 MOST_ERRORS = 5.0
-# What takes time or a machine is not said by --explain: these are run by people.
-NOT_ESTIMATED = ("figure", "sweep", "report", "serve", "submit")
+ESTIMATE = re.compile(r"Estimated (?:cost|work on one core): (\S+) (core-seconds|s|min|h)\b")
+UNITS = {"core-seconds": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
+# It waits for a browser.
+NEVER_ENDS = "serve"
+# A sweep with one of these computes nothing.
+ONLY_LOOKS = {"--dry-run", "--list", "--status"}
 
 # Files of other people, which whoever runs this need not have.
 OTHERS = "trec/"
 
 
 def shown(page):
-    """(command, lines shown below it) of a page, in its order."""
-    for block in FENCE.findall(page.read_text(encoding="utf-8")):
+    """What a page shows, in its order: (command, lines shown below it), or (None, (name, text)) for a file."""
+    for kind, block in FENCE.findall(page.read_text(encoding="utf-8")):
+        title = TITLE.search(kind)
+        if title:
+            yield None, (title[1], block)
+        if kind:
+            continue
         command, lines = None, []
         for line in block.splitlines():
             if line.startswith("$ "):
@@ -55,7 +67,7 @@ def value(text):
 
 
 def same_word(a, b):
-    if a == b:
+    if a in (b, ".."):
         return True
     x, y = value(a), value(b)
     if x is None or y is None or x[1] == 0.0 or y[1] == 0.0:
@@ -86,21 +98,44 @@ def missing_line(lines, printed):
 
 def core_seconds(onset, words, folder):
     """The estimate of the command itself; 0 for commands that only show something."""
-    run = subprocess.run([onset, *words, "--explain"], capture_output=True, text=True, cwd=folder, timeout=120)
-    found = re.search(r"Estimated cost: (\S+) core-seconds", run.stdout)
-    return float(found[1]) if found else 0.0
+    def said(*options):
+        run = subprocess.run([onset, *words, *options], capture_output=True, text=True, cwd=folder, timeout=120)
+        return run.stdout
+
+    if words[0] == "sweep":
+        points = [] if ONLY_LOOKS & set(words) else said("--list", "--format", "jsonl").splitlines()
+        return sum(json.loads(point)["core_seconds"] for point in points)
+    found = ESTIMATE.search(said("--explain"))
+    return float(found[1]) * UNITS[found[2]] if found else 0.0
+
+
+def written(words):
+    """The names of what a command writes, without their kinds: a sweep of a.toml writes a.db."""
+    named = {after for word, after in zip(words, words[1:]) if word in ("--out", "--store") or word == "sweep"}
+    return {pathlib.PurePath(name).name.partition(".")[0] for name in named}
+
+
+def reads(words, names):
+    """Whether a command speaks of one of these files or folders."""
+    return any(part.partition(".")[0] in names for word in words for part in pathlib.PurePath(word).parts)
 
 
 def check(page, onset, most_seconds):
     """(how many commands ran, complaints)."""
-    count, complaints = 0, []
+    count, complaints, left_out = 0, [], set()
     with tempfile.TemporaryDirectory() as folder:
         for command, lines in shown(page):
+            if command is None:
+                pathlib.Path(folder, lines[0]).write_text(lines[1], encoding="utf-8")
+                continue
             words = shlex.split(command, comments=True)
             if words[:1] != ["onset"] or "|" in words or ">" in words or any(OTHERS in word for word in words):
                 continue
-            if most_seconds is not None and (words[1] in NOT_ESTIMATED or
+            if words[1] == NEVER_ENDS:
+                continue
+            if most_seconds is not None and (reads(words, left_out) or
                                              core_seconds(onset, words[1:], folder) > most_seconds):
+                left_out |= written(words)
                 continue
             run = subprocess.run([onset, *words[1:]], capture_output=True, text=True, cwd=folder)
             count += 1

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Keeps the documentation true: runs every command that README.md and the docs show, compares what they print,
-# and draws the pictures of docs/images again (hours of processor time in all).
+# draws the pictures of docs/images again (hours of processor time in all), executes the notebooks, and builds the
+# site into build/site/html.
 #
 #   scripts/docs.sh                    all of it
-#   scripts/docs.sh --most-seconds 5   only commands that are estimated to take no more core-seconds; no pictures
+#   scripts/docs.sh --most-seconds 5   only commands that are estimated to take no more core-seconds; nothing else
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,3 +23,7 @@ for picture in docs/images/*.png; do
     cp "onset-out/$id/$id.png" "$picture"
   fi
 done
+
+scripts/bootstrap.sh --full
+/usr/bin/python3 scripts/notebooks.py
+/usr/bin/python3 scripts/site.py --command "$onset"

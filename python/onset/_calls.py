@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import shutil
 import sys
+import textwrap
 import types
 
 import numpy
@@ -26,6 +28,18 @@ _COMMON_HELP = {
 }
 
 
+_MOST_ITEMS = 8
+
+
+def _brief(value):
+    """A parameter as the command shows it: 1 and not 1.0, lists with commas, of a long one its ends."""
+    if isinstance(value, list) and len(value) > _MOST_ITEMS:
+        return f"{_brief(value[:2])},..,{_brief(value[-1])} ({len(value)} values)"
+    if isinstance(value, list):
+        return ",".join(map(_brief, value))
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
 class Explanation:
     """What a run will do and cost, said before it starts."""
 
@@ -38,9 +52,10 @@ class Explanation:
         self.parameters = content["parameters"]
 
     def __str__(self):
-        lines = [f"{self.command}: {self.method}", "", "Parameters"]
-        lines += [f"  {name:<18}  {value}" for name, value in self.parameters.items() if value is not None]
-        lines += ["", self.caution] if self.caution else []
+        width = shutil.get_terminal_size().columns
+        lines = [textwrap.fill(f"{self.command}: {self.method}", width), "", "Parameters"]
+        lines += [f"  {name:<18}  {_brief(value)}" for name, value in self.parameters.items() if value is not None]
+        lines += ["", textwrap.fill(self.caution, width)] if self.caution else []
         return "\n".join(lines + ["", f"Estimated cost: {self.core_seconds:.2g} core-seconds, "
                                       f"{self.memory_bytes / 2**20:.2g} MiB. Nothing was computed."])
 

@@ -84,10 +84,18 @@ class Folders:
                 result._answer.save_files(given[name])
         if folders and {"X", "Y"} & given.keys():
             self._place_arrays(given, folders[0])
+        for parameter in self._parameters:
+            if parameter["folder"] and parameter["required"] and given.get(parameter["name"]) is None:
+                raise _onset.InvalidArgument(f"{parameter['name']}: required, but not given; allowed: {self._kinds(parameter)}")
         for name, value in given.items():
             if isinstance(value, os.PathLike):
                 given[name] = os.fspath(value)
         return given
+
+    def _kinds(self, parameter):
+        """What may stand for a folder: arrays only for the first, that of the data."""
+        data = next(item["name"] for item in self._parameters if item["folder"])
+        return "a folder, a result" + (", or arrays X and Y" if parameter["name"] == data else "")
 
     def _place_arrays(self, given, folder):
         missing = {"X", "Y"} - given.keys()

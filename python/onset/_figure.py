@@ -63,7 +63,10 @@ def figure(name, *, quick=False, full=False, as_published=False, seed=1, out=Non
     """
     if quick and full:
         raise _onset.InvalidArgument("full: is the opposite of quick; allowed: one of them")
-    found = _onset.Figure(os.fspath(name), str(_figure_folder()), quick, full, as_published, seed)
+    try:
+        found = _onset.Figure(os.fspath(name), str(_figure_folder()), quick, full, as_published, seed)
+    except _onset.InvalidArgument as error:
+        raise _onset.InvalidArgument(str(error).replace("`onset figure list` names", "onset.figures() names")) from None
     with tempfile.TemporaryDirectory(prefix="onset-") as temporary, Progress(f"figure {found.id}", progress) as shown:
         folder = pathlib.Path(temporary if out is None else out)
         folder.mkdir(parents=True, exist_ok=True)

@@ -138,7 +138,7 @@ def draw(drawing):
     """A Matplotlib figure, one panel beside the other."""
     pyplot = _needed("matplotlib.pyplot", "plot()")
     panels = drawing["panels"]
-    columns = min(len(panels), 3)
+    columns = min(len(panels), 2 if in_notebook() else 3)  # a cell is about as wide as two panels
     rows = -(-len(panels) // columns)
     style = {"font.size": _FONT_SIZE, "text.color": drawing["text_colour"], "axes.labelcolor": drawing["text_colour"],
              "axes.formatter.useoffset": False}

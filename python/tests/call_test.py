@@ -104,6 +104,7 @@ def test_explain_says_the_cost_and_runs_nothing():
     explanation = onset.smi.curve(layers=4, alpha="0.1:1:0.01", explain=True)
     assert time.monotonic() - start < 5 < explanation.core_seconds
     assert "Nothing was computed" in str(explanation) and explanation.parameters["layers"] == 4
+    assert max(map(len, str(explanation).splitlines())) <= 80 and "skip                1\n" in str(explanation)
 
 
 def test_progress_is_told_and_never_goes_back():
@@ -157,6 +158,13 @@ def test_wrong_arrays_are_named_without_the_files_behind_them():
         onset.smi.amp(link="square", X=3 * x, Y=numpy.ones(240))
     with pytest.raises(ValueError, match="^data: is given beside X and Y"):
         onset.smi.amp(link="square", X=x, Y=numpy.ones(240), data="folder")
+
+
+def test_data_that_are_missing_are_asked_for():
+    with pytest.raises(ValueError, match="^examples: required, but not given; allowed: a folder, a result, or arrays X and Y$"):
+        onset.mha.learn()
+    with pytest.raises(ValueError, match="^model: required, but not given; allowed: a folder, a result$"):
+        onset.mha.verify("examples")
 
 
 def test_a_layer_is_learned_from_arrays_of_any_sign_type(tmp_path):

@@ -46,3 +46,16 @@ def test_the_recipe_for_data_of_aim_gives_data_that_are_learned(monkeypatch, tmp
     found = onset.aim.amp(data=space["folder"], channel="softmax", tokens=2, rho=0.5)
     assert found["diverged"][0] == 0
     assert abs(found["mse"][0] / found["mse_theory"][0] - 1) < FINITE_SIZE
+
+
+def test_the_recipe_for_data_of_smi_gives_data_that_are_learned(monkeypatch, tmp_path):
+    space = run_page("docs/smi-amp.md", monkeypatch, tmp_path)
+    found = onset.smi.amp(data=space["folder"], layers=1, tokens=2)
+    assert found["escaped"][0] == "exact"  # alpha = 0.7 is far above exact recovery, at 0.5
+    again = onset.smi.amp(layers=1, tokens=2, X=space["x"], Y=space["y"], truth=space["w"])
+    assert again["cos1"].tolist() == found["cos1"].tolist()
+
+
+def test_the_recipe_for_examples_of_mha_gives_a_certificate(monkeypatch, tmp_path):
+    space = run_page("docs/mha.md", monkeypatch, tmp_path)
+    assert onset.mha.learn(space["folder"]).summary["verdict"] == "certified"

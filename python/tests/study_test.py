@@ -71,7 +71,7 @@ filter = {kind = "perfect"}
     figure = onset.figure(file, out=tmp_path / "out")
     assert len(figure.data["widths"]) >= 3 and (tmp_path / "out" / "widths.csv").exists()
     assert (tmp_path / "out" / "mine.svg").exists()
-    with pytest.raises(ValueError, match="did you mean"):
+    with pytest.raises(ValueError, match="did you mean.*onset.figures\\(\\) names"):
         onset.figure("smi1")
     pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
     axes = figure.plot().axes[0]

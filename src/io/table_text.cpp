@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -63,6 +64,8 @@ void append_text(std::string& out, const std::string& text, std::size_t width) {
 
 /// Numbers of one column that are written now with an exponent and now without are all written with
 /// one: 6.0e-05 and 7.5e-04 compare at a glance, 6e-05 and 0.00075 do not.
+/// A column that has whole numbers too, such as 1 and 128, holds different things, each of which is
+/// read by itself.
 void unify_numbers(const Table& table, std::size_t column, std::vector<std::string>& texts) {
   bool scientific = false;
   bool plain = false;
@@ -70,6 +73,7 @@ void unify_numbers(const Table& table, std::size_t column, std::vector<std::stri
   for (std::size_t r = 0; r < texts.size(); ++r) {
     const auto* real = std::get_if<double>(&table.rows()[r][column]);
     if (real == nullptr || *real == 0.0) continue;
+    if (*real == std::round(*real)) return;
     const std::size_t exponent = texts[r].find('e');
     (exponent == std::string::npos ? plain : scientific) = true;
     const std::string mantissa = texts[r].substr(0, exponent);

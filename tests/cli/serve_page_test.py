@@ -111,6 +111,15 @@ class Page(unittest.TestCase):
         self.browser.click("#result .key button")
         self.browser.wait_for("document.querySelectorAll('#result .plot svg g[clip-path] > path[fill=none]').length === 1")
 
+    def test_runs_are_averaged(self):
+        chain = ["--engine", "chain", "--dim", "100", "--time", "4", "--records", "4", "--runs", "3"]
+        self.open("#view=explore&command=smi+sgd&p.engine=chain&p.dim=100&p.time=4&p.records=4&p.runs=3")
+        self.browser.wait_for(f"{RESULT}?.textContent.startsWith('ok')")
+        self.assertEqual(self.browser.value("document.querySelectorAll('#result .plot svg g[clip-path] > path[fill=none]').length"), 1)
+        path = self.browser.value("document.querySelector('#result .plot svg g[clip-path] path[fill=none]').getAttribute('d')")
+        rows = json.loads(onset("smi", "sgd", *chain, "--format", "json").stdout)["rows"]
+        self.assertEqual(path.count("L") + 1, len({row["time"] for row in rows}), "one point for every time")
+
     def test_the_mouse_reads_zooms_and_shows_the_spectrum(self):
         self.open()
         self.browser.wait_for(RESULT)

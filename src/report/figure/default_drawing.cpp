@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <set>
 
-#include "report/figure/average_seeds.hpp"
+#include "report/figure/average_repeats.hpp"
 #include "report/figure/pick.hpp"
 #include "report/gnuplot/plot_text.hpp"
 
@@ -28,6 +28,20 @@ template <class T>
 bool holds(const Table& table, std::size_t column) {
   return std::any_of(table.rows().begin(), table.rows().end(),
                      [column](const auto& row) { return std::holds_alternative<T>(row[column]); });
+}
+
+/// Whether a sentence has a name as a word of its own: `m` is no part of "semantic".
+bool has_word(const std::string& sentence, const std::string& name) {
+  const auto continues = [&](std::size_t at) {
+    return at < sentence.size() &&
+           (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0 || sentence[at] == '_');
+  };
+  for (std::size_t at = sentence.find(name); at != std::string::npos;
+       at = sentence.find(name, at + 1)) {
+    const bool begins = at == 0 || !continues(at - 1);
+    if (begins && !continues(at + name.size())) return true;
+  }
+  return false;
 }
 
 /// Facts about a column that are needed again and again, found once.
@@ -152,7 +166,7 @@ class Drafter {
     std::string clause =
         meaning.substr(0, std::min(meaning.find_first_of(",;:"), meaning.find(" (")));
     while (clause.ends_with(' ')) clause.pop_back();
-    const bool names_it = clause.find(name) != std::string::npos;
+    const bool names_it = has_word(clause, name);
     if (!names_it && is_axis(name))
       return literal_text(name);  // the meaning of an axis adds nothing
     if (!names_it && !clause.empty()) clause = fmt::format("{}: {}", name, clause);
@@ -301,19 +315,32 @@ class Drafter {
   Drawing drawing_;
 };
 
+/// The columns that number repetitions of the same: the axis `seed`, and the `run` of a verb.
+std::vector<std::string> repeats_in(const Plottable& plottable) {
+  std::vector<std::string> out;
+  for (const ColumnFacts& column : facts_of(plottable)) {
+    const bool seed = column.axis && column.name == "seed";
+    const bool run = !column.axis && !column.estimate && column.whole && column.name == "run";
+    if ((seed || run) && column.distinct > 1) out.push_back(column.name);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<Drawing> default_drawing(const std::string& id, const Plottable& plottable) {
   if (plottable.table->rows().empty()) return std::nullopt;
-  const auto seed = std::find(plottable.axes.begin(), plottable.axes.end(), "seed");
-  if (seed == plottable.axes.end()) return Drafter(id, plottable).draft();
+  const std::vector<std::string> repeats = repeats_in(plottable);
+  if (repeats.empty()) return Drafter(id, plottable).draft();
   Plottable averaged = plottable;
-  averaged.axes.erase(averaged.axes.begin() + (seed - plottable.axes.begin()));
-  const Table table = average_seeds(*plottable.table, averaged.axes);
+  std::erase(averaged.axes, "seed");
+  const Table table = average_repeats(*plottable.table, averaged.axes, repeats);
   averaged.table = &table;
   auto drawing = Drafter(id, averaged).draft();
-  if (drawing)
-    drawing->notes.emplace_back("Averages over seeds; errors are those of the averages.");
+  if (drawing) {
+    drawing->notes.push_back(fmt::format("Averages over {}s; errors are those of the averages.",
+                                         fmt::join(repeats, "s and ")));
+  }
   return drawing;
 }
 

@@ -23,7 +23,8 @@ struct Plottable {
 /// - one curve for each combination of the other axes and of the words in other columns; then each
 ///   estimate column has its panel, else columns of one unit share one;
 /// - as a map when the first two columns of numbers are a grid;
-/// - averaged over seeds, where these are an axis, with the error of the average.
+/// - averaged over seeds, where these are an axis, and over the runs of a verb that numbers them in
+///   a column `run`, with the error of the average.
 ///
 /// Returns nothing when there is nothing to draw against, as in a table of thresholds.
 [[nodiscard]] std::optional<Drawing> default_drawing(const std::string& id,

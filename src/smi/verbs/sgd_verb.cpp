@@ -117,7 +117,12 @@ struct SgdRow {
   std::vector<Estimate> cosine;
 };
 
-Columns<SgdRow> sgd_columns(std::size_t layers) {
+/// What time counts: the axis of a figure has room for one of the two.
+const char* time_meaning(SgdEngine engine) {
+  return engine == SgdEngine::batch ? "epochs" : "samples over dimension";
+}
+
+Columns<SgdRow> sgd_columns(std::size_t layers, const char* time) {
   std::vector<Column> cosines;
   for (std::size_t l = 1; l <= layers; ++l) {
     const std::string n = std::to_string(l);
@@ -125,7 +130,7 @@ Columns<SgdRow> sgd_columns(std::size_t layers) {
   }
   return Columns<SgdRow>()
       .add("run", &SgdRow::run, "number of the run; 0 is the limit of large dimension")
-      .add("time", &SgdRow::time, "epochs (batch), or samples over dimension")
+      .add("time", &SgdRow::time, time)
       .add_each(cosines, &SgdRow::cosine);
 }
 
@@ -203,8 +208,9 @@ void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t point
   const SgdFlow flow = sgd_flow(settled.model, settled.options, points, context);
   const auto passages = flow_passages(flow, layers, level_of(request));
   result = {};
-  result.table = request.level > 0.0 ? passage_columns().table(passages)
-                                     : sgd_columns(layers).table(rows_of(flow));
+  result.table = request.level > 0.0
+                     ? passage_columns().table(passages)
+                     : sgd_columns(layers, time_meaning(SgdEngine::flow)).table(rows_of(flow));
   if (flow.unresolved) {
     result.unconverged(prose(R"(
         the equation cannot be followed in a reasonable number of steps: the learning rate may
@@ -252,7 +258,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   const auto layers = static_cast<std::size_t>(settled.model.layers);
   const std::vector<SgdRun> runs = run_all(settled.model, settled.options, request.engine,
                                            static_cast<std::size_t>(request.runs), context);
-  const auto columns = sgd_columns(layers);
+  const auto columns = sgd_columns(layers, time_meaning(request.engine));
   result.table = columns.table();
   std::vector<SgdRun> finished;
   std::vector<double> losses;
@@ -396,7 +402,8 @@ VerbOf<Sgd> Sgd::verb() {
       cosine X, the fraction of runs that reached it, and the fraction of runs in which the
       layer was the first.)");
   d.fields = sgd_fields();
-  d.rows = {{"", sgd_columns(2).list()}, {"with `level`", passage_columns().list()}};
+  d.rows = {{"", sgd_columns(2, "epochs (batch), or samples over dimension").list()},
+            {"with `level`", passage_columns().list()}};
   d.primary = "cos1";
   d.method = 2;
   d.examples = {"smi sgd --engine batch --time 100 --records 50",

@@ -162,6 +162,13 @@ TEST(TableText, NumbersOfAColumnAreWrittenAlike) {
   EXPECT_EQ(to_table(result), "residual\n--------\n       0\n 6.0e-05\n 7.5e-04\n");
 }
 
+TEST(TableText, NumbersOfAColumnOfDifferentThingsAreWrittenEachInItsOwnWay) {
+  Result result;
+  result.table = Table({{"value", "", "", false}});
+  for (const double value : {128.0, 4e-16, 0.25}) result.table.add_row({value});
+  EXPECT_EQ(to_table(result), "value\n-----\n  128\n4e-16\n 0.25\n");
+}
+
 TEST(TableText, NotesAndAnUnhappyEndAreSaid) {
   Result result;
   result.status = ResultStatus::refused;

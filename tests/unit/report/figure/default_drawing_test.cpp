@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "onset/numerics/replicates.hpp"
 
@@ -126,6 +127,40 @@ TEST(DefaultDrawing, SeedsAreAveragedAndTheirScatterIsTheError) {
   const Estimate average = numerics::mean_over_runs(std::vector{1.5, 2.5, 3.5, 4.5});
   EXPECT_EQ(first.y, average.value);
   EXPECT_EQ(first.error, average.error);
+}
+
+TEST(DefaultDrawing, RunsAreAveragedAndTheirScatterIsTheError) {
+  Table table({{"run", "", "", false}, {"time", "", "", false}, {"cos1", "", "", true}});
+  for (const std::int64_t run : {1, 2, 3}) {
+    for (const double time : {0.0, 1.0}) {
+      table.add_row({run, time, Estimate{time + static_cast<double>(run), std::nan("")}});
+    }
+  }
+  const auto drawing = default_drawing("figure", {&table, "cos1", {}});
+  ASSERT_TRUE(drawing.has_value());
+  ASSERT_EQ(drawing->panels[0].curves.size(), 1U);
+  const Point& last = drawing->panels[0].curves[0].points[1];
+  const Estimate average = numerics::mean_over_runs(std::vector{2.0, 3.0, 4.0});
+  EXPECT_EQ(last.y, average.value);
+  EXPECT_EQ(last.error, average.error);
+  ASSERT_EQ(drawing->notes.size(), 1U);
+  EXPECT_EQ(drawing->notes[0], "Averages over runs; errors are those of the averages.");
+}
+
+TEST(DefaultDrawing, AnAxisHasItsNameWhereTheMeaningOnlyContainsItsLetters) {
+  Table table({{"time", "", "", false},
+               {"m", "semantic overlap", "", true},
+               {"e", "positional overlap e", "", true}});
+  for (const double time : {0.0, 1.0}) {
+    table.add_row({time, Estimate{time, 0.1}, Estimate{2 * time, 0.1}});
+  }
+  const auto alone = [&](const char* name) {
+    Table one({table.columns()[0], table.columns()[table.column(name)]});
+    for (const auto& row : table.rows()) one.add_row({row[0], row[table.column(name)]});
+    return default_drawing("figure", {&one, name, {}})->panels[0].y.label;
+  };
+  EXPECT_EQ(alone("m"), "m: semantic overlap");
+  EXPECT_EQ(alone("e"), "positional overlap e");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "report/figure/average_seeds.hpp"
+#include "report/figure/average_repeats.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,19 +10,22 @@
 namespace onset::report {
 namespace {
 
-constexpr const char* seed_name = "seed";
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// The columns that say which rows belong together: axes, and what comes before the first estimate
 /// (the verb's own grid).
 std::vector<std::size_t> identifying_columns(const Table& table,
-                                             const std::vector<std::string>& axes) {
+                                             const std::vector<std::string>& axes,
+                                             const std::vector<std::string>& repeats) {
   std::vector<std::size_t> out;
   bool leading = true;
   for (std::size_t c = 0; c < table.columns().size(); ++c) {
     const Column& column = table.columns()[c];
     leading = leading && !column.estimate;
-    const bool axis = std::find(axes.begin(), axes.end(), column.name) != axes.end();
-    if (column.name != seed_name && (leading || axis)) out.push_back(c);
+    const bool given = leading || contains(axes, column.name);
+    if (given && !contains(repeats, column.name)) out.push_back(c);
   }
   return out;
 }
@@ -49,8 +52,9 @@ Cell common_cell(const std::vector<const Row*>& rows, std::size_t column) {
 
 }  // namespace
 
-Table average_seeds(const Table& table, const std::vector<std::string>& axes) {
-  const std::vector<std::size_t> identity = identifying_columns(table, axes);
+Table average_repeats(const Table& table, const std::vector<std::string>& axes,
+                      const std::vector<std::string>& repeats) {
+  const std::vector<std::size_t> identity = identifying_columns(table, axes, repeats);
   std::vector<std::vector<const Row*>> groups;
   std::map<std::vector<std::string>, std::size_t> places;
   for (const Row& row : table.rows()) {
@@ -63,7 +67,7 @@ Table average_seeds(const Table& table, const std::vector<std::string>& axes) {
   std::vector<Column> columns;
   std::vector<std::size_t> kept;
   for (std::size_t c = 0; c < table.columns().size(); ++c) {
-    if (table.columns()[c].name == seed_name) continue;
+    if (contains(repeats, table.columns()[c].name)) continue;
     columns.push_back(table.columns()[c]);
     kept.push_back(c);
   }

@@ -1,4 +1,4 @@
-#include "report/figure/average_seeds.hpp"
+#include "report/figure/average_repeats.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ Table runs() {
   return table;
 }
 
-TEST(AverageSeeds, RowsThatDifferInTheirSeedBecomeOne) {
-  const Table averaged = average_seeds(runs(), {"width"});
+TEST(AverageRepeats, RowsThatDifferInTheirSeedBecomeOne) {
+  const Table averaged = average_repeats(runs(), {"width"}, {"seed"});
   ASSERT_EQ(averaged.rows().size(), 3U);
   const Estimate expected = numerics::mean_over_runs(std::vector{2.0, 4.0});
   EXPECT_EQ(averaged.number(0, "q"), 3.0);
@@ -33,14 +33,14 @@ TEST(AverageSeeds, RowsThatDifferInTheirSeedBecomeOne) {
   EXPECT_THROW((void)averaged.column("seed"), std::exception);
 }
 
-TEST(AverageSeeds, WhatDiffersWithoutErrorsHasNoValue) {
-  const Table averaged = average_seeds(runs(), {"width"});
+TEST(AverageRepeats, WhatDiffersWithoutErrorsHasNoValue) {
+  const Table averaged = average_repeats(runs(), {"width"}, {"seed"});
   EXPECT_EQ(std::get<std::int64_t>(averaged.at(0, "iterations")), 7);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(averaged.at(1, "iterations")));
 }
 
-TEST(AverageSeeds, ASingleSeedKeepsItsError) {
-  EXPECT_EQ(average_seeds(runs(), {"width"}).error(2, "q"), 0.01);
+TEST(AverageRepeats, ASingleSeedKeepsItsError) {
+  EXPECT_EQ(average_repeats(runs(), {"width"}, {"seed"}).error(2, "q"), 0.01);
 }
 
 }  // namespace
