@@ -63,6 +63,37 @@ class Attempt {
     gaps_ = 0;
   }
 
+  /// Begins where a spectral method ended, with a step 0 that shows it.
+  void start_at(const MessageStart& given, MessageSweep& sweep) {
+    start(1);
+    const std::size_t size = model_.shape().directions();
+    const std::size_t count = given.directions.size();
+    const std::size_t rows = data_.tokens * data_.samples;
+    std::vector<double> messages(size * rows, 0.0);
+    const auto copy = [](const std::vector<double>& from, std::size_t i, std::vector<double>& to,
+                         std::size_t j, std::size_t length) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * length), length,
+                  to.begin() + static_cast<std::ptrdiff_t>(j * length));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t p = given.directions[i];
+      copy(given.weights, i, weights, p, data_.dimension);
+      copy(given.messages, i, messages, p, rows);
+      for (std::size_t j = 0; j < count; ++j) {
+        covariance_[p * size + given.directions[j]] = given.variance[i * count + j];
+      }
+    }
+    response_ = covariance_;
+    precision_ = covariance_;
+    if (!invert(precision_, size)) throw Refused("the covariance of the start is not positive");
+    for (std::size_t b = 0; b < variance_.size(); ++b) {
+      variance_[b] = mean_eigenvalue(covariance_, model_.shape(), b);
+    }
+    sweep.restart(std::move(messages));
+    record(SweepSums{});
+    steps.back().iteration = 0;
+  }
+
   /// Returns whether the iteration goes on; if not, `end` says why.
   bool iterate(MessageSweep& sweep, const Context& context);
 
@@ -360,7 +391,7 @@ void MessagePassingOptions::validate() const {
 
 MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                const MessagePassingOptions& options, std::uint64_t run,
-                               const Context& context) {
+                               const Context& context, const MessageStart* start) {
   options.validate();
   const auto posterior = model.posterior({options.nodes, options.seed});
   MessageSweep sweep(model, *posterior, data);
@@ -368,7 +399,11 @@ MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
   MessagePassing result;
   for (result.attempts = 1;; ++result.attempts) {
     sweep.restart();
-    attempt.start(result.attempts);
+    if (start && result.attempts == 1) {
+      attempt.start_at(*start, sweep);
+    } else {
+      attempt.start(result.attempts);
+    }
     while (attempt.iterate(sweep, context)) {
     }
     result.end = attempt.end;
