@@ -21,8 +21,13 @@ constexpr double exact_residual = 1e-3;
 /// times larger.
 constexpr double min_variance = 1e-20;
 constexpr double max_residual = 25.0;
-/// The damping of V in attempts that follow a failure [smi 84].
-constexpr double restart_damping = 0.5;
+/// The damping of V in attempts that follow a failure [smi 84]: 1/2, 3/4, 7/8, .. and no more than
+/// the last, beyond which an attempt would not come to its end. Near exact recovery products of
+/// fields need more than one half: V falls faster there than the weights follow.
+constexpr double max_restart_damping = 0.875;
+double restart_damping(int attempt) {
+  return attempt > 1 ? std::min(1.0 - std::pow(0.5, attempt - 1), max_restart_damping) : 0.0;
+}
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
 /// in a row is a divergence, unless chance does as much: the teacher's own norm has a standard
 /// deviation of sqrt(2/D).
@@ -53,7 +58,7 @@ class Attempt {
     covariance_ = isotropic(model_.shape(), v);
     response_ = covariance_;
     precision_ = isotropic(model_.shape(), 1.0 / v);
-    damping_ = attempt > 1 ? std::max(options_.damping, restart_damping) : options_.damping;
+    damping_ = std::max(options_.damping, restart_damping(attempt));
     const std::size_t blocks = model_.shape().blocks();
     variance_.assign(blocks, v);
     steps.clear();

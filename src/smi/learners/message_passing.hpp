@@ -17,7 +17,8 @@ struct MessagePassingOptions {
   /// The standard deviation of the initial weights, which break the symmetry. Blocks that die out
   /// are kept at this size.
   double start = 1e-3;
-  /// Share of the old V in the V of the posteriors [smi 84]; at least 1/2 after a failed attempt.
+  /// Share of the old V in the V of the posteriors [smi 84]; at least 1/2 after a failed attempt,
+  /// and more after further ones.
   double damping = 0.0;
   /// Weights and V have settled when an iteration changes them by less than this, relatively.
   double tolerance = 1e-4;

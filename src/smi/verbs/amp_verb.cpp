@@ -286,8 +286,9 @@ Fields<Amp> amp_fields() {
           say how much they know (see smi spectral), where they are more than chance.)"))
       .add("start", &Amp::start, {.min = 1e-12, .max = 0.9},
            "Standard deviation of the weights at the start.")
-      .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99},
-           "Share of the old V in the V of the posteriors; restarts take at least 0.5.")
+      .add(
+          "damping", &Amp::damping, {.min = 0.0, .max = 0.99},
+          "Share of the old V in the V of the posteriors; restarts take at least 0.5, 0.75, 0.875.")
       .add("restarts", &Amp::restarts, {.min = 0, .max = 1000},
            "Number of other starts that are tried after a divergence or a false recovery.")
       .add("nodes", &Amp::nodes, {.min = 32, .max = 1 << 16},
@@ -323,7 +324,7 @@ VerbOf<Amp> Amp::verb() {
   const FieldShape usual{2, {1, 1}};
   d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
-  d.method = 3;
+  d.method = 4;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
                 "smi amp --link square --dim 500 --alpha 1.3 --runs 8",
                 "smi amp --link 'z1^2+0.3*e1' --dim 200 --alpha 1.5 --runs 4",
