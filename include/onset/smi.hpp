@@ -119,6 +119,14 @@ struct Generate {
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
 
+/// Where message passing starts.
+enum class AmpInit {
+  random,    ///< at small random weights
+  spectral,  ///< at the eigenvectors of the optimal spectral method
+};
+
+[[nodiscard]] std::string_view to_string(AmpInit init);
+
 /// Approximate message passing on drawn data, or on data of one's own.
 struct Amp {
   // The model is deep attention with the usual defaults where neither these fields nor the data say
@@ -135,7 +143,8 @@ struct Amp {
   std::vector<double> alpha = {};         ///< if not given, all samples of the data are used
   std::optional<std::int64_t> runs = {};  ///< 8, or 1 on data
   int iterations = 200;                   ///< the most that a run makes
-  double start = 1e-3;                    ///< the standard deviation of the initial weights
+  AmpInit init = AmpInit::random;
+  double start = 1e-3;  ///< the standard deviation of the initial weights
   double damping = 0.0;
   int restarts = 3;
   int nodes = 128;  ///< nodes of the posterior's integrals; a power of two
@@ -205,13 +214,14 @@ enum class SgdEngine {
 
 [[nodiscard]] std::string_view to_string(SgdEngine engine);
 
-/// Stochastic gradient descent of deep attention: which layer is learned first. Defaults that
-/// depend on the engine are given as (batch, others).
+/// Stochastic gradient descent of deep attention or a link: which layer or direction is learned
+/// first. Defaults that depend on the engine are given as (batch, others).
 struct Sgd {
   int layers = 2;
   int tokens = 2;
   std::vector<double> skip = {1.0};
   double beta = 1.0;
+  std::string link = "none";
   SgdEngine engine = SgdEngine::batch;
   std::optional<std::int64_t> dim = {};    ///< (500, 1000)
   std::optional<double> alpha = {};        ///< N/D of the training set (15, none)

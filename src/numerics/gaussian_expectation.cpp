@@ -22,6 +22,9 @@ constexpr std::size_t max_pieces = 64;
 constexpr std::size_t max_points = std::size_t{1} << 40;
 // Directions of the controls with less than this share of the variance count as noise.
 constexpr double control_rank_tolerance = 1e-10;
+// A control of a smaller mean square is zero but for rounding. Its mean is as large as its scatter
+// then, so that to regress on it would add to a target what rounding happens to go along with.
+constexpr double zero_control = 1e-12;
 
 // The sum runs in eight strands, which compilers turn into vector code without changing its order.
 double dot(const double* a, const double* b, std::size_t count) {
@@ -124,7 +127,7 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
   covariance -= means.tail(controls) * means.transpose();
   Eigen::VectorXd scale = covariance.rightCols(controls).diagonal();
   for (Eigen::Index c = 0; c < controls; ++c) {
-    const bool varies = !(scale[c] <= control_rank_tolerance * raw[c]);
+    const bool varies = raw[c] > zero_control && !(scale[c] <= control_rank_tolerance * raw[c]);
     scale[c] = varies ? 1.0 / std::sqrt(scale[c]) : 0.0;
   }
   const Eigen::MatrixXd scaled = scale.asDiagonal() * covariance;

@@ -52,10 +52,10 @@ struct ControlledExpectation {
 
 /// As gaussian_expectation, but with control variates: outputs 0..targets-1 are wanted, the others
 /// have expectation 0 and are regressed out (coefficients from all points together, which costs a
-/// bias of the order of one over all points). Controls may be zero or depend on one another. Every
-/// control is taken at its word: to give one up because its mean happens to be far from 0 would
-/// choose the answer by its own noise. A control that is itself an inexact integral, of bias b,
-/// moves target k by -coefficient[k][c] b, which is for the caller to state.
+/// bias of order 1/points). Controls may be zero, as those below 1e-6 in the mean square are taken
+/// to be, or depend on one another. Every control is taken at its word: to give one up because its
+/// mean happens to be far from 0 would choose the answer by its own noise. A control that is itself
+/// an inexact integral of bias b moves target k by -coefficient[k][c] b, for the caller to state.
 [[nodiscard]] ControlledExpectation gaussian_expectation_with_controls(
     const ExpectationOptions& options, int targets, const BatchIntegrand& integrand,
     const Context& context);

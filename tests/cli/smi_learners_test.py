@@ -288,11 +288,105 @@ class Learners(unittest.TestCase):
         self.assertEqual(result.returncode, 4)
         self.assertIn("none of this link", result.stderr)
 
+    def test_spectral_methods_take_data_of_ones_own(self):
+        for model, dim, alpha in [(["--link", "square"], "200", "1.2"), (["--link", "z1^2+0.5*e1"], "100", "2"),
+                                  (["--layers", "1"], "150", "0.5")]:
+            self.generate(*model, "--dim", dim, "--alpha", alpha)
+            for method in ["symmetric", "lamp"]:
+                common = ["smi", "spectral", "--method", method]
+                drawn = self.json(*common, *model, "--dim", dim, "--alpha", alpha, "--runs", "1")["rows"]
+                given = self.json(*common, "--data", self.path("data"))["rows"]
+                self.assertEqual(len(drawn), len(given))
+                for a, b in zip(drawn, given):
+                    for column in ["overlap", "eigenvalue1", "overlap_found"]:
+                        # The same matrix; H.npy and squares of roots round, and so does the solver.
+                        self.assertAlmostEqual(a[column], b[column], places=5, msg=(model, method, column))
+                self.assertGreater(given[0]["overlap_found"], 0.01)
+
+    def test_spectral_methods_know_no_overlap_without_a_teacher(self):
+        self.generate("--link", "square", "--dim", "60", "--alpha", "2")
+        os.remove(self.path("data", "truth", "w.npy"))
+        row = self.json("smi", "spectral", "--data", self.path("data"), "--alpha", "1.5")["rows"][0]
+        self.assertEqual(row["alpha"], 1.5)
+        self.assertIsNone(row["overlap_found"])
+        self.assertGreater(row["eigenvalue1"], 0.5)
+
+    def test_spectral_methods_name_what_is_wrong_with_a_folder(self):
+        self.generate("--link", "square", "--dim", "40", "--alpha", "2")
+        data = self.path("data")
+        spectral = ["smi", "spectral", "--data", data]
+        for words, said in [(["--dim", "40"], "--dim"), (["--runs", "3"], "--runs"),
+                            (["--alpha", "5"], "--alpha"), (["--link", "z1^4"], "contradicts manifest.json"),
+                            (["--method", "lmap"], "lamp")]:
+            result = onset(*spectral, *words)
+            self.assertEqual(result.returncode, 2, (words, result.stderr))
+            self.assertIn(said, result.stderr)
+        result = onset("smi", "spectral", "--link", "square", "--data", self.path("nowhere"))
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("nowhere", result.stderr)
+        x, y = (numpy.load(os.path.join(data, name)) for name in ("X.npy", "Y.npy"))
+        for name, wrong, said in [("X.npy", 3 * x, "have the mean square"), ("X.npy", x[:, 0], "X.npy"),
+                                  ("X.npy", numpy.where(x == x[3, 0, 7], numpy.nan, x), "X.npy"),
+                                  ("Y.npy", y[:5], "Y.npy"), ("Y.npy", -y, "sample 0")]:
+            numpy.save(os.path.join(data, "X.npy"), x)
+            numpy.save(os.path.join(data, "Y.npy"), y)
+            numpy.save(os.path.join(data, name), wrong)
+            result = onset(*spectral)
+            self.assertEqual(result.returncode, 4, (name, said, result.stderr))
+            self.assertIn(said, result.stderr)
+        numpy.save(os.path.join(data, "X.npy"), x)
+        numpy.save(os.path.join(data, "Y.npy"), y)
+        self.assertEqual(onset(*spectral).returncode, 0)
+
+    def test_message_passing_from_a_spectral_start_ends_where_state_evolution_does(self):
+        model = ["--layers", "1", "--alpha", "0.4"]
+        curve = self.json("smi", "curve", *model)["rows"][0]
+        run = self.json("smi", "amp", *model, "--init", "spectral", "--dim", "800", "--runs", "8",
+                        "--out", self.path("out"))
+        row = run["rows"][0]
+        self.assertEqual(row["runs"], 8)
+        # Student's law of 7 degrees of freedom: 12 errors have a probability of 6e-6.
+        error = 12 * 2 * row["cos1"] * row["cos1_err"] + 6 * curve["Q11_err"]
+        self.assertLess(abs(row["cos1"] ** 2 - curve["Q11"]), error)
+        self.assertLess(row["cos1_err"], 0.03)
+        # The start is where smi spectral says that the eigenvectors are.
+        limit = self.json("smi", "spectral", *model)["rows"][0]["overlap"]
+        first = [step for step in rows(self.path("out", "trajectories.csv")) if step["iteration"] == "0"]
+        self.assertEqual(len(first), 8)
+        self.assertAlmostEqual(float(first[0]["V1"]), 1 - limit, places=6)
+        found = [float(step["cos1"]) ** 2 for step in first]
+        self.assertLess(abs(numpy.mean(found) - limit), 12 * numpy.std(found, ddof=1) / numpy.sqrt(8))
+
+    def test_spectral_starts_that_are_not_there_are_said(self):
+        low = self.json("smi", "amp", "--link", "square", "--alpha", "0.4", "--dim", "60", "--runs", "2",
+                        "--init", "spectral")
+        self.assertTrue(any("at random" in note for note in low["notes"]), low["notes"])
+        result = onset("smi", "amp", "--link", "committee", "--alpha", "1", "--init", "spectral")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("its expression", result.stdout + result.stderr)
+
     def test_a_learning_rate_that_diverges_is_exit_3(self):
         result = self.json("smi", "sgd", "--engine", "chain", "--dim", "50", "--rate", "10000",
                            "--time", "10", code=3)
         self.assertEqual(result["status"], "unconverged")
         self.assertEqual(result["summary"]["diverged"], 1)
+
+    def test_gradient_descent_learns_links(self):
+        result = self.json("smi", "sgd", "--link", "z1+z1*z2", "--engine", "chain", "--dim", "300", "--rate", "0.1",
+                           "--time", "60", "--records", "6", "--init", "0.3")
+        last = result["rows"][-1]
+        self.assertGreater(last["cos1"], 0.95)
+        self.assertGreater(last["cos2"], 0.95)
+        for words, said in [(["--link", "sign(z1)"], "discrete"), (["--link", "z1+e1"], "noise"),
+                            (["--link", "attention"], "several outputs")]:
+            refused = onset("smi", "sgd", *words)
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertIn(said, refused.stdout + refused.stderr)
+        for words, said in [(["--link", "z1^2", "--layers", "3"], "--layers"), (["--link", "squar"], "square"),
+                            (["--link", "z1^2", "--engine", "chain", "--dim", "2"], "3 for every direction")]:
+            wrong = onset("smi", "sgd", *words)
+            self.assertEqual(wrong.returncode, 2, wrong.stderr)
+            self.assertIn(said, wrong.stderr)
 
     def test_levels_say_which_layer_is_learned_first(self):
         result = self.json("smi", "sgd", "--engine", "chain", "--dim", "300", "--rate", "0.4",

@@ -60,8 +60,9 @@ class Expression {
   /// Its degree where it is a polynomial.
   [[nodiscard]] std::optional<int> degree() const;
 
-  /// Switches: the arguments of abs, sign, step and relu, and the differences of those of min and
-  /// max. It has kinks and jumps only where one of them changes sign.
+  /// Switches: the factors of the arguments of abs, sign, step and relu, and the differences of
+  /// those of min and max. It has kinks and jumps only where one of them changes sign. Factors
+  /// change sign in fewer places than their product, which may do so twice within a short way.
   [[nodiscard]] std::size_t switches() const { return switches_.size(); }
   /// out[k * count + i]: switch k at point i.
   void switch_values(std::size_t count, const double* inputs, double* out) const;
@@ -88,7 +89,13 @@ class Expression {
   std::size_t root_ = 0;
   std::vector<std::size_t> order_;  ///< the nodes that it needs, arguments first
   std::vector<std::size_t> used_;
-  std::vector<std::size_t> switches_;  ///< the nodes that switch
+  /// A node, or the difference of two.
+  struct Switch {
+    std::size_t first;
+    std::optional<std::size_t> second = {};
+  };
+  void add_switches(std::size_t node);
+  std::vector<Switch> switches_;
 };
 
 struct Expression::Term {

@@ -70,9 +70,42 @@ Expression::Expression(std::shared_ptr<const Tape> tape, std::size_t root)
   for (std::size_t n = first; n <= root_; ++n) {
     if (!needed[n]) continue;
     order_.push_back(n);
-    if (switches_at(tape_->nodes[n])) switches_.push_back(n);
+    if (switches_at(tape_->nodes[n])) add_switches(n);
   }
   used_ = tape_->nodes[root_].variables;
+}
+
+void Expression::add_switches(std::size_t node) {
+  const auto& nodes = tape_->nodes;
+  if (nodes[node].arguments.size() == 2) {
+    switches_.push_back({nodes[node].arguments[0], nodes[node].arguments[1]});
+    return;
+  }
+  // No recursion: a text may be nested at will.
+  std::vector<std::size_t> open{nodes[node].arguments[0]};
+  while (!open.empty()) {
+    const std::size_t n = open.back();
+    open.pop_back();
+    if (nodes[n].variables.empty()) continue;
+    const Operation operation = nodes[n].operation;
+    const bool is_product = operation == Operation::multiply || operation == Operation::divide;
+    if (is_product || operation == Operation::negate) {
+      open.insert(open.end(), nodes[n].arguments.rbegin(), nodes[n].arguments.rend());
+      continue;
+    }
+    if (operation == Operation::power && tape_->is_constant(nodes[n].arguments[1])) {
+      const double power = nodes[nodes[n].arguments[1]].value;
+      const bool is_whole = power == std::floor(power);
+      if (is_whole && std::fmod(power, 2.0) != 0.0) open.push_back(nodes[n].arguments[0]);
+      if (is_whole) continue;  // an even power does not change sign
+    }
+    const auto is_same = [&](const Switch& other) {
+      const bool are_variables =
+          operation == Operation::variable && nodes[other.first].operation == operation;
+      return !other.second && are_variables && nodes[other.first].index == nodes[n].index;
+    };
+    if (std::none_of(switches_.begin(), switches_.end(), is_same)) switches_.push_back({n});
+  }
 }
 
 std::size_t Expression::variables() const {
@@ -84,7 +117,7 @@ std::optional<int> Expression::degree() const {
 }
 
 bool Expression::jumps() const {
-  return std::any_of(switches_.begin(), switches_.end(), [&](std::size_t n) {
+  return std::any_of(order_.begin(), order_.end(), [&](std::size_t n) {
     const Operation operation = tape_->nodes[n].operation;
     return operation == Operation::sign || operation == Operation::step;
   });
@@ -138,11 +171,9 @@ void Expression::switch_values(std::size_t count, const double* inputs, double* 
   std::vector<std::size_t> slot;
   const double* base = evaluate(count, inputs, slot);
   for (std::size_t k = 0; k < switches_.size(); ++k) {
-    const Node& node = tape_->nodes[switches_[k]];
-    const double* first = base + slot[node.arguments[0]] * count;
-    std::copy_n(first, count, out + k * count);
-    if (node.arguments.size() < 2) continue;
-    const double* second = base + slot[node.arguments[1]] * count;
+    std::copy_n(base + slot[switches_[k].first] * count, count, out + k * count);
+    if (!switches_[k].second) continue;
+    const double* second = base + slot[*switches_[k].second] * count;
     for (std::size_t i = 0; i < count; ++i) out[k * count + i] -= second[i];
   }
 }

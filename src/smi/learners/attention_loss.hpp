@@ -3,25 +3,24 @@
 #include <span>
 #include <vector>
 
-#include "onset/smi/model/deep_attention.hpp"
+#include "smi/learners/sample_loss.hpp"
 
 namespace onset::smi {
 
-/// The loss of a student of the teacher's architecture on one sample, ||y(z) - y||^2 summed over
-/// the attention matrix, and its gradient with respect to the student's fields by reverse
+/// The loss of deep attention, summed over the attention matrix, with gradients by reverse
 /// differentiation through the layers [smi 49]. It is for layers of rank one and independent
-/// tokens, and keeps its own work space: use one object per thread.
-class AttentionLoss {
+/// tokens.
+class AttentionLoss final : public SampleLoss {
  public:
   /// Throws InvalidArgument for models that are not plain().
   explicit AttentionLoss(const DeepAttention& model);
 
   /// `target` is y, tokens^2 numbers; `fields` and `gradient` are layers x tokens.
   double operator()(std::span<const double> target, std::span<const double> fields,
-                    std::span<double> gradient);
+                    std::span<double> gradient) override;
 
   /// The attention matrix of these fields.
-  void predict(std::span<const double> fields, std::span<double> y);
+  void predict(std::span<const double> fields, std::span<double> y) override;
 
  private:
   void forward(std::span<const double> fields);

@@ -21,8 +21,13 @@ constexpr double exact_residual = 1e-3;
 /// times larger.
 constexpr double min_variance = 1e-20;
 constexpr double max_residual = 25.0;
-/// The damping of V in attempts that follow a failure [smi 84].
-constexpr double restart_damping = 0.5;
+/// The damping of V in attempts that follow a failure [smi 84]: 1/2, 3/4, 7/8, .. and no more than
+/// the last, beyond which an attempt would not come to its end. Near exact recovery products of
+/// fields need more than one half: V falls faster there than the weights follow.
+constexpr double max_restart_damping = 0.875;
+double restart_damping(int attempt) {
+  return attempt > 1 ? std::min(1.0 - std::pow(0.5, attempt - 1), max_restart_damping) : 0.0;
+}
 /// On the Nishimori line the norm of the weights is 1 - V. A gap beyond this for several iterations
 /// in a row is a divergence, unless chance does as much: the teacher's own norm has a standard
 /// deviation of sqrt(2/D).
@@ -53,7 +58,7 @@ class Attempt {
     covariance_ = isotropic(model_.shape(), v);
     response_ = covariance_;
     precision_ = isotropic(model_.shape(), 1.0 / v);
-    damping_ = attempt > 1 ? std::max(options_.damping, restart_damping) : options_.damping;
+    damping_ = std::max(options_.damping, restart_damping(attempt));
     const std::size_t blocks = model_.shape().blocks();
     variance_.assign(blocks, v);
     steps.clear();
@@ -61,6 +66,37 @@ class Attempt {
     floor_steps_.assign(blocks, 0);
     known_.assign(blocks, false);
     gaps_ = 0;
+  }
+
+  /// Begins where a spectral method ended, with a step 0 that shows it.
+  void start_at(const MessageStart& given, MessageSweep& sweep) {
+    start(1);
+    const std::size_t size = model_.shape().directions();
+    const std::size_t count = given.directions.size();
+    const std::size_t rows = data_.tokens * data_.samples;
+    std::vector<double> messages(size * rows, 0.0);
+    const auto copy = [](const std::vector<double>& from, std::size_t i, std::vector<double>& to,
+                         std::size_t j, std::size_t length) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * length), length,
+                  to.begin() + static_cast<std::ptrdiff_t>(j * length));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t p = given.directions[i];
+      copy(given.weights, i, weights, p, data_.dimension);
+      copy(given.messages, i, messages, p, rows);
+      for (std::size_t j = 0; j < count; ++j) {
+        covariance_[p * size + given.directions[j]] = given.variance[i * count + j];
+      }
+    }
+    response_ = covariance_;
+    precision_ = covariance_;
+    if (!invert(precision_, size)) throw Refused("the covariance of the start is not positive");
+    for (std::size_t b = 0; b < variance_.size(); ++b) {
+      variance_[b] = mean_eigenvalue(covariance_, model_.shape(), b);
+    }
+    sweep.restart(std::move(messages));
+    record(SweepSums{});
+    steps.back().iteration = 0;
   }
 
   /// Returns whether the iteration goes on; if not, `end` says why.
@@ -360,7 +396,7 @@ void MessagePassingOptions::validate() const {
 
 MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                const MessagePassingOptions& options, std::uint64_t run,
-                               const Context& context) {
+                               const Context& context, const MessageStart* start) {
   options.validate();
   const auto posterior = model.posterior({options.nodes, options.seed});
   MessageSweep sweep(model, *posterior, data);
@@ -368,7 +404,11 @@ MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
   MessagePassing result;
   for (result.attempts = 1;; ++result.attempts) {
     sweep.restart();
-    attempt.start(result.attempts);
+    if (start && result.attempts == 1) {
+      attempt.start_at(*start, sweep);
+    } else {
+      attempt.start(result.attempts);
+    }
     while (attempt.iterate(sweep, context)) {
     }
     result.end = attempt.end;

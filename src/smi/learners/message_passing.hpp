@@ -17,7 +17,8 @@ struct MessagePassingOptions {
   /// The standard deviation of the initial weights, which break the symmetry. Blocks that die out
   /// are kept at this size.
   double start = 1e-3;
-  /// Share of the old V in the V of the posteriors [smi 84]; at least 1/2 after a failed attempt.
+  /// Share of the old V in the V of the posteriors [smi 84]; at least 1/2 after a failed attempt,
+  /// and more after further ones.
   double damping = 0.0;
   /// Weights and V have settled when an iteration changes them by less than this, relatively.
   double tolerance = 1e-4;
@@ -62,13 +63,26 @@ struct MessagePassing {
   }
 };
 
+/// Where an iteration begins for some directions, instead of at small random weights.
+struct MessageStart {
+  std::vector<std::size_t> directions;
+  std::vector<double> weights;   ///< one row for each of them
+  std::vector<double> variance;  ///< V of the first posteriors: a matrix over them, row by row
+  /// g of the iteration before, (place * tokens + token) * samples + sample, `place` being that in
+  /// `directions`.
+  std::vector<double> messages;
+};
+
 /// Generalised approximate message passing [smi 43-46]: the Bayes-optimal iteration whose overlaps
 /// follow state evolution, undamped unless asked; derivatives are posterior moments. V is one
 /// matrix over all directions where the posterior is between_blocks(), else a matrix in every block
 /// [smi 48, 86]. An iteration costs samples x tokens x dimension x directions operations, and one
 /// posterior per sample (a few if it has a closed form). `run` tells runs on the same seed apart.
+/// A given `start` is that of the first attempt, whose steps then begin with step 0, the start
+/// itself; attempts after a failure start at random.
 [[nodiscard]] MessagePassing message_passing(const SequenceModel& model, const Dataset& data,
                                              const MessagePassingOptions& options,
-                                             std::uint64_t run, const Context& context);
+                                             std::uint64_t run, const Context& context,
+                                             const MessageStart* start = nullptr);
 
 }  // namespace onset::smi

@@ -39,6 +39,8 @@ class MessageSweep {
                                const Context& context);
   /// Forgets the messages.
   void restart();
+  /// Begins with these messages: field * samples + sample.
+  void restart(std::vector<double> messages) { messages_ = std::move(messages); }
   /// Multiplies the messages of a block, whose weights were multiplied.
   void scale(std::size_t block, double factor);
 

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
-#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/sgd_start.hpp"
 #include "smi/learners/token_rows.hpp"
-#include "smi/model/attention_model.hpp"
 #include "smi/model/dataset.hpp"
 
 namespace onset::smi {
@@ -21,9 +20,10 @@ constexpr std::size_t block = 256;
 /// A student in full dimension, and its steps.
 class Student {
  public:
-  Student(const DeepAttention& model, const SgdOptions& options, std::span<const double> teacher,
+  Student(const SgdModel& model, const SgdOptions& options, std::span<const double> teacher,
           std::uint64_t run)
-      : loss_(model),
+      : loss_(model.loss()),
+        labels_(model.label_size()),
         shape_(model.shape()),
         options_(options),
         teacher_(teacher),
@@ -36,25 +36,24 @@ class Student {
     plant_start(options, teacher, weights_);
   }
 
-  /// Labels of `count` samples under given weights, tokens^2 numbers each.
+  /// Labels of `count` samples under given weights.
   void label(std::span<const double> inputs, std::size_t count, std::span<const double> weights,
              std::span<double> y) {
-    const std::size_t square = y.size() / count;
     project(inputs, count, weights);
     for (std::size_t i = 0; i < count; ++i) {
       gather(i, count);
-      loss_.predict(sample_, y.subspan(i * square, square));
+      loss_->predict(sample_, y.subspan(i * labels_, labels_));
     }
   }
 
   /// Adds the gradient of some samples of a batch to the next step.
   void add(std::span<const double> inputs, std::size_t count, std::span<const double> y) {
     const auto tokens = static_cast<std::size_t>(shape_.tokens);
-    const std::size_t rows = count * tokens, square = tokens * tokens;
+    const std::size_t rows = count * tokens;
     project(inputs, count, weights_);
     for (std::size_t i = 0; i < count; ++i) {
       gather(i, count);
-      loss_(y.subspan(i * square, square), sample_, sample_gradient_);
+      (*loss_)(y.subspan(i * labels_, labels_), sample_, sample_gradient_);
       for (std::size_t l = 0; l < shape_.blocks(); ++l) {
         for (std::size_t t = 0; t < tokens; ++t) {
           fields_[l * rows + i * tokens + t] = sample_gradient_[l * tokens + t];
@@ -96,7 +95,8 @@ class Student {
     }
   }
 
-  AttentionLoss loss_;
+  std::unique_ptr<SampleLoss> loss_;
+  std::size_t labels_;  // numbers of a label
   FieldShape shape_;
   const SgdOptions& options_;
   std::span<const double> teacher_;
@@ -125,7 +125,7 @@ void SgdOptions::validate() const {
   check(reuse >= 1, "reuse", "1 or more");
 }
 
-SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uint64_t run,
+SgdRun sgd_batch(const SgdModel& model, const SgdOptions& options, std::uint64_t run,
                  const Context& context) {
   options.validate();
   const auto samples = static_cast<std::size_t>(
@@ -133,17 +133,17 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   if (samples < 1) throw InvalidArgument("alpha", "means no sample; allowed: at least one sample");
   Context alone = context;
   alone.threads = 1;
-  const auto teacher_model = attention_model(model);
   alone.stop = {};  // drawing takes seconds, and the token is checked right after
   const Dataset data =
-      draw_dataset(*teacher_model, options.dimension, samples, options.seed, run, alone);
+      draw_dataset(model.model(), options.dimension, samples, options.seed, run, alone);
   Student student(model, options, data.teacher, run);
-  const auto tokens = static_cast<std::size_t>(model.tokens);
-  std::vector<double> y(samples * tokens * tokens);
+  const auto tokens = static_cast<std::size_t>(model.shape().tokens);
+  const std::size_t labels = model.label_size();
+  std::vector<double> y(samples * labels);
   student.label(data.inputs, samples, data.teacher, y);
 
   const std::size_t batches = (samples + options.batch - 1) / options.batch;
-  const std::size_t size = tokens * options.dimension, square = tokens * tokens;
+  const std::size_t size = tokens * options.dimension;
   for (std::size_t step = 0;; ++step) {
     // Time counts whole batches, so that all records are the same number of steps apart.
     const double time = static_cast<double>(step) / static_cast<double>(batches);
@@ -156,7 +156,7 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
         if (student.history.run.interrupted) break;
         const std::size_t count = std::min(block, end - first);
         student.add(std::span(data.inputs).subspan(first * size, count * size), count,
-                    std::span(y).subspan(first * square, count * square));
+                    std::span(y).subspan(first * labels, count * labels));
       }
       student.step(1.0 / static_cast<double>(options.dimension));
     }
@@ -165,16 +165,16 @@ SgdRun sgd_batch(const DeepAttention& model, const SgdOptions& options, std::uin
   return std::move(student.history.run);
 }
 
-SgdRun sgd_online(const DeepAttention& model, const SgdOptions& options, std::uint64_t run,
+SgdRun sgd_online(const SgdModel& model, const SgdOptions& options, std::uint64_t run,
                   const Context& context) {
   options.validate();
-  const auto tokens = static_cast<std::size_t>(model.tokens);
+  const auto tokens = static_cast<std::size_t>(model.shape().tokens);
   std::vector<double> teacher(model.shape().directions() * options.dimension);
   numerics::Stream(options.seed, "smi teacher", run).normal(teacher);
   Student student(model, options, teacher, run);
   const std::size_t most = std::min(options.batch, block);
   std::vector<double> inputs(most * tokens * options.dimension);
-  std::vector<double> y(most * tokens * tokens);
+  std::vector<double> y(most * model.label_size());
   constexpr std::uint64_t steps_per_run = std::uint64_t{1} << 40;
   for (std::uint64_t step = 0;; ++step) {
     const double time = static_cast<double>(step) * static_cast<double>(options.batch) /
@@ -186,7 +186,7 @@ SgdRun sgd_online(const DeepAttention& model, const SgdOptions& options, std::ui
       if (student.history.run.interrupted) break;
       const std::size_t count = std::min(block, options.batch - first);
       const auto fresh = std::span(inputs).first(count * tokens * options.dimension);
-      const auto labels = std::span(y).first(count * tokens * tokens);
+      const auto labels = std::span(y).first(count * model.label_size());
       stream.normal(fresh);
       student.label(fresh, count, teacher, labels);
       student.add(fresh, count, labels);

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stop_token>
 #include <string>
 
 #include "numerics/draws.hpp"
 #include "onset/core/error.hpp"
-#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 #include "smi/learners/sgd.hpp"
 #include "smi/learners/sgd_start.hpp"
@@ -22,12 +22,12 @@ constexpr std::uint64_t poll_every = 4096;
 /// uses the D - 2P directions outside of all rows through a Wishart matrix only.
 class Chain {
  public:
-  Chain(const DeepAttention& model, const SgdOptions& options, std::uint64_t run)
-      : loss_(model),
+  Chain(const SgdModel& model, const SgdOptions& options, std::uint64_t run)
+      : loss_(model.loss()),
         options_(options),
         draws_(options.seed, "smi chain", run),
         p_(model.shape().directions()),
-        tokens_(static_cast<std::size_t>(model.tokens)),
+        tokens_(static_cast<std::size_t>(model.shape().tokens)),
         teacher_(p_ * p_),
         along_(p_ * p_),
         residual_(p_ * p_),
@@ -40,7 +40,7 @@ class Chain {
         xi_(2 * p_ * tokens_),
         fields_(p_ * tokens_),
         gradient_(p_ * tokens_),
-        target_(tokens_ * tokens_) {
+        target_(model.label_size()) {
     start();
   }
 
@@ -121,13 +121,13 @@ class Chain {
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t t = 0; t < tokens_; ++t) fields_[l * tokens_ + t] = field(teacher_, l, t, 0);
     }
-    loss_.predict(fields_, target_);
+    loss_->predict(fields_, target_);
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t t = 0; t < tokens_; ++t) {
         fields_[l * tokens_ + t] = field(along_, l, t, 0) + field(residual_, l, t, p_);
       }
     }
-    loss_(target_, fields_, gradient_);
+    (*loss_)(target_, fields_, gradient_);
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t k = 0; k < p_; ++k) {
         for (std::size_t t = 0; t < tokens_; ++t) {
@@ -166,7 +166,7 @@ class Chain {
     semidefinite_root(gram_.data(), p_, residual_.data());
   }
 
-  AttentionLoss loss_;
+  std::unique_ptr<SampleLoss> loss_;
   const SgdOptions& options_;
   numerics::Draws draws_;
   std::uint64_t samples_ = 0;
@@ -178,7 +178,7 @@ class Chain {
 
 }  // namespace
 
-SgdRun sgd_chain(const DeepAttention& model, const SgdOptions& options, std::uint64_t run,
+SgdRun sgd_chain(const SgdModel& model, const SgdOptions& options, std::uint64_t run,
                  const Context& context) {
   options.validate();
   const FieldShape shape = model.shape();
@@ -186,7 +186,7 @@ SgdRun sgd_chain(const DeepAttention& model, const SgdOptions& options, std::uin
     throw InvalidArgument("dimension", std::to_string(options.dimension) +
                                            " is too small for the chain; allowed: at least " +
                                            std::to_string(3 * shape.directions()) +
-                                           " (three per layer)");
+                                           " (three per direction)");
   }
   Chain chain(model, options, run);
   SgdHistory history(model, options, run);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "numerics/ode.hpp"
@@ -9,7 +10,6 @@
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
-#include "smi/learners/attention_loss.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 #include "smi/learners/sgd.hpp"
 
@@ -33,11 +33,13 @@ using State = numerics::OdeState;  // cross (P x P), then student (P x P)
 /// The right-hand side by a fixed set of fields, so that it is a smooth function [smi 54].
 class Drift {
  public:
-  Drift(const DeepAttention& model, const SgdOptions& options, std::size_t points,
+  Drift(const SgdModel& model, const SgdOptions& options, std::size_t points,
         std::uint64_t replicate)
-      : loss_(model),
+      : loss_(model.loss()),
         p_(model.shape().directions()),
-        tokens_(static_cast<std::size_t>(model.tokens)),
+        tokens_(static_cast<std::size_t>(model.shape().tokens)),
+        labels_(model.label_size()),
+        signs_(model.signs()),
         speed_(options.rate / static_cast<double>(options.batch)),
         decay_(options.decay),
         points_(points),
@@ -65,10 +67,9 @@ class Drift {
     to_student_.assign(p_ * p_, 0.0);
     noise_.assign(p_ * p_, 0.0);
     for (std::size_t i = 0; i < points_; ++i) {
-      for (std::size_t signs = 0; signs < (std::size_t{1} << p_); ++signs)
-        add(i, signs, cross, root);
+      for (const std::size_t signs : signs_) add(i, signs, cross, root);
     }
-    const double share = 1.0 / static_cast<double>(points_ << p_);
+    const double share = 1.0 / static_cast<double>(points_ * signs_.size());
     State rate(x.size());
     for (std::size_t i = 0; i < p_; ++i) {
       for (std::size_t j = 0; j < p_; ++j) {
@@ -83,8 +84,8 @@ class Drift {
   }
 
  private:
-  /// Adds one point with the teacher's fields negated in the layers of `signs`: the label stays the
-  /// same, and what is odd in these fields cancels exactly.
+  /// Adds one point with the teacher's fields negated in the directions of `signs`: the label stays
+  /// the same, and what is odd in these fields cancels exactly.
   void add(std::size_t i, std::size_t signs, const double* cross, const std::vector<double>& root) {
     const auto normal = [&](std::size_t row, std::size_t t) {
       return normals_[(row * tokens_ + t) * points_ + i];
@@ -92,7 +93,7 @@ class Drift {
     z_star_.resize(p_ * tokens_);
     z_.assign(p_ * tokens_, 0.0);
     gradient_.resize(p_ * tokens_);
-    target_.resize(tokens_ * tokens_);
+    target_.resize(labels_);
     for (std::size_t l = 0; l < p_; ++l) {
       const double sign = (signs >> l) & 1u ? -1.0 : 1.0;
       for (std::size_t t = 0; t < tokens_; ++t) z_star_[l * tokens_ + t] = sign * normal(l, t);
@@ -105,8 +106,8 @@ class Drift {
         }
       }
     }
-    if (signs == 0) loss_.predict(z_star_, target_);
-    loss_(target_, z_, gradient_);
+    if (signs == 0) loss_->predict(z_star_, target_);
+    (*loss_)(target_, z_, gradient_);
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t k = 0; k < p_; ++k) {
         for (std::size_t t = 0; t < tokens_; ++t) {
@@ -119,8 +120,9 @@ class Drift {
     }
   }
 
-  AttentionLoss loss_;
-  std::size_t p_, tokens_;
+  std::unique_ptr<SampleLoss> loss_;
+  std::size_t p_, tokens_, labels_;
+  std::vector<std::size_t> signs_;
   double speed_, decay_;
   std::size_t points_;
   std::vector<double> normals_;  // (row * tokens + token) * points + i
@@ -130,7 +132,7 @@ class Drift {
 /// One solution, followed from record to record.
 class Path {
  public:
-  Path(const DeepAttention& model, const SgdOptions& options, std::size_t points,
+  Path(const SgdModel& model, const SgdOptions& options, std::size_t points,
        std::uint64_t replicate, double tolerance)
       : drift_(model, options, points, replicate), p_(model.shape().directions()) {
     ode_.relative_tolerance = tolerance;
@@ -221,7 +223,7 @@ bool take_records(const std::vector<Path>& paths, std::size_t layers, std::size_
 
 }  // namespace
 
-SgdFlow sgd_flow(const DeepAttention& model, const SgdOptions& options, std::size_t points,
+SgdFlow sgd_flow(const SgdModel& model, const SgdOptions& options, std::size_t points,
                  const Context& context) {
   options.validate();
   const std::size_t p = model.shape().directions();

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "smi/learners/sgd.hpp"
 #include "smi/learners/test_error.hpp"
-#include "smi/model/attention_model.hpp"
 
 namespace onset::smi {
 
@@ -36,8 +34,8 @@ inline constexpr std::size_t loss_points = 256;
 /// Keeps the records of a run, and judges whether it still makes sense.
 class SgdHistory {
  public:
-  SgdHistory(const DeepAttention& model, const SgdOptions& options, std::uint64_t number)
-      : model_(attention_model(model)),
+  SgdHistory(const SgdModel& model, const SgdOptions& options, std::uint64_t number)
+      : model_(&model.model()),
         records_(options.records),
         end_(options.time),
         seed_(options.seed),
@@ -52,7 +50,8 @@ class SgdHistory {
   /// has diverged.
   bool add(double time, const Overlaps& o) {
     SgdRecord record{time, {}, 0.0};
-    for (const Alignment& layer : alignments(model_->shape(), o)) {
+    const Overlaps nearest = nearest_image(o, model_->symmetries());
+    for (const Alignment& layer : alignments(model_->shape(), nearest)) {
       run.diverged = run.diverged || !(layer.norm < useless_norm);
       record.cosine.push_back(layer.cosine);
     }
@@ -77,7 +76,7 @@ class SgdHistory {
     return test_errors(*model_, o, no_covariance_, loss_points, seed_, number_).plugin;
   }
 
-  std::unique_ptr<SequenceModel> model_;
+  const SequenceModel* model_;
   std::size_t records_;
   double end_;
   std::uint64_t seed_, number_;

@@ -226,6 +226,17 @@ SpectralEstimate spectral_estimate(const Dataset& data, const std::vector<Matrix
   return out;
 }
 
+std::vector<double> weighted_fields(const Dataset& data, const std::vector<MatrixXd>& excess,
+                                    const std::vector<double>& weights, const Context& context) {
+  const Inputs inputs(data, weights.size() / data.dimension, context);
+  std::vector<double> fields(inputs.fields());
+  inputs.pass(
+      weights.data(), fields.data(),
+      [&](std::size_t sample, double* own) { multiply(spectral_weight(excess[sample], 1.0), own); },
+      nullptr);
+  return fields;
+}
+
 double teacher_overlap(const SpectralEstimate& estimate, const Dataset& data,
                        const std::vector<std::size_t>& directions) {
   const std::size_t dim = data.dimension;

@@ -38,6 +38,13 @@ inline constexpr double least_weight = -20.0;
                                                  const SpectralEstimatorOptions& options,
                                                  const Context& context);
 
+/// T f of every sample, f being its fields under the weights (one row of `dimension` numbers per
+/// direction): what the cavity takes away [links 41]. By sample, direction and token.
+[[nodiscard]] std::vector<double> weighted_fields(const Dataset& data,
+                                                  const std::vector<Eigen::MatrixXd>& excess,
+                                                  const std::vector<double>& weights,
+                                                  const Context& context);
+
 /// The mean over the eigenvectors of their squared overlap with the given teacher's directions.
 [[nodiscard]] double teacher_overlap(const SpectralEstimate& estimate, const Dataset& data,
                                      const std::vector<std::size_t>& directions);

@@ -552,6 +552,24 @@ std::vector<OneLimit> limits_of(const std::vector<Labels>& replicates, const Spe
   return out;
 }
 
+/// Theta of one replicate, with the number of modes at 1 about the block's own directions.
+std::optional<OwnOutlier> own_outlier_of(const Labels& labels, const SpectralLaw& law,
+                                         std::size_t block, double alpha) {
+  if (!(alpha * growth_of(labels, law, block) > 1.0)) return std::nullopt;
+  const BlockEquations equations(labels, law, block, alpha, 1.0);
+  const auto theta = equations.theta(1.0);
+  if (!theta) return std::nullopt;
+  OwnOutlier out{*theta, 0};
+  const auto modes = equations.modes(*theta);
+  for (std::size_t k = 0; k < modes.value.size(); ++k) {
+    if (modes.value[k] < 1.0 - at_one) continue;
+    if (modes.other[k] != block) return std::nullopt;
+    ++out.multiplicity;
+  }
+  if (out.multiplicity == 0) return std::nullopt;
+  return out;
+}
+
 }  // namespace
 
 std::vector<Estimate> spectral_growth(const SpectralLaw& law) {
@@ -598,6 +616,21 @@ SpectralLimit spectral_limit(const SpectralLaw& law, std::size_t block, double a
     out.outliers.push_back(std::move(one));
   }
   return out;
+}
+
+std::optional<OwnOutlier> own_outlier(const SpectralLaw& law, std::size_t block, double alpha) {
+  std::optional<OwnOutlier> sum;
+  for (const Labels& labels : law.replicates) {
+    const auto one = own_outlier_of(labels, law, block, alpha);
+    if (!one || (sum && one->multiplicity != sum->multiplicity)) return std::nullopt;
+    if (sum) {
+      sum->theta += one->theta;
+    } else {
+      sum = one;
+    }
+  }
+  if (sum) sum->theta /= static_cast<double>(law.replicates.size());
+  return sum;
 }
 
 }  // namespace onset::smi

@@ -46,4 +46,15 @@ struct SpectralLimit {
 [[nodiscard]] SpectralLimit spectral_limit(const SpectralLaw& law, std::size_t block, double alpha,
                                            const SpectralMethod& method, const Context& context);
 
+/// The outlier of the symmetric method (gamma = 1) that is about the block's own directions.
+struct OwnOutlier {
+  /// Theta at 1, the mean over replicates: what the eigenvectors leave unknown [links 41].
+  Eigen::MatrixXd theta;
+  int multiplicity = 1;
+};
+
+/// Nothing where the block has no outlier, or where other blocks have one at 1 or beyond.
+[[nodiscard]] std::optional<OwnOutlier> own_outlier(const SpectralLaw& law, std::size_t block,
+                                                    double alpha);
+
 }  // namespace onset::smi

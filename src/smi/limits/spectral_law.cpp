@@ -78,8 +78,8 @@ bool keeps_labels(const TypedLink& link, const std::vector<std::size_t>& flipped
 /// G of every block from the second moments of the link's fields.
 std::vector<MatrixXd> excess_of(const TypedLink& link,
                                 const std::vector<std::vector<std::size_t>>& blocks,
-                                const MatrixXd& second) {
-  const auto tokens = static_cast<Index>(link.tokens());
+                                const MatrixXd& second, std::size_t all_tokens) {
+  const auto tokens = static_cast<Index>(all_tokens);
   std::vector<MatrixXd> out;
   for (const auto& block : blocks) {
     const Index size = static_cast<Index>(block.size()) * tokens;
@@ -199,7 +199,7 @@ SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Contex
       const double weight = 0.5 * (a.z + b.z) * node.weight;
       const auto add = [&](const LevelMoments& half, Labels& to) {
         const MatrixXd second = to_fields * MatrixXd(half.second) * to_fields.transpose() / half.z;
-        to.push_back({weight, excess_of(link, blocks, second)});
+        to.push_back({weight, excess_of(link, blocks, second, link.tokens())});
       };
       LevelMoments both = a;
       both += b;
@@ -321,7 +321,7 @@ SpectralLaw spectral_law(const SequenceModel& model, std::size_t points, int nod
 }
 
 SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& labels,
-                           std::uint64_t seed, const Context& context) {
+                           std::size_t tokens, std::uint64_t seed, const Context& context) {
   const SampleForm form(link, KnownDirections::none(link.directions()));
   TypedChannelOptions options;
   options.seed = seed;
@@ -342,7 +342,7 @@ SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& lab
           fmt::format("no fields with the label {} of sample {} were found", labels[i], i + 1));
     }
     const MatrixXd second = to_fields * MatrixXd(both.second) * to_fields.transpose() / both.z;
-    std::vector<MatrixXd> own = excess_of(link, blocks, second);
+    std::vector<MatrixXd> own = excess_of(link, blocks, second, tokens);
     for (std::size_t b = 0; b < own.size(); ++b) out.block[b][i] = std::move(own[b]);
   });
   return out;

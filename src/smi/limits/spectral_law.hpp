@@ -56,9 +56,11 @@ struct SampleExcess {
   std::vector<std::vector<Eigen::MatrixXd>> block;  ///< block[b][sample]
 };
 
-/// Of a typed link, from its labels y. Throws Refused for a label that it does not have.
+/// Of a typed link, from its labels y; G is 0 for tokens that the link does not read. Throws
+/// Refused for a label that it does not have.
 [[nodiscard]] SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& labels,
-                                         std::uint64_t seed, const Context& context);
+                                         std::size_t tokens, std::uint64_t seed,
+                                         const Context& context);
 
 /// Of another model, from the labels as its datasets have them: one row per number.
 [[nodiscard]] SampleExcess sample_excess(const SequenceModel& model,

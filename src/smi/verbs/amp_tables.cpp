@@ -59,7 +59,7 @@ Columns<TrajectoryRow> step_columns(const FieldShape& shape) {
   return Columns<TrajectoryRow>()
       .add("alpha", &TrajectoryRow::alpha, alpha_meaning)
       .add("run", &TrajectoryRow::run, "number of the run")
-      .add("iteration", &TrajectoryRow::iteration, "number of the iteration")
+      .add("iteration", &TrajectoryRow::iteration, "number of the iteration; 0 is a spectral start")
       .add_each(numbered("q", "squared norm of the weights over D", blocks), &TrajectoryRow::norm)
       .add_each(numbered("m", "overlap with the teacher", blocks), &TrajectoryRow::overlap)
       .add_each(numbered("cos", "cosine with the teacher", blocks), &TrajectoryRow::cosine)
@@ -92,6 +92,11 @@ std::string mode_of(const MessagePassing& run) {
     if (run.escaped[b]) blocks.push_back(b);
   }
   return blocks.empty() ? "none" : names(blocks);
+}
+
+/// Iterations of the last attempt, without the start that step 0 shows.
+std::size_t iterations_of(const MessagePassing& run) {
+  return run.steps.empty() ? 0 : static_cast<std::size_t>(run.steps.back().iteration);
 }
 
 double norm_of(const MessagePassingStep& step, std::size_t b) {
@@ -146,7 +151,7 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
                        .end = std::string(to_string(result.end)),
                        .escaped = mode_of(result),
                        .attempts = result.attempts,
-                       .iterations = result.steps.size()});
+                       .iterations = iterations_of(result)});
   for (const MessagePassingStep& step : result.steps) {
     step_rows_.push_back(step_row(step));
     step_rows_.back().alpha = alpha;

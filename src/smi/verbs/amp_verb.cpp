@@ -1,20 +1,21 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <string>
 
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
-#include "io/data_manifest.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/learners/message_passing.hpp"
+#include "smi/learners/spectral_start.hpp"
+#include "smi/limits/spectral.hpp"
 #include "smi/verbs/amp_tables.hpp"
-#include "smi/verbs/data_folder.hpp"
+#include "smi/verbs/data_request.hpp"
 #include "smi/verbs/model_fields.hpp"
+#include "smi/verbs/spectral_model.hpp"
 
 namespace onset::smi {
 namespace {
@@ -80,7 +81,8 @@ struct SettledAmp {
   MessagePassingOptions options;
   std::optional<DataFiles> files;  ///< of `data`
   std::size_t dimension = 0;
-  std::vector<std::size_t> samples;  ///< for every alpha
+  std::vector<std::size_t> samples;    ///< for every alpha
+  std::optional<SpectralModel> start;  ///< for spectral starts
 
   [[nodiscard]] bool knows_teacher() const { return !files || files->has_teacher; }
 };
@@ -98,62 +100,6 @@ MessagePassingOptions passing_options(const Amp& request) {
   }
   options.seed = request.seed;
   return options;
-}
-
-/// Whether two ways to write a field of the model mean the same: one number for all layers or one
-/// for each (after the last there is no skip), a correlation with its form or without.
-bool same_model(const std::string& name, const Value& given, const Value& said, int layers) {
-  if (name == "token-correlation") {
-    const auto plain = [](const Value& value) {
-      const auto& text = std::get<std::string>(value);
-      return text.starts_with("equi:") ? text.substr(5) : text;
-    };
-    return plain(given) == plain(said);
-  }
-  if (name != "skip" && name != "rank") return false;
-  const auto& a = std::get<std::vector<double>>(given);
-  const auto& b = std::get<std::vector<double>>(said);
-  const auto of_layer = [](const std::vector<double>& list, std::size_t layer) {
-    return list.at(list.size() == 1 ? 0 : std::min(layer, list.size() - 1));
-  };
-  const int compared = name == "skip" ? layers - 1 : layers;
-  for (std::size_t layer = 0; layer < static_cast<std::size_t>(compared); ++layer) {
-    if (of_layer(a, layer) != of_layer(b, layer)) return false;
-  }
-  return true;
-}
-
-/// Earlier versions filed other numbers than y for these links, which would look like a divergence.
-void refuse_old_labels(const Amp& request) {
-  for (const char* link : {"square", "he4", "norm"}) {
-    if (request.link.value_or("none") != link) continue;
-    throw IoError((std::filesystem::path(*request.data) / "Y.npy").string(), prose(R"(
-            was written by an earlier version, which filed other numbers than the labels y of {};
-            allowed: data of this version of 'smi generate')",
-                                                                                   link));
-  }
-}
-
-/// What the data say: the model, if they have a manifest, and how many samples there are.
-void settle_with_data(Amp& request) {
-  if (request.dim) {
-    throw InvalidArgument("dim", "comes from the data; allowed: leaving it out with `data`");
-  }
-  if (request.runs.value_or(1) != 1) {
-    throw InvalidArgument("runs", prose(R"(
-        {} runs on one data set would all be the same; allowed: 1 with `data`)",
-                                        *request.runs));
-  }
-  request.runs = 1;
-  if (request.token_correlation) {
-    request.token_correlation = read_correlation(*request.token_correlation);
-  }
-  const auto identity = io::take_from_manifest(
-      *request.data, {"smi generate", "smi amp"}, model_fields<Amp>(), request,
-      [&request](const std::string& name, const Value& given, const Value& said) {
-        return same_model(name, given, said, request.layers.value_or(Thresholds{}.layers));
-      });
-  if (identity && identity->method < 2) refuse_old_labels(request);
 }
 
 void settle_without_data(Amp& request) {
@@ -183,6 +129,15 @@ SettledAmp settle_amp(Amp& request) {
   } else {
     settled.dimension = static_cast<std::size_t>(*request.dim);
   }
+  if (request.init == AmpInit::spectral) {
+    settled.start = spectral_model(request);
+    if (!settled.start->has_directions_of(*settled.named.model)) {
+      throw Refused(prose(R"(
+          the directions of the link {} are sums and differences of those of its expression, which
+          spectral starts are made for; allowed: its expression as `link`)",
+                          *request.link));
+    }
+  }
   if (settled.named.typed) refuse_large(*settled.named.typed, settled.dimension);
   for (const double alpha : request.alpha) {
     settled.samples.push_back(samples_at(alpha, settled.dimension, available));
@@ -190,23 +145,63 @@ SettledAmp settle_amp(Amp& request) {
   return settled;
 }
 
-/// On the first samples of the data that were given, or on drawn ones.
-MessagePassing pass_messages(const SettledAmp& settled, const std::optional<Dataset>& given,
-                             std::size_t samples, std::uint64_t run, const Context& context) {
-  const SequenceModel& model = *settled.named.model;
-  const Dataset data =
-      given ? given->first(samples)
-            : draw_dataset(model, settled.dimension, samples, settled.options.seed, run, context);
-  MessagePassing passing = message_passing(model, data, settled.options, run, context);
-  check_integration(passing);
-  return passing;
-}
+/// Nodes of attention's posterior behind spectral weights, as in `smi spectral`.
+constexpr int start_nodes = 512;
+
+/// The runs of a request, on the first samples of the data that were given, or on drawn ones.
+class AmpRuns {
+ public:
+  AmpRuns(const SettledAmp& settled, const Context& context)
+      : settled_(&settled), model_(settled.named.model.get()), context_(&context) {
+    if (settled.files) given_ = read_data(settled.files->folder, *model_);
+    if (!settled.start) return;
+    law_ = settled.start->law(*model_, start_nodes, settled.options.seed, context);
+  }
+
+  MessagePassing operator()(std::size_t samples, std::uint64_t run) {
+    const std::uint64_t seed = settled_->options.seed;
+    const Dataset data =
+        given_ ? given_->first(samples)
+               : draw_dataset(*model_, settled_->dimension, samples, seed, run, *context_);
+    std::optional<MessageStart> start;
+    if (law_) {
+      const SampleExcess excess =
+          settled_->start->excess(*model_, data, start_nodes, seed, *context_);
+      start = spectral_start(*law_, settled_->start->directions(*model_), excess, data, seed,
+                             *context_);
+      at_random_ = at_random_ || !start;
+    }
+    MessagePassing passing = message_passing(*model_, data, settled_->options, run, *context_,
+                                             start ? &*start : nullptr);
+    check_integration(passing);
+    return passing;
+  }
+
+  void add_notes(Result& result) const {
+    if (!law_) return;
+    for (std::size_t b = 0; b < law_->names.size(); ++b) {
+      const double from = informative_ratio(spectral_growth(*law_)[b].value, settled_->dimension);
+      if (!at_random_ || !std::isfinite(from)) continue;
+      result.notes.push_back(prose(R"(
+          Runs start at random below alpha_c (1 + D^(-1/3)) = {:.4g} of {}, where eigenvectors are no
+          better than chance.)",
+                                   from, law_->names[b]));
+    }
+  }
+
+ private:
+  const SettledAmp* settled_;
+  const SequenceModel* model_;
+  const Context* context_;
+  std::optional<Dataset> given_;
+  std::optional<SpectralLaw> law_;  ///< for spectral starts
+  bool at_random_ = false;          ///< some run had no eigenvector to start from
+};
 
 void run_amp(const Amp& request, const SettledAmp& settled, const Context& context,
              Result& result) {
   const auto runs = static_cast<std::uint64_t>(*request.runs);
-  std::optional<Dataset> given;
-  if (settled.files) given = read_data(settled.files->folder, *settled.named.model);
+  AmpRuns pass_messages(settled, context);
   AmpTables tables(settled.named.model->shape(), settled.knows_teacher());
   const double total = static_cast<double>(request.alpha.size() * runs);
   // A run that ends early still has its files and its summary.
@@ -216,8 +211,7 @@ void run_amp(const Amp& request, const SettledAmp& settled, const Context& conte
         context.report(
             static_cast<double>(a * runs + run) / total,
             "alpha " + to_text(Value(request.alpha[a])) + ", run " + std::to_string(run + 1));
-        tables.add_run(request.alpha[a], run,
-                       pass_messages(settled, given, settled.samples[a], run, context));
+        tables.add_run(request.alpha[a], run, pass_messages(settled.samples[a], run));
       }
       tables.finish_alpha(request.alpha[a]);
     }
@@ -231,6 +225,7 @@ void run_amp(const Amp& request, const SettledAmp& settled, const Context& conte
                    .weights = settled.files.has_value(),
                    .trajectories = request.trajectories},
                   result);
+  pass_messages.add_notes(result);
   if (settled.files) {
     result.summary.emplace_back("dim", static_cast<std::int64_t>(settled.files->dimension));
     result.summary.emplace_back("samples", static_cast<std::int64_t>(settled.files->samples));
@@ -260,6 +255,10 @@ Cost amp_cost(const Amp& request, const SettledAmp& settled) {
     cost.memory_bytes += dataset_bytes(shape, dim, static_cast<double>(settled.files->samples));
   }
   constexpr double partial_sums = 32.0;
+  if (settled.start) {
+    const TypedLink* typed = settled.start->typed.get();
+    cost.core_seconds += spectral_law_seconds(typed ? typed->fields().size() : 1);
+  }
   cost.memory_bytes +=
       32e6 + partial_sums * sizeof(double) * dim * static_cast<double>(shape.directions());
   return cost;
@@ -282,10 +281,14 @@ Fields<Amp> amp_fields() {
           with `data`.)"))
       .add("iterations", &Amp::iterations, {.min = 1, .max = 1e6},
            "Largest number of iterations of a run.")
+      .add_word("init", &Amp::init, {AmpInit::random, AmpInit::spectral}, prose(R"(
+          random: small random weights; spectral: eigenvectors of the optimal spectral method, which
+          say how much they know (see smi spectral), where they are more than chance.)"))
       .add("start", &Amp::start, {.min = 1e-12, .max = 0.9},
            "Standard deviation of the weights at the start.")
-      .add("damping", &Amp::damping, {.min = 0.0, .max = 0.99},
-           "Share of the old V in the V of the posteriors; restarts take at least 0.5.")
+      .add(
+          "damping", &Amp::damping, {.min = 0.0, .max = 0.99},
+          "Share of the old V in the V of the posteriors; restarts take at least 0.5, 0.75, 0.875.")
       .add("restarts", &Amp::restarts, {.min = 0, .max = 1000},
            "Number of other starts that are tried after a divergence or a false recovery.")
       .add("nodes", &Amp::nodes, {.min = 32, .max = 1 << 16},
@@ -297,6 +300,10 @@ Fields<Amp> amp_fields() {
 }
 
 }  // namespace
+
+std::string_view to_string(AmpInit init) {
+  return init == AmpInit::spectral ? "spectral" : "random";
+}
 
 VerbOf<Amp> Amp::verb() {
   Definition<Amp, SettledAmp> d;
@@ -317,7 +324,7 @@ VerbOf<Amp> Amp::verb() {
   const FieldShape usual{2, {1, 1}};
   d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
-  d.method = 3;
+  d.method = 4;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
                 "smi amp --link square --dim 500 --alpha 1.3 --runs 8",
                 "smi amp --link 'z1^2+0.3*e1' --dim 200 --alpha 1.5 --runs 4",

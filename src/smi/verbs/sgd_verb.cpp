@@ -50,8 +50,10 @@ void fill_defaults(Sgd& request) {
 }
 
 /// What does not go together with the engine.
-void check_engine(const Sgd& request) {
+void check_engine(const Sgd& request, std::size_t directions) {
   const SgdEngine engine = request.engine;
+  const char* one = request.link == "none" ? "layer" : "direction";
+  const auto least = static_cast<std::int64_t>(3 * directions);
   if (engine != SgdEngine::batch && (request.alpha || request.reuse)) {
     throw InvalidArgument(request.alpha ? "alpha" : "reuse", prose(R"(
           belongs to `engine = batch`, which reuses samples; allowed: leaving it out)"));
@@ -61,12 +63,12 @@ void check_engine(const Sgd& request) {
     throw InvalidArgument("alpha", to_text(Value(*request.alpha)) +
                                        " means no sample; allowed: at least one, 1/D or more");
   }
-  if (engine == SgdEngine::chain && *request.dim < 3 * request.layers) {
-    throw InvalidArgument("dim", std::to_string(*request.dim) +
-                                     " is too small for the chain; allowed: at least " +
-                                     std::to_string(3 * request.layers) + ", 3 for every layer");
+  if (engine == SgdEngine::chain && *request.dim < least) {
+    throw InvalidArgument("dim", prose(R"(
+        {} is too small for the chain; allowed: at least {}, 3 for every {})",
+                                       *request.dim, least, one));
   }
-  if (engine == SgdEngine::flow && request.layers > max_flow_layers) {
+  if (engine == SgdEngine::flow && directions > static_cast<std::size_t>(max_flow_layers)) {
     throw InvalidArgument("layers", prose(R"(
         {} are too many for the limit of large dimension; allowed: up to {})",
                                           request.layers, max_flow_layers));
@@ -84,18 +86,44 @@ void check_engine(const Sgd& request) {
 }
 
 struct SettledSgd {
-  DeepAttention model;
+  SgdModel model;
   SgdOptions options;
 };
 
+/// The typed link that is meant, that of a named link included. Attention's own fields must be left
+/// as they are.
+std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
+  const std::string expression = link_expression(request.link);
+  if (expression.empty()) {
+    throw Refused(prose(R"(
+        the link {} has several outputs, for which gradients are not offered; allowed: attention of one
+        layer as `layers = 1`)",
+                        request.link));
+  }
+  const Parameters given = attention_fields<Sgd>().write(request);
+  const Parameters usual = attention_fields<Sgd>().write(Sgd{});
+  for (const auto& [name, value] : given.values()) {
+    if (value == usual.values().at(name)) continue;
+    throw InvalidArgument(field_name(name), prose(R"(
+        describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
+  }
+  return std::make_shared<const TypedLink>(expression, 0.0);
+}
+
+SgdModel sgd_model(const Sgd& request) {
+  if (request.link != "none") return SgdModel(sgd_link(request));
+  const DeepAttention attention{.layers = request.layers,
+                                .tokens = request.tokens,
+                                .skip = request.skip,
+                                .beta = request.beta};
+  check_options(attention);
+  return {attention};
+}
+
 SettledSgd settle_sgd(Sgd& request) {
   fill_defaults(request);
-  check_engine(request);
-  const DeepAttention model{.layers = request.layers,
-                            .tokens = request.tokens,
-                            .skip = request.skip,
-                            .beta = request.beta};
-  check_options(model);
+  const SgdModel model = sgd_model(request);
+  check_engine(request, model.shape().directions());
   SgdOptions options;
   options.dimension = static_cast<std::size_t>(*request.dim);
   options.batch = static_cast<std::size_t>(*request.batch);
@@ -135,7 +163,7 @@ Columns<SgdRow> sgd_columns(std::size_t layers, const char* time) {
 }
 
 /// All runs side by side; those that were begun when the user stopped them, as far as they came.
-std::vector<SgdRun> run_all(const DeepAttention& model, const SgdOptions& options, SgdEngine engine,
+std::vector<SgdRun> run_all(const SgdModel& model, const SgdOptions& options, SgdEngine engine,
                             std::size_t runs, const Context& context) {
   const auto solve = engine == SgdEngine::batch    ? sgd_batch
                      : engine == SgdEngine::online ? sgd_online
@@ -204,7 +232,7 @@ double level_of(const Sgd& request) {
 
 void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t points,
                 const Context& context, Result& result) {
-  const auto layers = static_cast<std::size_t>(settled.model.layers);
+  const std::size_t layers = settled.model.shape().directions();
   const SgdFlow flow = sgd_flow(settled.model, settled.options, points, context);
   const auto passages = flow_passages(flow, layers, level_of(request));
   result = {};
@@ -223,9 +251,9 @@ void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t point
   say_unlearned(request, level_of(request), passages, result);
 }
 
-void judge(const Sgd& request, const char* remedy, Result& result) {
+void judge(const Sgd& request, std::size_t directions, const char* remedy, Result& result) {
   if (request.level > 0.0) return judge_tolerance(request.tol, "time", remedy, result);
-  for (int l = 1; l <= request.layers; ++l) {
+  for (std::size_t l = 1; l <= directions; ++l) {
     judge_tolerance(request.tol, "cos" + std::to_string(l), remedy, result);
   }
 }
@@ -236,7 +264,8 @@ void run_flow(const Sgd& request, const SettledSgd& settled, const Context& cont
   for (std::size_t points = flow_points;; points *= 4) {
     solve_flow(request, settled, points, context, result);
     if (result.status != ResultStatus::ok) return;
-    judge(request, "it has as many points as are allowed", result);
+    judge(request, settled.model.shape().directions(), "it has as many points as are allowed",
+          result);
     if (result.status == ResultStatus::ok || points == max_flow_points) return;
   }
 }
@@ -255,7 +284,7 @@ void report_divergence(std::int64_t diverged, std::size_t runs, Result& result) 
 
 void run_engine(const Sgd& request, const SettledSgd& settled, const Context& context,
                 Result& result) {
-  const auto layers = static_cast<std::size_t>(settled.model.layers);
+  const std::size_t layers = settled.model.shape().directions();
   const std::vector<SgdRun> runs = run_all(settled.model, settled.options, request.engine,
                                            static_cast<std::size_t>(request.runs), context);
   const auto columns = sgd_columns(layers, time_meaning(request.engine));
@@ -283,7 +312,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   report_divergence(diverged, finished.size(), result);
   if (context.stop.stop_requested()) mark_interrupted(result);
   say_unlearned(request, level_of(request), passages.rows(), result);
-  judge(request, "more `runs` would help", result);
+  judge(request, layers, "more `runs` would help", result);
 }
 
 void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& context,
@@ -293,14 +322,14 @@ void run_sgd(const Sgd& request, const SettledSgd& settled, const Context& conte
 }
 
 Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
-  const DeepAttention& model = settled.model;
+  const SgdModel& model = settled.model;
   const SgdOptions& o = settled.options;
   const double dim = static_cast<double>(o.dimension);
-  const double layers = model.layers, tokens = model.tokens;
+  const double layers = static_cast<double>(model.shape().directions());
+  const double tokens = model.shape().tokens;
   const double runs = static_cast<double>(request.runs);
   // Seconds per sample of the network and per product with a number of the inputs, measured.
-  const double network =
-      1.5e-8 * layers * tokens * tokens * tokens + 2e-8 * layers * tokens * tokens;
+  const double network = model.seconds();
   const double products = 6e-10 * tokens * dim * layers;
   // Runs at the same time: --threads is not known here, but no machine gains by more than it has.
   const double held = std::min(runs, static_cast<double>(available_threads()));
@@ -334,7 +363,8 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
         most; the estimate is of the first attempt.)");
     // At least one step for every record, and about one in the time of a learning rate.
     const double steps = static_cast<double>(o.records) + 100.0 + o.time * o.rate;
-    cost.core_seconds = 17.0 * 6.0 * steps * flow_points * std::exp2(layers) * 1.5 * network;
+    cost.core_seconds = 17.0 * 6.0 * steps * flow_points *
+                        static_cast<double>(model.signs().size()) * 1.5 * network;
     cost.memory_bytes = 1e8;
   }
   return cost;
@@ -342,7 +372,10 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
 
 Fields<Sgd> sgd_fields() {
   using enum SgdEngine;
-  return attention_fields<Sgd>()
+  Fields<Sgd> fields = attention_fields<Sgd>();
+  fields.add("link", &Sgd::link, {.words = link_words()}, "A link by name, or an expression.");
+  take_expressions(fields.edit("link"));
+  return fields
       .add_word("engine", &Sgd::engine, {batch, online, chain, flow}, prose(R"(
           batch: epochs over given samples; online: one pass in full dimension; chain: one pass,
           exact in law at a cost that does not depend on the dimension; flow: the limit of large
@@ -391,10 +424,11 @@ VerbOf<Sgd> Sgd::verb() {
   Definition<Sgd, SettledSgd> d;
   d.family = "smi";
   d.name = "sgd";
-  d.summary = "stochastic gradient descent of deep attention: which layer is learned first";
+  d.summary = "stochastic gradient descent of deep attention or a link: what is learned first";
   d.details = prose(R"(
       A student of the teacher's architecture learns all layers together by stochastic gradient
-      descent on the squared distance of attention matrices. The rows have the run, the time and
+      descent on the squared distance of attention matrices, or of the labels of a link, whose
+      directions then are what layers are here. The rows have the run, the time and
       the cosine of every layer with that of the teacher. `engine = batch` is the experiment of
       figure 2 of arXiv:2502.00901 (alpha = N/D, samples over dimension; time in epochs);
       online, chain and flow make one pass over fresh samples (time in samples over dimension).
@@ -408,7 +442,8 @@ VerbOf<Sgd> Sgd::verb() {
   d.method = 2;
   d.examples = {"smi sgd --engine batch --time 100 --records 50",
                 "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
-                "smi sgd --engine flow --dim 10000 --skip 2"};
+                "smi sgd --engine flow --dim 10000 --skip 2",
+                "smi sgd --link 'z1+z1*z2' --engine chain --dim 1000 --rate 0.1 --time 50"};
   d.settle = settle_sgd;
   d.cost = sgd_cost;
   d.run = run_sgd;

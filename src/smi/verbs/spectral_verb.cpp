@@ -11,22 +11,20 @@
 #include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "core/suggestion.hpp"
-#include "io/data_manifest.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/learners/spectral_estimator.hpp"
 #include "smi/limits/spectral.hpp"
 #include "smi/model/typed/typed_model.hpp"
-#include "smi/verbs/data_folder.hpp"
+#include "smi/verbs/data_request.hpp"
 #include "smi/verbs/model_fields.hpp"
+#include "smi/verbs/spectral_model.hpp"
 
 namespace onset::smi {
 namespace {
 
 constexpr std::int64_t default_spectral_runs = 4;
-/// Labels per replicate behind the law of attention.
-constexpr std::size_t law_points = 1024;
 constexpr double max_gamma = 1e3;
 
 SpectralMethod read_method(const std::string& text) {
@@ -48,8 +46,7 @@ SpectralMethod read_method(const std::string& text) {
 }
 
 struct SettledSpectral {
-  std::shared_ptr<const TypedLink> typed;  ///< of a link
-  std::optional<int> one_layer;            ///< the tokens of plain attention of one layer
+  SpectralModel methods;
   std::shared_ptr<const SequenceModel> model;
   SpectralMethod method;
   std::optional<DataFiles> files;
@@ -84,19 +81,7 @@ SettledSpectral settle_spectral(Spectral& request) {
   SettledSpectral settled;
   settled.method = read_method(request.method);
   if (request.data) {
-    if (request.dim) {
-      throw InvalidArgument("dim", "comes from the data; allowed: leaving it out with `data`");
-    }
-    if (request.runs.value_or(1) != 1) {
-      throw InvalidArgument("runs", "are all the same on one data set; allowed: 1 with `data`");
-    }
-    request.runs = 1;
-    if (request.token_correlation) {
-      request.token_correlation = read_correlation(*request.token_correlation);
-    }
-    (void)io::take_from_manifest(
-        *request.data, {"smi generate", "smi amp"}, model_fields<Spectral>(), request,
-        [](const std::string&, const Value& given, const Value& said) { return given == said; });
+    settle_with_data(request);
   } else if (request.alpha.empty()) {
     throw InvalidArgument("alpha", prose(R"(
         is missing; allowed: sample ratios N/D, or `data` with samples of your own)"));
@@ -110,26 +95,11 @@ SettledSpectral settle_spectral(Spectral& request) {
                                        " is not a power of two; allowed: 32, 64, 128, ..");
   }
   fill_model(request);
-  if (const auto typed = expressed_request(request)) {
-    settled.typed = typed->link;
-    // Data of a named link are filed as its own model does.
-    settled.model = request.data ? std::shared_ptr<const SequenceModel>(settle_model(request).model)
-                                 : typed_model(typed->link, typed->tokens);
-  } else {
-    settled.model = settle_model(request).model;
-    // The named link of several outputs is attention of one layer.
-    if (*request.link != "none") settled.one_layer = 2;
-  }
-  if (*request.link == "none") {
-    const DeepAttention attention{.layers = *request.layers,
-                                  .tokens = *request.tokens,
-                                  .skip = request.skip,
-                                  .beta = *request.beta,
-                                  .rank = request.rank,
-                                  .noise = *request.noise};
-    const bool is_plain = attention.plain() && *request.token_correlation == "none";
-    if (attention.layers == 1 && is_plain) settled.one_layer = attention.tokens;
-  }
+  settled.methods = spectral_model(request);
+  const auto typed = expressed_request(request);
+  // Data of a named link are filed as its own model does.
+  settled.model = typed && !request.data ? typed_model(typed->link, typed->tokens)
+                                         : settle_model(request).model;
   settle_spectral_data(request, settled);
   return settled;
 }
@@ -185,10 +155,8 @@ class SpectralRun {
       : request_(&request),
         settled_(&settled),
         context_(&context),
-        law_(settled.typed ? spectral_law(*settled.typed, request.seed, context)
-             : settled.one_layer
-                 ? one_layer_law(*settled.one_layer)
-                 : spectral_law(*settled.model, law_points, request.nodes, request.seed, context)),
+        law_(settled.methods.law(*settled.model, request.nodes, request.seed, context)),
+        directions_(settled.methods.directions(*settled.model)),
         growth_(spectral_growth(law_)) {}
 
   void fill(Result& result) {
@@ -239,18 +207,6 @@ class SpectralRun {
     for (const std::size_t c : outlier.teachers) {
       if (!out.empty()) out += ", ";
       out += law_.names[c];
-    }
-    return out;
-  }
-
-  /// Directions of the teacher that belong to a block of the law, as datasets count them.
-  [[nodiscard]] std::vector<std::size_t> directions_of(std::size_t block) const {
-    std::vector<std::size_t> out;
-    if (settled_->typed) return sign_blocks(*settled_->typed)[block];
-    const FieldShape& shape = settled_->model->shape();
-    const std::size_t first = shape.first(block) / static_cast<std::size_t>(shape.tokens);
-    for (std::size_t p = 0; p < static_cast<std::size_t>(shape.rank[block]); ++p) {
-      out.push_back(first + p);
     }
     return out;
   }
@@ -315,27 +271,13 @@ class SpectralRun {
           data_ ? data_->first(settled_->samples[a])
                 : draw_dataset(*settled_->model, settled_->dimension, settled_->samples[a],
                                request_->seed, static_cast<std::uint64_t>(run), *context_);
-      const SampleExcess excess = excess_of(data);
+      const SampleExcess excess = settled_->methods.excess(*settled_->model, data, request_->nodes,
+                                                           request_->seed, *context_);
       for (std::size_t b = 0; b < found.size(); ++b) {
         found[b].push_back(find(data, excess.block[b], b, request_->alpha[a]));
       }
     }
     return found;
-  }
-
-  [[nodiscard]] SampleExcess excess_of(const Dataset& data) const {
-    if (!settled_->typed) {
-      return sample_excess(*settled_->model, data.labels, request_->nodes, request_->seed,
-                           *context_);
-    }
-    std::vector<double> labels = data.labels;
-    if (const LabelForm* form = settled_->model->label_form()) {
-      for (double& y : labels) {
-        const double described = y;
-        form->write({&described, 1}, {&y, 1});
-      }
-    }
-    return sample_excess(*settled_->typed, labels, request_->seed, *context_);
   }
 
   [[nodiscard]] FoundOnData find(const Dataset& data, const std::vector<Eigen::MatrixXd>& excess,
@@ -347,12 +289,12 @@ class SpectralRun {
     options.gamma = settled_->method.kind == SpectralMethod::Kind::bulk
                         ? std::max(1.0, std::sqrt(alpha * growth_[block].value))
                         : settled_->method.gamma;
-    std::vector<std::size_t> wanted = directions_of(block);
+    std::vector<std::size_t> wanted = directions_[block];
     if (!limit.outliers.empty()) {
       options.wanted = multiplicity(limit.outliers.front());
       wanted.clear();
       for (const std::size_t c : limit.outliers.front().teachers) {
-        const auto more = directions_of(c);
+        const auto& more = directions_[c];
         wanted.insert(wanted.end(), more.begin(), more.end());
       }
     }
@@ -370,6 +312,7 @@ class SpectralRun {
   const SettledSpectral* settled_;
   const Context* context_;
   SpectralLaw law_;
+  std::vector<std::vector<std::size_t>> directions_;
   std::vector<Estimate> growth_;
   std::vector<SpectralLimit> limits_;
   std::optional<Dataset> data_;
@@ -389,11 +332,10 @@ Cost spectral_cost(const Spectral& request, const SettledSpectral& settled) {
       posteriors on level lines, for attention drawn labels. Limits: the Dyson equation of the matrix
       and its outliers, solved by Newton's method; errors are the scatter of replicates. On data:
       Lanczos with products with the inputs only (Arnoldi for linearised message passing).)");
-  const std::size_t n = settled.typed ? settled.typed->fields().size() : 1;
-  constexpr double law_seconds[] = {0.2, 10.0, 300.0, 600.0};
-  cost.core_seconds = settled.typed
-                          ? law_seconds[std::min<std::size_t>(n, 4) - 1]
-                          : 16.0 * 1024.0 * settled.model->posterior_seconds(request.nodes);
+  const TypedLink* typed = settled.methods.typed.get();
+  const std::size_t n = typed ? typed->fields().size() : 1;
+  cost.core_seconds = typed ? spectral_law_seconds(n)
+                            : 16.0 * 1024.0 * settled.model->posterior_seconds(request.nodes);
   cost.core_seconds += static_cast<double>(request.alpha.size()) * (n > 1 ? 8.0 : 1.0);
   cost.memory_bytes = 3e8;
   const FieldShape& shape = settled.model->shape();
@@ -451,6 +393,7 @@ VerbOf<Spectral> Spectral::verb() {
   d.rows = {{"", spectral_columns(false).list()},
             {"with `dim` or `data`", spectral_columns(true).list()}};
   d.primary = "overlap";
+  d.method = 2;
   d.examples = {"smi spectral --link square --alpha 0.6:2:0.2",
                 "smi spectral --link square --alpha 1 --dim 500 --runs 4",
                 "smi spectral --layers 2 --alpha 0.4 --method lamp"};

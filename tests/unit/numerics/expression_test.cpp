@@ -212,5 +212,24 @@ TEST(Expression, DerivativeAlongALineIsThatOfTheGradient) {
   }
 }
 
+TEST(Expression, SwitchesAreTheFactorsOfProducts) {
+  const ExpressionNames names{{"x", "y"}, ""};
+  const auto switches = [&](const char* text) { return Expression(text, names).switches(); };
+  EXPECT_EQ(switches("sign(x*y)"), 2U);
+  EXPECT_EQ(switches("sign(x/y)*abs(-2*x)"), 2U);  // x is the same switch twice
+  EXPECT_EQ(switches("relu(x^3*(y-1))+sign(x^2)"), 2U);
+  EXPECT_EQ(switches("max(x*y, y)"), 1U);
+  EXPECT_EQ(switches("sign(x+y)"), 1U);
+  EXPECT_EQ(switches("sign(exp(x))"), 1U);
+  const Expression product("sign(x*(y-1))", names);
+  const double at[] = {2.0, 0.5};
+  double out[2];
+  product.switch_values(1, at, out);
+  EXPECT_EQ(out[0], 2.0);
+  EXPECT_EQ(out[1], -0.5);
+  EXPECT_TRUE(product.jumps());
+  EXPECT_FALSE(Expression("abs(x*y)", names).jumps());
+}
+
 }  // namespace
 }  // namespace onset::numerics

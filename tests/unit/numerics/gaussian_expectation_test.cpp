@@ -176,6 +176,23 @@ TEST(GaussianExpectation, ABiasOfAControlMovesTheTargetByItsCoefficient) {
   EXPECT_GT(controlled.coefficient[0][0], 20.0 * with.error);
 }
 
+TEST(GaussianExpectation, AControlOfRoundingErrorsIsNone) {
+  // Zero but for rounding, of one sign, where the target is large: a regression on it would take
+  // away a part of the target.
+  const auto integrand = [](const NormalBatch& batch, std::span<double> out) {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const double x = batch.dimension(0)[i];
+      out[i] = x * x;
+      out[batch.count + i] = x * x > 1.0 ? 2e-16 : 0.0;
+    }
+  };
+  const ExpectationOptions options = options_for(1, 2, 256);
+  const auto controlled = gaussian_expectation_with_controls(options, 1, integrand, Context());
+  EXPECT_EQ(controlled.coefficient[0][0], 0.0);
+  const Estimate with = reduce(controlled.target[0]);
+  EXPECT_NEAR(with.value, 1.0, 6.0 * with.error);
+}
+
 TEST(GaussianExpectation, ThrowsInterruptedWhenAskedToStop) {
   std::stop_source source;
   Context context = with_threads(2);

@@ -127,8 +127,8 @@ HermiteAverages reduced(const SampleForm& form, const std::vector<Sums>& parts, 
   return out;
 }
 
-/// Polynomials of higher degree live further out: beyond this radius the prior leaves less than 1e-7
-/// of their squares, for up to four normals.
+/// Polynomials of higher degree live further out: beyond this radius the prior leaves less than
+/// 1e-7 of their squares, for up to four normals.
 double radius_of(int degree) {
   return degree <= 2 ? 7.5 : (degree <= 4 ? 8.2 : 9.2);
 }
@@ -251,8 +251,8 @@ ShiftedRule shifted_rule(std::size_t normals, std::size_t points, numerics::Stre
   return rule;
 }
 
-/// E[(y - offset) h_j(z_N) | z_U] for all multi-indices by one rule, the mean square last. An offset
-/// near the mean of y takes away most of the scatter.
+/// E[(y - offset) h_j(z_N) | z_U] for all multi-indices by one rule, the mean square last. An
+/// offset near the mean of y takes away most of the scatter.
 std::vector<double> projected_labels(const TypedLink& link, const SampleForm& form,
                                      const FieldVector& origin, const HermiteIndices& indices,
                                      const ShiftedRule& rule, double offset) {
@@ -286,6 +286,45 @@ std::vector<double> projected_labels(const TypedLink& link, const SampleForm& fo
   return sums;
 }
 
+/// Adds the products of two estimates of E[y h_j | z_U], degree by degree; noise is no direction.
+void add_products(const SampleForm& form, const HermiteIndices& indices,
+                  const std::vector<double>& a, const std::vector<double>& b,
+                  std::vector<double>& weights) {
+  for (int degree = 1; degree <= indices.max_degree(); ++degree) {
+    for (std::size_t j = indices.first(degree); j < indices.first(degree + 1); ++j) {
+      const auto& index = indices[j];
+      const bool noisy =
+          std::any_of(index.begin() + static_cast<std::ptrdiff_t>(form.field_normals()),
+                      index.end(), [](int power) { return power > 0; });
+      if (!noisy) weights[static_cast<std::size_t>(degree) - 1] += a[j] * b[j];
+    }
+  }
+}
+
+/// Where nothing is known and labels are discrete: sums over the regions of the labels, which lines
+/// cut exactly, as no rule over points does.
+std::vector<double> region_weights(const TypedLink& link, const SampleForm& form,
+                                   const HermiteIndices& indices,
+                                   const TypedChannelOptions& options, std::uint64_t replicate) {
+  const LabelLines lines(link, form, options, replicate);
+  std::vector<double> sums[2];
+  double mean = 0.0;
+  double square = 0.0;
+  for (std::vector<double>& sum : sums) sum.assign(indices.size(), 0.0);
+  for (const double y : lines.atoms()) {
+    for (std::size_t h = 0; h < 2; ++h) {
+      const LevelHermite region = lines.hermite({y, true}, h, indices);
+      mean += 0.5 * y * region.z();
+      square += 0.5 * y * y * region.z();
+      for (std::size_t j = 0; j < indices.size(); ++j) sums[h][j] += y * region.moments[j];
+    }
+  }
+  std::vector<double> weights(static_cast<std::size_t>(indices.max_degree()), 0.0);
+  add_products(form, indices, sums[0], sums[1], weights);
+  for (double& weight : weights) weight /= square - mean * mean;
+  return weights;
+}
+
 /// Roughly the mean of the label.
 double rough_mean(const TypedLink& link) {
   constexpr std::size_t count = 4096;
@@ -313,6 +352,12 @@ std::vector<std::vector<double>> plain_label_weights(const TypedLink& link,
   const double offset = rough_mean(link);
   std::vector<std::vector<double>> out(options.replicates);
   numerics::parallel_for(context, options.replicates, [&](std::size_t r) {
+    if (none && link.is_discrete()) {
+      TypedChannelOptions wide = options;
+      wide.radius = radius_of(max_degree);
+      out[r] = region_weights(link, form, indices, wide, r);
+      return;
+    }
     std::vector<double> centres(form.centres() * outer);
     if (!none) {
       numerics::scrambled_sobol(static_cast<int>(form.centres()), options.seed, r)
@@ -336,15 +381,7 @@ std::vector<std::vector<double>> plain_label_weights(const TypedLink& link,
       const auto b = projected_labels(link, form, origin, indices, second, offset);
       mean += 0.5 * (a.front() + b.front());
       square += 0.5 * (a.back() + b.back());
-      for (int degree = 1; degree <= max_degree; ++degree) {
-        for (std::size_t j = indices.first(degree); j < indices.first(degree + 1); ++j) {
-          const auto& index = indices[j];
-          const bool noisy =
-              std::any_of(index.begin() + static_cast<std::ptrdiff_t>(form.field_normals()),
-                          index.end(), [](int power) { return power > 0; });
-          if (!noisy) weights[static_cast<std::size_t>(degree) - 1] += a[j] * b[j];
-        }
-      }
+      add_products(form, indices, a, b, weights);
     }
     const auto count = static_cast<double>(outer);
     const double variance = square / count - mean * mean / (count * count);

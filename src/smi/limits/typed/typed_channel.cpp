@@ -66,7 +66,7 @@ std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& 
     if (form.centres() == 0) sample.at.origin.setZero(static_cast<Eigen::Index>(rows));
     const FieldVector fields = sample.at.origin + sample.at.matrix * xi;
     link.gradient(1, fields.data(), &sample.label.value, gradient.data());
-    sample.label.is_atom = TypedLink::is_flat(gradient.data(), rows);
+    sample.label.is_atom = sample.at.is_flat(gradient.data());
     sample.weight = std::pow(wide_variance, 0.5 * static_cast<double>(n)) *
                     std::exp(-0.5 * xi.squaredNorm() * (1.0 - 1.0 / wide_variance));
     sample.radius = std::sqrt(xi.squaredNorm() + fall);

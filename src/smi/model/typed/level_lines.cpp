@@ -28,6 +28,9 @@ constexpr double off_middle = 0.0123;
 constexpr double closest = 1.0 / 512.0;
 constexpr double steps_per_fold = 2.0;  ///< points per factor e of the distance
 
+/// Rows of fields that are known exactly are zero up to this.
+constexpr double rounding_of_rows = 1e-12;
+
 /// A point of a one-dimensional rule.
 struct Position {
   double x;
@@ -88,6 +91,27 @@ FieldMatrix random_rotation(std::size_t size, numerics::Stream& stream) {
 }
 
 }  // namespace
+
+bool NormalForm::is_flat(const double* gradient) const {
+  double largest = 0.0;
+  for (Eigen::Index f = 0; f < matrix.rows(); ++f) {
+    largest = std::max(largest, std::abs(gradient[f]));
+  }
+  for (Eigen::Index k = 0; k < matrix.cols(); ++k) {
+    double along = 0.0;
+    for (Eigen::Index f = 0; f < matrix.rows(); ++f) along += matrix(f, k) * gradient[f];
+    if (!(std::abs(along) <= rounding_of_rows * largest)) return false;
+  }
+  return true;
+}
+
+bool NormalForm::may_be_flat(const TypedLink& link) const {
+  if (link.has_atoms()) return true;
+  for (Eigen::Index f = 0; f < matrix.rows(); ++f) {
+    if (matrix.row(f).norm() <= rounding_of_rows) return true;
+  }
+  return false;
+}
 
 double normal_density(double squared_norm, std::size_t dimensions) {
   return std::exp(-0.5 * squared_norm) *
@@ -336,7 +360,7 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   }
   find_cuts(cuts);
   split_cells(cuts);
-  if (link_->has_atoms()) find_segments(first, last, cuts);
+  if (form_.may_be_flat(*link_)) find_segments(first, last, cuts);
   // Roots are polished line by line; the cells at cuts came last.
   if (cuts.empty()) return;
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
@@ -519,7 +543,7 @@ void LevelLines::find_segments(std::size_t first, std::size_t last, const std::v
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * count + i];
     segments_[begin_of_block + i].value = value[i];
-    segments_[begin_of_block + i].flat = TypedLink::is_flat(one.data(), rows);
+    segments_[begin_of_block + i].flat = form_.is_flat(one.data());
   }
 }
 

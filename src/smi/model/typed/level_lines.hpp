@@ -22,6 +22,11 @@ struct NormalForm {
   FieldMatrix matrix;  ///< fields x normals
 
   [[nodiscard]] std::size_t normals() const { return static_cast<std::size_t>(matrix.cols()); }
+  /// Whether f does not change with the normals where the link has this gradient: on a flat piece,
+  /// or where it depends on fields that are known exactly alone. The label is an atom then.
+  [[nodiscard]] bool is_flat(const double* gradient) const;
+  /// Whether such points may be met.
+  [[nodiscard]] bool may_be_flat(const TypedLink& link) const;
 };
 
 /// Unnormalised moments of xi given a label: integrals over its level set, or over the region of an

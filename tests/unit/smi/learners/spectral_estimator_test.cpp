@@ -21,7 +21,7 @@ Drawn draw(const std::string& text, std::size_t dim, std::size_t samples, std::u
   const auto link = std::make_shared<const TypedLink>(text, 0.0);
   Drawn out;
   out.data = draw_dataset(*typed_model(link, link->tokens()), dim, samples, 1, run, {});
-  out.excess = sample_excess(*link, out.data.labels, 1, {}).block.front();
+  out.excess = sample_excess(*link, out.data.labels, out.data.tokens, 1, {}).block.front();
   return out;
 }
 

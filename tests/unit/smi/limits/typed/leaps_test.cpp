@@ -77,13 +77,29 @@ TEST(LongLeaps, ThreeFieldsLeapByThreeAndAStaircaseByTwoTwice) {
   expect_leap(parity.front(), 3, "z1, z2, z3");
   EXPECT_NEAR(parity.front().leap.weight->value, std::pow(2.0 / std::numbers::pi, 3.0),
               many_errors * parity.front().leap.weight->error);
+  // Lines are cut at every factor of the product: none of its close pairs of zeros is missed.
+  constexpr double exact_cuts = 1e-5;
+  EXPECT_LT(parity.front().leap.weight->error, exact_cuts);
   EXPECT_EQ(parity.front().information->degree, 3);
+  EXPECT_EQ(parity.front().information->verdict, Verdict::present);
   const auto stairs = leaps_of("z1^2+sign(z1*z2*z3)");
   ASSERT_EQ(stairs.size(), 2U);
   expect_leap(stairs[0], 2, "z1");
   expect_leap(stairs[1], 2, "z2, z3");
   EXPECT_NEAR(stairs[1].leap.weight->value, std::pow(2.0 / std::numbers::pi, 2.0),
               many_errors * stairs[1].leap.weight->error);
+}
+
+// Given z1 exactly, the label only says the sign of z2 z3, although it changes with z1: an atom.
+TEST(Leaps, ALabelThatChangesWithKnownFieldsAloneIsAnAtom) {
+  const TypedLink link("z1^2+sign(z1*z2*z3)", 0.0);
+  Eigen::MatrixXd known = Eigen::MatrixXd::Zero(3, 1);
+  known(0, 0) = 1.0;
+  const Leap leap = leap_given(link, known, {}, {});
+  EXPECT_EQ(leap.verdict, Verdict::present);
+  EXPECT_EQ(leap.degree, 2);
+  EXPECT_NEAR(leap.weight->value, std::pow(2.0 / std::numbers::pi, 2.0),
+              many_errors * leap.weight->error);
 }
 
 TEST(SymmetricTensors, CountsWhatSignedPermutationsLeaveAlone) {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+
+#include "core/prose.hpp"
+#include "io/data_manifest.hpp"
+#include "onset/core/error.hpp"
+#include "smi/verbs/data_folder.hpp"
+#include "smi/verbs/model_fields.hpp"
+
+/// What requests on data of one's own (`data`) have in common.
+namespace onset::smi {
+
+/// Whether two ways to write a field of the model mean the same: one number for all layers or one
+/// for each (after the last there is no skip), a correlation with its form or without.
+[[nodiscard]] bool same_model(const std::string& name, const Value& given, const Value& said,
+                              int layers);
+
+/// Earlier versions filed other numbers than y for some links, which would look like a divergence.
+/// Throws IoError.
+void refuse_old_labels(const std::string& folder, const std::string& link);
+
+/// What the data say: the model, if they have a manifest.
+template <class Request>
+void settle_with_data(Request& request) {
+  if (request.dim) {
+    throw InvalidArgument("dim", "comes from the data; allowed: leaving it out with `data`");
+  }
+  if (request.runs.value_or(1) != 1) {
+    throw InvalidArgument("runs", prose(R"(
+        {} runs on one data set would all be the same; allowed: 1 with `data`)",
+                                        *request.runs));
+  }
+  request.runs = 1;
+  if (request.token_correlation) {
+    request.token_correlation = read_correlation(*request.token_correlation);
+  }
+  const auto identity = io::take_from_manifest(
+      *request.data, {"smi generate", "smi amp"}, model_fields<Request>(), request,
+      [&request](const std::string& name, const Value& given, const Value& said) {
+        return same_model(name, given, said, request.layers.value_or(Thresholds{}.layers));
+      });
+  if (identity && identity->method < 2) {
+    refuse_old_labels(*request.data, request.link.value_or("none"));
+  }
+}
+
+}  // namespace onset::smi
