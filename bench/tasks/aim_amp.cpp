@@ -24,7 +24,7 @@ Context all_threads() {
 aim::Dataset draw(std::size_t dim, const Context& context) {
   const aim::AttentionIndexed model;
   const aim::Teacher teacher = aim::sample_teacher(model, dim, 1, 0, context);
-  return aim::sample_data(model, teacher, aim::samples_of(alpha, dim), 1, 0, context);
+  return aim::sample_data(model, teacher, aim::samples_of(alpha, dim), {}, context);
 }
 
 void amp_iteration(benchmark::State& state) {

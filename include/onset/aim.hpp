@@ -8,6 +8,7 @@
 #include "onset/aim/model/choices.hpp"
 #include "onset/aim/model/students.hpp"
 #include "onset/core/verb.hpp"
+#include "onset/device/kind.hpp"
 
 /// Attention-indexed models, attention of full width: what the command calls `onset aim ..`.
 ///
@@ -140,6 +141,7 @@ struct Amp {
   int iterations = 500;
   double damping = 0.5;
   ScoreVariances variances = ScoreVariances::norms;
+  device::DeviceKind device = device::DeviceKind::cpu;
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse; it does not end a run
 
@@ -166,6 +168,7 @@ struct Gd {
   std::optional<RateSchedule> schedule = {};  ///< constant unless given; cosine with decay
   double decay = 0.0;                         ///< weight decay lambda of Erm
   std::optional<int> width = {};              ///< of the students; the teacher's unless given
+  device::DeviceKind device = device::DeviceKind::cpu;
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse_averaged; it does not end a run
 

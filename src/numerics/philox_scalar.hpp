@@ -13,7 +13,7 @@ inline constexpr int philox_rounds = 10;
 
 /// Encrypts the four counter words in place. Static: each file gets a copy of its own, so that none
 /// compiled for a special instruction set can be linked into another.
-static inline void philox_block(std::uint32_t* words, std::uint32_t key0, std::uint32_t key1) {
+static constexpr void philox_block(std::uint32_t* words, std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < philox_rounds; ++round) {
     const std::uint64_t product0 = std::uint64_t{philox_multiplier0} * words[0];
     const std::uint64_t product1 = std::uint64_t{philox_multiplier1} * words[2];

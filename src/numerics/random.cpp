@@ -40,6 +40,10 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 Stream::Stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index)
     : seed_(seed), purpose_(hash(purpose)), index_(index) {}
 
+Stream::Counters Stream::counters() const {
+  return {{low(seed_), high(seed_)}, {purpose_, low(index_), high(index_)}};
+}
+
 void Stream::bits(std::span<std::uint64_t> out) {
   if (position_ > max_draws || out.size() > max_draws - position_) {
     throw InvalidArgument("draw", "a stream has 2^33 draws; use another index for more");

@@ -35,6 +35,14 @@ class Stream {
   [[nodiscard]] double normal();
   [[nodiscard]] std::uint64_t bits();  ///< 64 raw bits: one draw
 
+  /// What other implementations make the same draws of: the key, and the counter words after the
+  /// block number.
+  struct Counters {
+    std::array<std::uint32_t, 2> key;
+    std::array<std::uint32_t, 3> counter;
+  };
+  [[nodiscard]] Counters counters() const;
+
   /// Moves to draw number `draw`.
   void seek(std::uint64_t draw) { position_ = draw; }
 

@@ -1,6 +1,6 @@
 """Checks what the compiler cannot: which part of Onset may include which.
 
-core <- {io, numerics} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- explore <- tool
+core <- {io, numerics, device} <- {smi, aim, ssi, mha} <- catalog <- study <- report <- explore <- tool
                           {smi, aim, ssi, mha} <- testing (public checks of models)
 In a family: model <- limits <- learners <- verbs, and the rooms of mha beside them.
 
@@ -13,13 +13,14 @@ import sys
 import tempfile
 
 FAMILIES = {"smi", "aim", "ssi", "mha"}
-BASE = {"core", "io", "numerics"}
+BASE = {"core", "io", "numerics", "device"}
 
 # What each layer may include besides itself.
 MAY_INCLUDE = {
     "core": set(),
     "io": {"core"},
     "numerics": {"core"},
+    "device": {"core"},
     **{family: BASE for family in FAMILIES},
     "catalog": BASE | FAMILIES,
     "study": BASE | FAMILIES | {"catalog"},

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "device/device.hpp"
 #include "io/child_process.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/context.hpp"
@@ -123,6 +124,7 @@ int doctor_command(Arguments arguments) {
   add("libtorch", text.empty()
                       ? "not in this build (smi text needs it: install libtorch-dev, and build)"
                       : text);
+  add("gpu", device::device().text);
   add("mpi", mpi_state());
   add("python", python_state());
   add("server", has_server() ? "yes" : "no (serve needs it: install libcpp-httplib-dev and build)");

@@ -9,14 +9,12 @@
 #include "aim/learners/adaptive_damping.hpp"
 #include "aim/limits/spectrum.hpp"
 #include "aim/model/channel.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "aim/model/token_products.hpp"
 #include "numerics/parallel.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {
 namespace {
-
-using numerics::MatrixView;
 
 constexpr std::size_t block = 256;  ///< samples per task
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
@@ -50,7 +48,9 @@ class MessagePassing {
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
         gradient_(data.samples * scores_, 0.0),
-        variances_(data.samples * scores_) {
+        variances_(data.samples * scores_),
+        field_(data.samples * scores_),
+        products_(token_products(data, context)) {
     for (std::size_t i = 0; i < data.dim; ++i) estimate_[i * data.dim + i] = std::sqrt(model.rho);
     set_relative_variances();
   }
@@ -82,18 +82,15 @@ class MessagePassing {
   void set_relative_variances() {
     const std::size_t tokens = data_.tokens;
     const auto dim = static_cast<double>(data_.dim);
-    std::vector<double> norms(tokens, 1.0);
+    std::vector<double> norms(data_.samples * tokens, dim);
+    if (options_.norm_aware) products_->squared_norms(norms);
+    for (double& norm : norms) norm /= dim;
     for (std::size_t s = 0; s < data_.samples; ++s) {
-      for (std::size_t a = 0; options_.norm_aware && a < tokens; ++a) {
-        const double* x = data_.inputs.data() + (s * tokens + a) * data_.dim;
-        double sum = 0.0;
-        for (std::size_t i = 0; i < data_.dim; ++i) sum += x[i] * x[i];
-        norms[a] = sum / dim;
-      }
+      const double* own = norms.data() + s * tokens;
       for (std::size_t a = 0; a < tokens; ++a) {
         for (std::size_t b = a; b < tokens; ++b) {
           variances_[s * scores_ + score_index(a, b, tokens)] =
-              (a == b ? 2.0 : 1.0) * norms[a] * norms[b];
+              (a == b ? 2.0 : 1.0) * own[a] * own[b];
         }
       }
     }
@@ -134,7 +131,7 @@ class MessagePassing {
 
   /// Computes omega with its Onsager term, and g there; returns q_hat from the size of g [aim 28].
   double update_gradient() {
-    scores_of(data_, estimate_, products_, field_, context_);
+    scores_of(*products_, estimate_, data_.tokens, field_);
     const bool first = omega_.empty();
     if (first) {
       omega_ = field_;
@@ -173,19 +170,14 @@ class MessagePassing {
     const double scale = 2.0 / (step.conjugate * static_cast<double>(dim));
     for (std::size_t i = 0; i < dim * dim; ++i) shown[i] = anchor_[i] + scale * shown[i];
     std::vector<double> values(dim);
-    numerics::symmetric_eigen(dim, shown, values);
+    products_->eigenvalues(shown, values);
     step.min_eigenvalue = values.front();
     step.max_eigenvalue = values.back();
     const NoisySpectrum spectrum(
         model_.rho,
         std::clamp(1.0 / step.conjugate, NoisySpectrum::min_delta, NoisySpectrum::max_delta));
-    std::vector<double> scaled(dim * dim);
-    for (std::size_t k = 0; k < dim; ++k) {
-      const double xi = spectrum.denoiser(values[k]);
-      for (std::size_t i = 0; i < dim; ++i) scaled[k * dim + i] = xi * shown[k * dim + i];
-    }
-    numerics::transpose_multiply({shown.data(), dim, dim}, {scaled.data(), dim, dim}, estimate_,
-                                 context_);
+    for (double& value : values) value = spectrum.denoiser(value);
+    products_->with_eigenvalues(values, estimate_);
     const double variance = spectrum.mmse().value;
     asked_variance_ = {asked_variance_[1], variance};
     if (!model_.channel->fixes_length()) set_length(1.0 + model_.rho - variance);
@@ -204,33 +196,19 @@ class MessagePassing {
     for (double& x : estimate_) x *= scale;
   }
 
-  /// The sum over samples and scores of g_ab Z_ab, as X^T (G X) [aim 28].
+  /// The sum over samples and scores of g_ab Z_ab [aim 28].
   std::vector<double> back_projection() {
     const std::size_t tokens = data_.tokens;
     const std::size_t dim = data_.dim;
-    const std::size_t tasks = (data_.samples + block - 1) / block;
-    std::vector<double> traces(tasks, 0.0);
-    numerics::parallel_for(context_, tasks, [&](std::size_t task) {
-      const std::size_t end = std::min(data_.samples, (task + 1) * block);
-      for (std::size_t s = task * block; s < end; ++s) {
-        const double* x = data_.inputs.data() + s * tokens * dim;
-        double* out = products_.data() + s * tokens * dim;
-        const double* g = gradient_.data() + s * scores_;
-        std::fill(out, out + tokens * dim, 0.0);
-        for (std::size_t a = 0; a < tokens; ++a) {
-          traces[task] += g[score_index(a, a, tokens)];
-          for (std::size_t b = 0; b < tokens; ++b) {
-            const double weight =
-                (a == b ? 1.0 : 0.5) * g[score_index(std::min(a, b), std::max(a, b), tokens)];
-            for (std::size_t i = 0; i < dim; ++i) out[a * dim + i] += weight * x[b * dim + i];
-          }
-        }
-      }
-    });
     std::vector<double> matrix(dim * dim);
-    numerics::transpose_multiply({data_.inputs.data(), data_.samples * tokens, dim},
-                                 {products_.data(), data_.samples * tokens, dim}, matrix, context_);
-    const double trace = numerics::ordered_sum(traces.data(), tasks);
+    products_->weighted_products(gradient_, matrix);
+    std::vector<double> traces(data_.samples, 0.0);
+    for (std::size_t s = 0; s < data_.samples; ++s) {
+      for (std::size_t a = 0; a < tokens; ++a) {
+        traces[s] += gradient_[s * scores_ + score_index(a, a, tokens)];
+      }
+    }
+    const double trace = numerics::ordered_sum(traces.data(), traces.size());
     const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
     for (std::size_t i = 0; i < dim; ++i) matrix[i * dim + i] -= trace;
     for (double& x : matrix) x *= scale;
@@ -267,7 +245,7 @@ class MessagePassing {
   std::vector<double> omega_;
   std::vector<double> anchor_;  ///< the estimates that omega is made of, mixed by damping
   std::vector<double> field_;
-  std::vector<double> products_;
+  std::unique_ptr<TokenProducts> products_;
   double variance_ = 1.0;
   std::array<double, 2> asked_variance_{1.0, 1.0};  ///< what the last two spectra asked for
   std::vector<double> last_move_;                   ///< S_hat' - S_hat

@@ -7,7 +7,7 @@
 
 #include "aim/learners/label_test.hpp"
 #include "aim/model/channel.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "aim/model/token_products.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
 #include "onset/core/error.hpp"
@@ -20,21 +20,26 @@ namespace {
 class Adam {
  public:
   explicit Adam(std::size_t size) : mean_(size), square_(size) {}
-  void step(double rate, const std::vector<double>& gradient, std::vector<double>& x) {
-    constexpr double decay1 = 0.9;
-    constexpr double decay2 = 0.999;
-    constexpr double floor = 1e-8;
+  void step(double rate, const std::vector<double>& gradient, std::vector<double>& x,
+            const Context& context) {
     power1_ *= decay1;
     power2_ *= decay2;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
-      square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
-      x[i] -=
-          rate * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
-    }
+    constexpr std::size_t block = 8192;
+    numerics::parallel_for(context, (x.size() + block - 1) / block, [&](std::size_t task) {
+      const std::size_t end = std::min(x.size(), (task + 1) * block);
+      for (std::size_t i = task * block; i < end; ++i) {
+        mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
+        square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
+        x[i] -=
+            rate * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
+      }
+    });
   }
 
  private:
+  static constexpr double decay1 = 0.9;
+  static constexpr double decay2 = 0.999;
+  static constexpr double floor = 1e-8;
   std::vector<double> mean_;
   std::vector<double> square_;
   double power1_ = 1.0;
@@ -77,92 +82,101 @@ void DescentOptions::validate() const {
   if (starts < 2) throw InvalidArgument("starts", "allowed: 2 or more");
 }
 
-double label_loss(const AttentionIndexed& model, const Dataset& data,
-                  const std::vector<double>& weights, std::size_t width,
-                  std::vector<double>& gradient, const Context& context) {
-  const std::size_t tokens = data.tokens;
-  const std::size_t rows = data.samples * tokens;
-  const std::size_t shown = model.channel->label_size(tokens);
-  const auto dim = static_cast<double>(data.dim);
-  // h_ab = (p_a . p_b / sqrt(r d) - delta_ab Tr S) / sqrt(d), p = W^T x.
-  const double scale = 1.0 / (std::sqrt(static_cast<double>(width) * dim) * std::sqrt(dim));
-  std::vector<double> p(rows * width);
-  numerics::multiply({data.inputs.data(), rows, data.dim}, {weights.data(), data.dim, width}, p,
-                     context);
-  double norm = 0.0;
-  for (const double w : weights) norm += w * w;
-  std::vector<double> slope(rows * width, 0.0);
-  std::vector<double> scores(tokens * tokens);
-  std::vector<double> out(tokens * tokens);
-  double loss = 0.0;
-  double trace_slope = 0.0;
-  for (std::size_t s = 0; s < data.samples; ++s) {
-    const double* fields = p.data() + s * tokens * width;
-    for (std::size_t a = 0; a < tokens; ++a) {
-      for (std::size_t b = a; b < tokens; ++b) {
-        double dot = a == b ? -norm : 0.0;
-        for (std::size_t i = 0; i < width; ++i)
-          dot += fields[a * width + i] * fields[b * width + i];
-        scores[a * tokens + b] = scores[b * tokens + a] = scale * dot;
-      }
-    }
-    const std::span<const double> y(data.labels.data() + s * shown, shown);
-    loss += model.channel->squared_error(model, y, scores, out);
-    double* slopes = slope.data() + s * tokens * width;
-    for (std::size_t a = 0; a < tokens; ++a) {
-      trace_slope += out[a * tokens + a];
-      for (std::size_t b = 0; b < tokens; ++b) {
-        const double weight = out[a * tokens + b] + out[b * tokens + a];
-        for (std::size_t i = 0; i < width; ++i)
-          slopes[a * width + i] += weight * fields[b * width + i];
-      }
-    }
-  }
-  gradient.resize(weights.size());
-  numerics::transpose_multiply({data.inputs.data(), rows, data.dim}, {slope.data(), rows, width},
-                               gradient, context);
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = scale / dim * (gradient[i] - 2.0 * trace_slope * weights[i]);
-  }
-  return loss / dim;
-}
-
 namespace {
 
-/// The weights of a student and what it minimises: the loss of the labels and the decay.
-class Descent {
+/// Students of one width on one data set, and what they minimise: the loss of the labels and the
+/// decay of their weights.
+class Students {
  public:
-  Descent(const AttentionIndexed& model, const Dataset& data, std::size_t width, double decay)
+  Students(const AttentionIndexed& model, const Dataset& data, std::size_t width, double decay,
+           const Context& context)
       : model_(model),
         data_(data),
         width_(width),
-        decay_(decay / std::sqrt(static_cast<double>(width * data.dim))) {}
+        decay_(decay / std::sqrt(static_cast<double>(width * data.dim))),
+        context_(context),
+        pairs_(data.tokens * (data.tokens + 1) / 2),
+        products_(token_products(data, context)) {}
 
   struct Loss {
     double labels = 0.0;
     double decay = 0.0;
     [[nodiscard]] double total() const { return labels + decay; }
   };
-  [[nodiscard]] Loss loss(const std::vector<double>& weights, std::vector<double>& gradient,
-                          const Context& context) const {
-    Loss out{label_loss(model_, data_, weights, width_, gradient, context), 0.0};
-    for (std::size_t i = 0; decay_ > 0.0 && i < weights.size(); ++i) {
-      out.decay += decay_ * weights[i] * weights[i];
-      gradient[i] += 2.0 * decay_ * weights[i];
-    }
+
+  [[nodiscard]] std::size_t size() const { return data_.dim * width_; }  ///< of the weights of one
+
+  /// The loss of every student, whose weights follow one another, and its gradient.
+  [[nodiscard]] std::vector<Loss> losses(std::span<const double> weights,
+                                         std::span<double> gradients) {
+    const std::size_t count = weights.size() / size();
+    slopes_.resize(count * data_.samples * pairs_);
+    products_->student_products(weights, width_, count, slopes_);
+    std::vector<Loss> out(count);
+    std::vector<double> trace_slopes(count);
+    numerics::parallel_for(context_, count, [&](std::size_t k) {
+      double norm = 0.0;
+      for (const double w : weights.subspan(k * size(), size())) norm += w * w;
+      out[k].decay = decay_ * norm;
+      out[k].labels = label_loss(k, norm, trace_slopes[k]);
+    });
+    products_->student_gradients(slopes_, gradients);
+    numerics::parallel_for(context_, count, [&](std::size_t k) {
+      const double factor = scale() / static_cast<double>(data_.dim);
+      for (std::size_t i = k * size(); i < (k + 1) * size(); ++i) {
+        gradients[i] = factor * (gradients[i] - 2.0 * trace_slopes[k] * weights[i]) +
+                       2.0 * decay_ * weights[i];
+      }
+    });
     return out;
   }
 
  private:
+  /// h_ab = scale (p_a . p_b - delta_ab |W|^2), where p = W^T x.
+  [[nodiscard]] double scale() const {
+    const auto dim = static_cast<double>(data_.dim);
+    return 1.0 / (std::sqrt(static_cast<double>(width_) * dim) * std::sqrt(dim));
+  }
+
+  /// The loss of student k, whose products p_a . p_b are in slopes_, where the derivatives with
+  /// respect to scores take their place. `trace_slope` is the sum of those on the diagonal.
+  double label_loss(std::size_t k, double norm, double& trace_slope) {
+    const std::size_t tokens = data_.tokens;
+    const std::size_t shown = model_.channel->label_size(tokens);
+    std::vector<double> scores(tokens * tokens);
+    std::vector<double> slope(tokens * tokens);
+    double loss = 0.0;
+    trace_slope = 0.0;
+    for (std::size_t s = 0; s < data_.samples; ++s) {
+      double* own = slopes_.data() + (k * data_.samples + s) * pairs_;
+      for (std::size_t a = 0; a < tokens; ++a) {
+        for (std::size_t b = a; b < tokens; ++b) {
+          const double product = own[score_index(a, b, tokens)] - (a == b ? norm : 0.0);
+          scores[a * tokens + b] = scores[b * tokens + a] = scale() * product;
+        }
+      }
+      const std::span<const double> y(data_.labels.data() + s * shown, shown);
+      loss += model_.channel->squared_error(model_, y, scores, slope);
+      for (std::size_t a = 0; a < tokens; ++a) {
+        trace_slope += slope[a * tokens + a];
+        own[score_index(a, a, tokens)] = slope[a * tokens + a];
+        for (std::size_t b = a + 1; b < tokens; ++b) {
+          own[score_index(a, b, tokens)] = slope[a * tokens + b] + slope[b * tokens + a];
+        }
+      }
+    }
+    return loss / static_cast<double>(data_.dim);
+  }
+
   const AttentionIndexed& model_;
   const Dataset& data_;
   std::size_t width_;
   double decay_;  ///< of |W|_F^2
+  const Context& context_;
+  std::size_t pairs_;
+  std::unique_ptr<TokenProducts> products_;
+  std::vector<double> slopes_;
 };
-
-}  // namespace
-
-namespace {
 
 void add_matrix(const std::vector<double>& matrix, std::vector<double>& to) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += matrix[i];
@@ -170,44 +184,55 @@ void add_matrix(const std::vector<double>& matrix, std::vector<double>& to) {
 
 }  // namespace
 
+double label_loss(const AttentionIndexed& model, const Dataset& data,
+                  const std::vector<double>& weights, std::size_t width,
+                  std::vector<double>& gradient, const Context& context) {
+  gradient.resize(weights.size());
+  return Students(model, data, width, 0.0, context).losses(weights, gradient)[0].labels;
+}
+
 DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
                                const Teacher& teacher, const DescentOptions& options,
                                const Context& context) {
   options.validate();
   const std::size_t width = options.width > 0 ? options.width : teacher.width;
-  const std::size_t size = teacher.dim * width;
   const auto starts = static_cast<std::size_t>(options.starts);
   const auto dim = static_cast<double>(teacher.dim);
-  const Descent descent(model, data, width, options.decay);
+  Students students(model, data, width, options.decay, context);
+  const std::size_t size = students.size();
+  std::vector<double> weights(starts * size);
+  const auto of = [&](std::size_t k) { return std::span(weights).subspan(k * size, size); };
+  for (std::size_t k = 0; k < starts; ++k) {
+    numerics::Stream(options.seed, "aim students", options.index * starts + k).normal(of(k));
+  }
+  Adam adam(weights.size());
+  std::vector<double> gradients(weights.size());
+  std::vector<std::vector<double>> losses(starts);
+  const auto keep = [&](const std::vector<Students::Loss>& now) {
+    for (std::size_t k = 0; k < starts; ++k) losses[k].push_back(now[k].total());
+  };
+  for (int step = 0; step < options.steps; ++step) {
+    context.check();
+    keep(students.losses(weights, gradients));
+    adam.step(rate_at(options, step), gradients, weights, context);
+  }
+  const std::vector<Students::Loss> last = students.losses(weights, gradients);
+  keep(last);
   std::vector<std::vector<double>> deviations(starts);  // S_student - S
   std::vector<Status> ends(starts);
   std::vector<double> train(starts);
   std::vector<double> trace(starts);
   std::vector<double> objective(starts);
-  Context alone = context;
-  alone.threads = 1;
-  numerics::parallel_for(context, starts, [&](std::size_t k) {
-    std::vector<double> weights(size);
-    numerics::Stream(options.seed, "aim students", options.index * starts + k).normal(weights);
-    Adam adam(size);
-    std::vector<double> gradient;
-    std::vector<double> losses;
-    for (int step = 0; step < options.steps; ++step) {
-      alone.check();
-      losses.push_back(descent.loss(weights, gradient, alone).total());
-      adam.step(rate_at(options, step), gradient, weights);
-    }
-    const Descent::Loss last = descent.loss(weights, gradient, alone);
-    losses.push_back(last.total());
-    ends[k] = end_of(losses);
-    train[k] = last.labels * dim / static_cast<double>(data.samples);
-    objective[k] = last.total() / dim;
-    deviations[k] = score_matrix(weights, teacher.dim, width, alone);
+  for (std::size_t k = 0; k < starts; ++k) {
+    ends[k] = end_of(losses[k]);
+    train[k] = last[k].labels * dim / static_cast<double>(data.samples);
+    objective[k] = last[k].total() / dim;
+    deviations[k] = score_matrix({of(k).begin(), of(k).end()}, teacher.dim, width, context);
     for (std::size_t i = 0; i < teacher.dim; ++i) {
       trace[k] += deviations[k][i * teacher.dim + i] / dim;
     }
     for (std::size_t i = 0; i < deviations[k].size(); ++i) deviations[k][i] -= teacher.matrix[i];
-  });
+  }
   DescentErrors errors;
   for (const Status& end : ends) errors.loss.push_back(end.residual);
   errors.ends = std::move(ends);

@@ -50,7 +50,8 @@ struct DescentErrors {
   std::vector<Status> ends;
 };
 
-/// Each step of a start takes 4 n T d r floating-point operations; starts run in parallel.
+/// Each step of a start takes 4 n T d r floating-point operations; all starts take a step together,
+/// in parallel, where the tokens are.
 [[nodiscard]] DescentErrors gradient_descent(const AttentionIndexed& model, const Dataset& data,
                                              const Teacher& teacher, const DescentOptions& options,
                                              const Context& context);

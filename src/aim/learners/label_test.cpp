@@ -7,6 +7,7 @@
 
 #include "aim/model/channel.hpp"
 #include "aim/model/channels/hardmax/choices.hpp"
+#include "aim/model/token_products.hpp"
 #include "numerics/random.hpp"
 
 namespace onset::aim {
@@ -23,7 +24,8 @@ LabelTest::LabelTest(const AttentionIndexed& model, std::vector<double> truth, s
   Teacher teacher;
   teacher.dim = dim;
   teacher.matrix = std::move(truth);
-  data_ = sample_data(model, teacher, samples, seed, index, context, DataUse::test);
+  data_ = sample_data(model, teacher, samples, {.seed = seed, .index = index, .use = DataUse::test},
+                      context);
   if (model.channel->numbers() == LabelNumbers::logarithms) {
     for (double& y : data_.labels) y = std::exp(y);
   }
@@ -45,9 +47,8 @@ std::vector<double> LabelTest::labels_of(const std::vector<double>& scores) cons
 
 std::vector<double> LabelTest::scores(const std::vector<double>& matrix,
                                       const Context& context) const {
-  std::vector<double> products;
-  std::vector<double> out;
-  scores_of(data_, matrix, products, out, context);
+  std::vector<double> out(data_.samples * data_.tokens * (data_.tokens + 1) / 2);
+  scores_of(*token_products(data_, context), matrix, data_.tokens, out);
   return out;
 }
 

@@ -1,10 +1,11 @@
 #include "aim/model/data.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "aim/model/channel.hpp"
+#include "aim/model/token_products.hpp"
+#include "device/tokens.hpp"
 #include "numerics/linear_algebra.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
@@ -13,9 +14,6 @@ namespace onset::aim {
 namespace {
 
 using numerics::MatrixView;
-
-/// The number of samples per task.
-constexpr std::size_t block = 256;
 
 std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* purpose,
                             std::uint64_t index) {
@@ -37,6 +35,13 @@ void add_noise(const AttentionIndexed& model, std::vector<double>& scores, std::
   }
 }
 
+std::shared_ptr<device::Tokens> draw_on_device(OnsetTokenShape shape, const DataSource& source,
+                                               const char* purpose) {
+  const auto [key, counter] = numerics::Stream(source.seed, purpose, source.index).counters();
+  return std::make_shared<device::Tokens>(
+      shape, OnsetDraws{key[0], key[1], counter[0], counter[1], counter[2]});
+}
+
 }  // namespace
 
 Dataset Dataset::first(std::size_t count) const {
@@ -45,6 +50,12 @@ Dataset Dataset::first(std::size_t count) const {
     return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
   };
   return {count, tokens, dim, part(inputs), part(labels)};
+}
+
+void Dataset::move_to(device::DeviceKind device) {
+  if (device != device::DeviceKind::gpu) return;
+  on_device = std::make_shared<device::Tokens>(OnsetTokenShape{samples, tokens, dim}, inputs);
+  inputs = {};
 }
 
 std::size_t width_of(double rho, std::size_t dim) {
@@ -76,54 +87,28 @@ Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim, std::uint
   return teacher;
 }
 
-void scores_of(const Dataset& data, const std::vector<double>& matrix,
-               std::vector<double>& products, std::vector<double>& scores, const Context& context) {
-  const std::size_t tokens = data.tokens;
-  const std::size_t dim = data.dim;
-  const std::size_t each = tokens * (tokens + 1) / 2;
-  products.resize(data.inputs.size());
-  scores.resize(data.samples * each);
-  numerics::multiply({data.inputs.data(), data.samples * tokens, dim}, {matrix.data(), dim, dim},
-                     products, context);
-  double trace = 0.0;
-  for (std::size_t i = 0; i < dim; ++i) trace += matrix[i * dim + i];
-  const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
-  const auto row = [dim](const double* start) {
-    return Eigen::Map<const Eigen::VectorXd>(start, static_cast<Eigen::Index>(dim));
-  };
-  numerics::parallel_for(context, (data.samples + block - 1) / block, [&](std::size_t task) {
-    const std::size_t end = std::min(data.samples, (task + 1) * block);
-    for (std::size_t s = task * block; s < end; ++s) {
-      const double* x = data.inputs.data() + s * tokens * dim;
-      const double* p = products.data() + s * tokens * dim;
-      for (std::size_t a = 0; a < tokens; ++a) {
-        for (std::size_t b = a; b < tokens; ++b) {
-          const double dot = row(x + a * dim).dot(row(p + b * dim));
-          scores[s * each + score_index(a, b, tokens)] = scale * (dot - (a == b ? trace : 0.0));
-        }
-      }
-    }
-  });
-}
-
 Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
-                    std::uint64_t seed, std::uint64_t index, const Context& context, DataUse use) {
-  const bool test = use == DataUse::test;
+                    const DataSource& source, const Context& context) {
+  const bool test = source.use == DataUse::test;
+  const char* const purpose = test ? "aim new tokens" : "aim tokens";
   Dataset data;
   data.samples = samples;
   data.tokens = static_cast<std::size_t>(model.tokens);
   data.dim = teacher.dim;
   const std::size_t tokens = data.tokens;
-  data.inputs =
-      normals(samples * tokens * data.dim, seed, test ? "aim new tokens" : "aim tokens", index);
-  std::vector<double> products;
-  std::vector<double> scores;
-  scores_of(data, teacher.matrix, products, scores, context);
-  if (model.noise_variance > 0.0) {
-    const char* purpose = test ? "aim new label noise" : "aim label noise";
-    add_noise(model, scores, tokens, normals(scores.size(), seed, purpose, index));
+  const std::size_t draws = samples * tokens * data.dim;
+  if (source.device == device::DeviceKind::gpu) {
+    data.on_device = draw_on_device({samples, tokens, data.dim}, source, purpose);
+  } else {
+    data.inputs = normals(draws, source.seed, purpose, source.index);
   }
   const std::size_t each = tokens * (tokens + 1) / 2;
+  std::vector<double> scores(samples * each);
+  scores_of(*token_products(data, context), teacher.matrix, tokens, scores);
+  if (model.noise_variance > 0.0) {
+    const char* const noise = test ? "aim new label noise" : "aim label noise";
+    add_noise(model, scores, tokens, normals(scores.size(), source.seed, noise, source.index));
+  }
   const std::size_t shown = model.channel->label_size(tokens);
   data.labels.resize(samples * shown);
   for (std::size_t s = 0; s < samples; ++s) {

@@ -2,10 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "aim/model/attention_indexed.hpp"
 #include "onset/core/context.hpp"
+#include "onset/device/kind.hpp"
+
+namespace onset::device {
+class Tokens;
+}
 
 namespace onset::aim {
 
@@ -20,11 +26,14 @@ struct Dataset {
   std::size_t samples = 0;
   std::size_t tokens = 0;
   std::size_t dim = 0;
-  std::vector<double> inputs;  ///< n x T x d
+  std::vector<double> inputs;  ///< n x T x d; empty where the tokens are on a device
   std::vector<double> labels;
+  std::shared_ptr<device::Tokens> on_device = {};
 
-  /// The first `count` samples, at least 1 and at most all.
+  /// The first `count` samples, at least 1 and at most all, of inputs in memory.
   [[nodiscard]] Dataset first(std::size_t count) const;
+  /// Moves the inputs to a device of this kind.
+  void move_to(device::DeviceKind device);
 };
 
 /// The matrix behind the labels.
@@ -53,16 +62,20 @@ struct Teacher {
 /// random numbers.
 enum class DataUse { training, test };
 
-/// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
-/// runs.
-[[nodiscard]] Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher,
-                                  std::size_t samples, std::uint64_t seed, std::uint64_t index,
-                                  const Context& context, DataUse use = DataUse::training);
+/// Which random numbers a data set is made of, and where its tokens will be. The tokens are the
+/// same bits on every device; `index` tells runs apart.
+struct DataSource {
+  std::uint64_t seed = 1;
+  std::uint64_t index = 0;
+  device::DeviceKind device = device::DeviceKind::cpu;
+  DataUse use = DataUse::training;
+};
 
-/// Scores h_ab = (x_a^T S x_b - delta_ab Tr S) / sqrt(d) of all samples, n x T (T + 1) / 2 [aim 1].
-/// `products` is n T x d scratch: it holds X S afterwards.
-void scores_of(const Dataset& data, const std::vector<double>& matrix,
-               std::vector<double>& products, std::vector<double>& scores, const Context& context);
+/// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
+/// runs; on a device, its own memory instead.
+[[nodiscard]] Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher,
+                                  std::size_t samples, const DataSource& source,
+                                  const Context& context);
 
 /// ||A - B||_F^2 / d.
 [[nodiscard]] double squared_distance(const std::vector<double>& a, const std::vector<double>& b,

@@ -6,6 +6,7 @@
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "core/prose.hpp"
+#include "device/device.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {
@@ -98,7 +99,8 @@ AmpProblem settle_problem(Amp& request) {
     fill(request.dim, default_dim);
     fill(request.runs, default_runs);
   }
-  AmpProblem problem{settle_given_model(request), {}, 0, request.seed};
+  request.device = device::settle(request.device);
+  AmpProblem problem{settle_given_model(request), {}, 0, request.seed, request.device};
   const std::string why = problem.model.channel->no_output(problem.model);
   if (!why.empty()) throw Refused(why);
   if (request.data) {
@@ -119,11 +121,15 @@ AmpSamples::AmpSamples(const AmpProblem& problem) : problem_(problem) {
 }
 
 StoredData AmpSamples::at(double alpha, std::uint64_t run, const Context& context) const {
-  const auto& [model, files, dim, seed] = problem_;
+  const auto& [model, files, dim, seed, device] = problem_;
   const std::size_t samples = samples_of(alpha, dim);
-  if (stored_) return {stored_->data.first(samples), stored_->truth};
+  if (stored_) {
+    Dataset data = stored_->data.first(samples);
+    data.move_to(device);
+    return {std::move(data), stored_->truth};
+  }
   Teacher teacher = sample_teacher(model, dim, seed, run, context);
-  Dataset data = sample_data(model, teacher, samples, seed, run, context);
+  Dataset data = sample_data(model, teacher, samples, {seed, run, device}, context);
   return {std::move(data), std::move(teacher.matrix)};
 }
 

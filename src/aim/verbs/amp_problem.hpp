@@ -20,6 +20,7 @@ struct AmpProblem {
   std::optional<DataFiles> files;  ///< of `data`
   std::size_t dim = 0;
   std::uint64_t seed = 1;
+  device::DeviceKind device = device::DeviceKind::cpu;
 };
 
 /// Data sets of a problem; the constructor reads those of a folder.

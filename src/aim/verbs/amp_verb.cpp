@@ -12,6 +12,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/verbs/amp_problem.hpp"
 #include "aim/verbs/amp_trajectory.hpp"
+#include "aim/verbs/device_field.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
@@ -27,8 +28,9 @@ namespace {
 
 /// Below this many samples for each direction of a token the algorithm is not to be trusted.
 constexpr double few_samples = 5.0;
-/// Measured product rate of one core, for estimates only.
+/// Measured product rates of one core and of a GPU, for estimates only.
 constexpr double flops_per_second = 3e10;
+constexpr double device_flops_per_second = 3e13;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -228,23 +230,26 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   const auto d = static_cast<double>(problem.dim);
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
+  const bool on_device = problem.device == device::DeviceKind::gpu;
+  const double rate = on_device ? device_flops_per_second : flops_per_second;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
-    cost.core_seconds +=
-        (flops / flops_per_second + model.channel->output_seconds(model) * samples) *
-        typical_iterations(model, alpha) * *request.runs;
+    cost.core_seconds += (flops / rate + model.channel->output_seconds(model) * samples) *
+                         typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
         4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
   }
   const double most =
       std::max(max_samples(request.alpha, d), static_cast<double>(LabelTest::samples));
+  const double inputs = on_device ? 0.0 : 2.0 * most * tokens * d;
   const double messages =
-      program_bytes +
-      8.0 * (2.0 * most * tokens * d + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
+      program_bytes + 8.0 * (inputs + 4.0 * most * tokens * (tokens + 1.0) + 10.0 * d * d);
   if (problem.files) {
     const auto samples = static_cast<double>(problem.files->samples);
     cost.memory_bytes = messages + 8.0 * samples * tokens * (d + 2.0 * tokens);
+  } else if (on_device) {
+    cost.memory_bytes = messages;
   } else {
     cost.memory_bytes = std::max(messages, data_bytes(most, tokens, d, model.rho * d));
   }
@@ -278,6 +283,7 @@ VerbOf<Amp> Amp::verb() {
                 prose(R"(
           Variances of scores: in proportion to the squared norms of the tokens, or the same for
           all.)"));
+  add_device(d.fields);
   d.rows = {{"", amp_columns().list()}};
   d.primary = "mse";
   d.method = 5;

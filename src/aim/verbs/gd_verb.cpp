@@ -5,6 +5,7 @@
 #include "aim/limits/curve.hpp"
 #include "aim/limits/erm/training.hpp"
 #include "aim/limits/label_error.hpp"
+#include "aim/verbs/device_field.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
@@ -12,13 +13,16 @@
 #include "core/definition.hpp"
 #include "core/prose.hpp"
 #include "core/rows.hpp"
+#include "device/device.hpp"
 #include "onset/aim.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {
 namespace {
 
-constexpr double flops_per_second = 1e10;  ///< measured, one core; for estimates only
+/// Measured rates of one core and of a GPU, for estimates only.
+constexpr double flops_per_second = 1e10;
+constexpr double device_flops_per_second = 7e12;
 
 struct DescentRow {
   double alpha = 0.0;
@@ -150,6 +154,7 @@ AttentionIndexed settle_gd(Gd& request) {
   if (!request.schedule) {
     request.schedule = decayed ? RateSchedule::cosine : RateSchedule::constant;
   }
+  request.device = device::settle(request.device);
   const AttentionIndexed model = settle_model(request);
   if (const std::string why = model.channel->no_gradient(); !why.empty()) throw Refused(why);
   return at_size(model, static_cast<std::size_t>(request.dim));
@@ -208,7 +213,8 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
     Samples samples;
     for (std::uint64_t run = 0; run < runs; ++run) {
       const Teacher teacher = sample_teacher(model, dim, request.seed, run, context);
-      const Dataset data = sample_data(model, teacher, count, request.seed, run, context);
+      const Dataset data =
+          sample_data(model, teacher, count, {request.seed, run, request.device}, context);
       options.index = run;
       samples.add(gradient_descent(model, data, teacher, options, context));
       context.report(++done / static_cast<double>(request.alpha.size() * runs), "gradient descent");
@@ -235,14 +241,18 @@ Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
   double samples = 0.0;
   for (const double alpha : request.alpha) samples += std::max(1.0, alpha * d * d);
   const double most = max_samples(request.alpha, d);
+  const bool on_device = request.device == device::DeviceKind::gpu;
+  const double pairs = tokens * (tokens + 1.0) / 2.0;
+  // On a device the tokens and the students' fields are there.
+  const double kept_here = on_device ? most * pairs : 2.0 * most * tokens * width;
   return {
       "Full-batch Adam on the weights W of a student, several starts on the same data; the error "
       "of infinitely many averaged students from products of errors of "
       "different ones.",
       4.0 * samples * tokens * d * width * starts * *request.steps * request.runs /
-          flops_per_second,
-      data_bytes(most, tokens, d, width) +
-          8.0 * starts * (2.0 * most * tokens * width + d * (d + 4.0 * width))};
+          (on_device ? device_flops_per_second : flops_per_second),
+      (on_device ? program_bytes : data_bytes(most, tokens, d, width)) +
+          8.0 * starts * (kept_here + d * (d + 4.0 * width))};
 }
 
 }  // namespace
@@ -281,6 +291,7 @@ VerbOf<Gd> Gd::verb() {
            "Weight decay lambda of aim erm: lambda |W|^2/sqrt(r_s d) is added to the loss.")
       .add("width", &Gd::width, {.min = 1, .max = 20000},
            "Width r_s of the students, columns of W; the teacher's unless given.");
+  add_device(d.fields);
   d.rows = {{"", descent_columns().list()}, {"with `decay`", decayed_columns().list()}};
   d.primary = "mse_averaged";
   d.method = 5;

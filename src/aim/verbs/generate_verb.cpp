@@ -53,7 +53,7 @@ void run_generate(const Generate& request, const AttentionIndexed& model, const 
   const auto dim = static_cast<std::size_t>(request.dim);
   Teacher teacher = sample_teacher(model, dim, request.seed, 0, context);
   Dataset data =
-      sample_data(model, teacher, samples_of(request.alpha, dim), request.seed, 0, context);
+      sample_data(model, teacher, samples_of(request.alpha, dim), {.seed = request.seed}, context);
   add_sizes(request.rho, model, dim, {request.alpha}, result);
   add_underflow(model, data, result);
   result.artifacts = data_files(model, std::move(data), std::move(teacher));

@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "numerics/quantile_fractions.hpp"
 #include "numerics/simd/dispatch.hpp"
 #include "numerics/simd/same_size.hpp"
 #include "numerics/simd/vector_math.hpp"
@@ -23,43 +24,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
-// Coefficients, highest degree first. Centre: |p - 1/2| <= 0.425, in 0.180625 - (p - 1/2)^2.
-constexpr double centre_top[8] = {2.5090809287301226727e3, 3.3430575583588128105e4,
-                                  6.7265770927008700853e4, 4.5921953931549871457e4,
-                                  1.3731693765509461125e4, 1.9715909503065514427e3,
-                                  1.3314166789178437745e2, 3.3871328727963666080e0};
-constexpr double centre_bottom[8] = {5.2264952788528545610e3, 2.8729085735721942674e4,
-                                     3.9307895800092710610e4, 2.1213794301586595867e4,
-                                     5.3941960214247511077e3, 6.8718700749205790830e2,
-                                     4.2313330701600911252e1, 1.0};
-// Tail: r = sqrt(-log min(p, 1 - p)) <= 5, in r - 1.6.
-constexpr double tail_top[8] = {7.74545014278341407640e-4, 2.27238449892691845833e-2,
-                                2.41780725177450611770e-1, 1.27045825245236838258e0,
-                                3.64784832476320460504e0,  5.76949722146069140550e0,
-                                4.63033784615654529590e0,  1.42343711074968357734e0};
-constexpr double tail_bottom[8] = {1.05075007164441684324e-9, 5.47593808499534494600e-4,
-                                   1.51986665636164571966e-2, 1.48103976427480074590e-1,
-                                   6.89767334985100004550e-1, 1.67638483018380384940e0,
-                                   2.05319162663775882187e0,  1.0};
-// Far tail: r > 5, in r - 5.
-constexpr double far_top[8] = {2.01033439929228813265e-7, 2.71155556874348757815e-5,
-                               1.24266094738807843860e-3, 2.65321895265761230930e-2,
-                               2.96560571828504891230e-1, 1.78482653991729133580e0,
-                               5.46378491116411436990e0,  6.65790464350110377720e0};
-constexpr double far_bottom[8] = {2.04426310338993978564e-15, 1.42151175831644588870e-7,
-                                  1.84631831751005468180e-5,  7.86869131145613259100e-4,
-                                  1.48753612908506148525e-2,  1.36929880922735805310e-1,
-                                  5.99832206555887937690e-1,  1.0};
-
-constexpr double centre_half_width = 0.425;
 constexpr std::size_t block = 256;
 
-HWY_INLINE V rational(D d, V x, const double* top, const double* bottom) {
-  V numerator = hn::Set(d, top[0]);
-  V denominator = hn::Set(d, bottom[0]);
+HWY_INLINE V rational(D d, V x, const QuantileFraction& fraction) {
+  V numerator = hn::Set(d, fraction.top[0]);
+  V denominator = hn::Set(d, fraction.bottom[0]);
   for (int k = 1; k < 8; ++k) {
-    numerator = hn::Add(hn::Mul(numerator, x), hn::Set(d, top[k]));
-    denominator = hn::Add(hn::Mul(denominator, x), hn::Set(d, bottom[k]));
+    numerator = hn::Add(hn::Mul(numerator, x), hn::Set(d, fraction.top[k]));
+    denominator = hn::Add(hn::Mul(denominator, x), hn::Set(d, fraction.bottom[k]));
   }
   return hn::Div(numerator, denominator);
 }
@@ -67,7 +39,7 @@ HWY_INLINE V rational(D d, V x, const double* top, const double* bottom) {
 HWY_INLINE V centre(D d, V p) {
   const V q = hn::Sub(p, hn::Set(d, 0.5));
   const V r = hn::Sub(hn::Set(d, centre_half_width * centre_half_width), hn::Mul(q, q));
-  return hn::Mul(q, rational(d, r, centre_top, centre_bottom));
+  return hn::Mul(q, rational(d, r, quantile_centre));
 }
 
 // -log x: x = 2^k m with m in [sqrt(1/2), sqrt(2)), log m = 2 artanh((m-1)/(m+1)) by
@@ -108,11 +80,10 @@ HWY_INLINE V tail(D d, V p) {
   const auto lower = hn::Lt(p, half);
   const V nearer = hn::IfThenElse(lower, p, hn::Sub(one, p));
   const V r = hn::Sqrt(minus_log(d, nearer));
-  V value = rational(d, hn::Sub(r, hn::Set(d, 1.6)), tail_top, tail_bottom);
+  V value = rational(d, hn::Sub(r, hn::Set(d, 1.6)), quantile_tail);
   const auto far = hn::Gt(r, hn::Set(d, 5.0));
   if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
-    value =
-        hn::IfThenElse(far, rational(d, hn::Sub(r, hn::Set(d, 5.0)), far_top, far_bottom), value);
+    value = hn::IfThenElse(far, rational(d, hn::Sub(r, hn::Set(d, 5.0)), quantile_far_tail), value);
   }
   value = hn::IfThenElse(hn::Eq(nearer, zero), hn::Set(d, std::numeric_limits<double>::infinity()),
                          value);

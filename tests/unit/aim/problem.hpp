@@ -24,7 +24,7 @@ inline Problem draw(const AttentionIndexed& model, std::size_t dim, double alpha
                     std::uint64_t index = 0) {
   Problem p;
   p.teacher = sample_teacher(model, dim, 1, index, {});
-  p.data = sample_data(model, p.teacher, samples_of(alpha, dim), 1, index, {});
+  p.data = sample_data(model, p.teacher, samples_of(alpha, dim), {.index = index}, {});
   return p;
 }
 

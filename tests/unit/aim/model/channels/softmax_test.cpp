@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "aim/model/channel.hpp"
+#include "aim/model/token_products.hpp"
 #include "numerics/random.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
@@ -61,9 +62,8 @@ TEST(AimSoftmax, GradientIsTheSlopeOfTheEvidence) {
   model.beta = 1.7;
   const Problem p = draw(model, 20, 0.05);
   // The scores themselves are one choice of what is shown, up to the shift that is integrated.
-  std::vector<double> products;
-  std::vector<double> scores;
-  scores_of(p.data, p.teacher.matrix, products, scores, {});
+  std::vector<double> scores(p.data.samples * 6);
+  scores_of(*token_products(p.data, {}), p.teacher.matrix, 3, scores);
   const auto output = model.channel->output(model, p.data);
   const std::vector<double> variance{0.8, 0.5, 0.4, 0.9, 0.3, 1.1};
   std::vector<double> omega{0.1, -0.2, 0.3, 0.2, 0.5, -0.4};
