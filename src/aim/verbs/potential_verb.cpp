@@ -96,7 +96,7 @@ void run_entropy(const Potential& request, const SettledEntropy& settled, const 
 }
 
 Cost entropy_cost(const Potential& request, const SettledEntropy& settled) {
-  constexpr double point_seconds = 1.5e-2;  // a root of the spectrum's error, and two integrals
+  constexpr double point_seconds = 1.2e-3;  // a root of the spectrum's error, two integrals
   Cost cost;
   cost.method = prose(R"(
       The prior's part from the logarithmic energy of the spectrum of S plus Gaussian noise
