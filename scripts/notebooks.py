@@ -75,8 +75,10 @@ def stored_faults(path):
     outputs = [output for cell in cells for output in cell["outputs"]]
     if any(output["output_type"] == "error" for output in outputs):
         yield f"{path.name}: a cell ended with an error"
-    if not any("image/png" in output.get("data", {}) for output in outputs) and "plot" in text:
-        yield f"{path.name}: has no picture"
+    for cell in cells:
+        draws = any(word in line for line in cell["source"] for word in (".plot()", "plt.subplots(", ".plot.line("))
+        if draws and not any("image/png" in output.get("data", {}) for output in cell["outputs"]):
+            yield f"{path.name}: cell {cell['execution_count']} shows no picture"
     # A picture is base64, in which a slash means nothing.
     for line in text.splitlines():
         found = PATHS.search(line) if '"image/png"' not in line else None

@@ -142,6 +142,9 @@ def draw(drawing):
     rows = -(-len(panels) // columns)
     style = {"font.size": _FONT_SIZE, "text.color": drawing["text_colour"], "axes.labelcolor": drawing["text_colour"],
              "axes.formatter.useoffset": False}
+    # Loads the backend: loaded within the context, it would lose its settings at the end, and a notebook would no longer
+    # show other figures.
+    pyplot.draw_if_interactive()
     with pyplot.rc_context(style):
         figure, grid = pyplot.subplots(rows, columns, squeeze=False, constrained_layout=True,
                                        figsize=(_PANEL_INCHES[0] * columns, _PANEL_INCHES[1] * rows))
