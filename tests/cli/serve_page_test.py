@@ -119,6 +119,18 @@ class Page(unittest.TestCase):
         first = self.browser.wait_for(f"!document.querySelector('#stop').disabled && {ROWS}", 60)
         self.browser.wait_for(f"{RESULT}?.textContent.startsWith('ok')", 120)
         self.assertLess(first, self.browser.value(ROWS))
+        # The picture has the columns of the last phase too, and phases are named by what tells them apart.
+        self.assertIn("theta_error", self.browser.value(SERIES))
+        names = self.browser.value("[...document.querySelectorAll('#result .plot svg text')].map(one => one.textContent)")
+        self.assertIn("polish", names)
+
+    def test_notes_are_shown_and_a_constant_has_an_axis(self):
+        self.open("#view=explore&command=smi+thresholds&p.layers=1&p.tol=0.05&p.stages=1")
+        self.browser.wait_for(f"{RESULT}?.textContent.startsWith('ok')")
+        self.browser.wait_for("document.querySelector('#explore').textContent.includes('Ended at stage 1')")
+        self.assertNotIn("[object", self.browser.value("document.querySelector('#explore').textContent"))
+        ticks = self.browser.value("[...document.querySelectorAll('#result .plot svg text')].map(one => one.textContent)")
+        self.assertGreater(len(set(ticks)), 3, ticks)
 
     def test_a_grid_is_put_together_from_its_ends(self):
         self.open()

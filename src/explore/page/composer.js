@@ -11,7 +11,9 @@ function usualValues(parameter, given) {
   const range = sliderRange(parameter, given ?? parameter.default ?? "1");
   if (!range) return given ?? parameter.default ?? "";
   const step = (range.high - range.low) / 10;
-  return `${short(range.low)}:${short(range.high)}:${short(parameter.whole ? Math.max(1, Math.round(step)) : step, 3)}`;
+  // A slider may begin just above a bound that is not allowed; an axis begins at a round number.
+  const low = range.low > 0 && range.low < step / 2 ? Number(step.toPrecision(1)) : range.low;
+  return `${short(low)}:${short(range.high)}:${short(parameter.whole ? Math.max(1, Math.round(step)) : step, 3)}`;
 }
 
 const isNumber = parameter => ["integer", "real", "reals", "grid"].includes(parameter.kind);

@@ -268,7 +268,7 @@ export class ExploreView {
 const settingOf = given => Object.entries(given).map(([name, value]) => `${name} ${value}`).join(", ") || "the defaults";
 
 function summaryOf(record) {
-  const entries = Object.entries(record.summary).filter(([name, value]) => value !== null && !name.endsWith("_err"));
+  const entries = Object.entries(record.summary).filter(([name, value]) => value !== null && value !== "" && !name.endsWith("_err"));
   if (entries.length === 0 && !record.notes) return [];
   const show = (name, value) => {
     const error = record.summary[`${name}_err`];
