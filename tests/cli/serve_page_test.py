@@ -101,8 +101,8 @@ class Page(unittest.TestCase):
         self.browser.wait_for("document.querySelector('#progress').textContent.includes('Stopped')", 5)
 
     def test_the_rows_of_a_stopped_run_stay(self):
-        # The first points take a moment, the later ones very long: rows come in, and never all of them.
-        self.open("#view=explore&command=aim+amp&p.alpha=0.1:1:0.1&p.dim=60&p.runs=400")
+        # Every point takes a moment, and there are very many: rows come in, and never all of them.
+        self.open("#view=explore&command=aim+amp&p.alpha=0.1:1:0.0005&p.dim=40&p.runs=4")
         self.browser.wait_for("document.querySelector('#cost')?.textContent.includes('one core')")
         self.browser.click("#run")
         self.browser.wait_for(f"{ROWS} > 0 && !document.querySelector('#stop').disabled")
@@ -110,7 +110,7 @@ class Page(unittest.TestCase):
         said = self.browser.wait_for(f"{RESULT}?.textContent.startsWith('Stopped') && {RESULT}.textContent", 5)
         rows = self.browser.value(ROWS)
         self.assertIn("row" if rows == 1 else f"{rows} rows", said)
-        self.assertLess(rows, 10)
+        self.assertLess(rows, 1801)
 
     def test_the_phases_of_mha_are_shown_as_they_pass(self):
         self.open("#view=explore&command=mha+trial&p.heads=2&p.dim=8&p.tokens=3&p.samples=100000")
