@@ -133,7 +133,7 @@ Json settled_json(const CallRequest& call) {
           {"python", python_text(call)}};
 }
 
-Json result_json(const study::PointRecord& record) {
+Json result_json(const study::PointRecord& record, std::string_view status) {
   io::RunRecord run{record.command, record.parameters, record.method, record.seconds, {}};
   run.result.table = record.table;
   run.result.summary = record.summary;
@@ -141,10 +141,14 @@ Json result_json(const study::PointRecord& record) {
   run.result.reason = with_keys(record.reason);
   for (const std::string& note : record.notes) run.result.notes.push_back(with_keys(note));
   Json out = io::detail::record_json(run);
-  // A run whose process failed has no word of its own in the command's JSON, which it never prints.
-  out["status"] = std::string(to_string(record.status));
+  // Neither a run whose process failed nor one under way is ever printed as JSON by the command.
+  out["status"] = std::string(status);
   return {{"columns", io::detail::columns_json(record.table.columns())},
           {"record", std::move(out)}};
+}
+
+Json result_json(const study::PointRecord& record) {
+  return result_json(record, to_string(record.status));
 }
 
 }  // namespace onset::explore

@@ -32,7 +32,10 @@ struct CallRequest {
 /// command, as a study file and in Python. Throws InvalidArgument and IoError as settling does.
 [[nodiscard]] Json settled_json(const CallRequest& call);
 
-/// A finished run: the object that the command prints as JSON, and the columns with their meanings.
+/// A run: the object that the command prints as JSON, and the columns with their meanings. The
+/// status is a word of its own while the run is under way and when it was stopped.
+[[nodiscard]] Json result_json(const study::PointRecord& record, std::string_view status);
+/// The same of a run that ended by itself.
 [[nodiscard]] Json result_json(const study::PointRecord& record);
 
 }  // namespace onset::explore

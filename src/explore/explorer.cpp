@@ -23,7 +23,7 @@ namespace onset::explore {
 namespace {
 
 /// The longest time that a request waits for a run; the page then asks again.
-constexpr std::int64_t longest_wait_ms = 2000;
+constexpr std::uint64_t longest_wait_ms = 2000;
 
 /// The page may load from this server only, and no other page may show it in a frame.
 constexpr std::string_view page_policy =
@@ -69,11 +69,19 @@ Response page_file(const std::string& name) {
   return no_such();
 }
 
-std::chrono::milliseconds patience_of(const Address& address) {
-  const auto wait = address.query.find("wait");
-  const auto asked =
-      wait == address.query.end() ? std::nullopt : read_number<std::int64_t>(wait->second);
-  return std::chrono::milliseconds(std::clamp<std::int64_t>(asked.value_or(0), 0, longest_wait_ms));
+std::uint64_t number_in(const Address& address, const std::string& name, std::uint64_t fallback) {
+  const auto found = address.query.find(name);
+  if (found == address.query.end()) return fallback;
+  return read_number<std::uint64_t>(found->second).value_or(fallback);
+}
+
+std::chrono::milliseconds bounded_patience(std::uint64_t milliseconds) {
+  return std::chrono::milliseconds(std::min(milliseconds, longest_wait_ms));
+}
+
+/// Whether an answer must have the rows: always at the end, and before it only when they grew.
+bool has_news(const RunState& state, std::size_t rows_seen) {
+  return state.ended || state.record->table.rows().size() > rows_seen;
 }
 
 void secure(Response& response) {
@@ -133,6 +141,7 @@ Response Explorer::answer_api(const Request& request, const Address& address) {
     const auto number = read_number<std::uint64_t>(path[2]);
     return number ? answer_numbered(request.method, address, *number) : no_such();
   }
+  if (path.size() == 4 && path[1] == "stores") return show_study(request.method, address);
   if (path.size() != 2) return no_such();
   if (request.method == "GET") return answer_get(path[1]);
   if (request.method != "POST") return wrong_method();
@@ -153,7 +162,12 @@ Response Explorer::answer_numbered(const std::string& method, const Address& add
   const bool get = method == "GET";
   if (!get && method != "DELETE") return wrong_method();
   if (address.path[1] == "runs") {
-    if (get) return run_state(number, patience_of(address), http_ok);
+    if (get) {
+      return run_state(number,
+                       {bounded_patience(number_in(address, "wait", 0)),
+                        static_cast<std::size_t>(number_in(address, "rows", 0))},
+                       http_ok);
+    }
     return runs_.stop(number) ? json_response({{"stopped", number}}) : no_such();
   }
   if (address.path[1] != "stores") return no_such();
@@ -185,21 +199,24 @@ Response Explorer::start_run(const Json& body) {
   require_memory(verb, call, settings_.memory);
   const auto id = runs_.start(study::begin_point(verb, call.parameters, settings_.threads));
   if (!id) return refusal(http_busy, "too many runs are under way; stop one first");
-  const auto wait =
-      body.contains("wait") && body["wait"].is_number_unsigned()
-          ? std::min(body["wait"].get<std::uint64_t>(), static_cast<std::uint64_t>(longest_wait_ms))
-          : 0;
-  return run_state(*id, std::chrono::milliseconds(wait), http_created);
+  const auto wait = body.contains("wait") && body["wait"].is_number_unsigned()
+                        ? body["wait"].get<std::uint64_t>()
+                        : 0;
+  return run_state(*id, {bounded_patience(wait), 0}, http_created);
 }
 
-Response Explorer::run_state(std::uint64_t id, std::chrono::milliseconds patience, int status) {
-  const std::optional<RunState> state = runs_.wait(id, patience);
+Response Explorer::run_state(std::uint64_t id, const RunQuestion& question, int status) {
+  const std::optional<RunState> state = runs_.wait(id, question.patience);
   if (!state) return no_such();
   Json out = {{"id", id},
               {"ended", state->ended},
               {"seconds", state->seconds},
               {"progress", state->progress}};
-  if (state->record) out["result"] = result_json(*state->record);
+  if (state->record && has_news(*state, question.rows_seen)) {
+    out["result"] = !state->ended    ? result_json(*state->record, "running")
+                    : state->stopped ? result_json(*state->record, "interrupted")
+                                     : result_json(*state->record);
+  }
   return json_response(out, status);
 }
 
@@ -252,6 +269,19 @@ Response Explorer::show_store(std::size_t index, const std::string& seen) {
     out["studies"] = store_json(store, settings_.verbs);
   }
   return json_response(out);
+}
+
+Response Explorer::show_study(const std::string& method, const Address& address) {
+  if (method != "GET") return wrong_method();
+  const auto store_index = read_number<std::size_t>(address.path[2]);
+  const auto study_index = read_number<std::size_t>(address.path[3]);
+  const auto path = store_index ? store_at(*store_index) : std::nullopt;
+  if (!path || !study_index) return no_such();
+  const study::Store store(*path, study::Store::Mode::read, settings_.stop);
+  const WatchedPart part{number_in(address, "first", 0), number_in(address, "stride", 0),
+                         number_in(address, "problems", 0)};
+  const auto shown = study_part_json(store, *study_index, part, settings_.verbs);
+  return shown ? json_response(*shown) : no_such();
 }
 
 Response Explorer::show_report(std::size_t index) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <span>
@@ -25,6 +26,12 @@ struct ExplorerSettings {
   std::stop_token stop = {};     ///< ends waiting for stores that others keep locked
 };
 
+/// How long an answer about a run may wait for its end, and how many rows the asker has.
+struct RunQuestion {
+  std::chrono::milliseconds patience{0};
+  std::size_t rows_seen = 0;
+};
+
 /// What stands behind the page: it answers requests and knows nothing of sockets, so that tests and
 /// fuzzers can ask it anything. Requests may come from several threads at a time.
 class Explorer {
@@ -42,11 +49,11 @@ class Explorer {
                                          std::uint64_t number);
   [[nodiscard]] Response answer_post(const std::string& what, const Json& body);
   [[nodiscard]] Response start_run(const Json& body);
-  [[nodiscard]] Response run_state(std::uint64_t id, std::chrono::milliseconds patience,
-                                   int status);
+  [[nodiscard]] Response run_state(std::uint64_t id, const RunQuestion& question, int status);
   [[nodiscard]] Response start_study(const Json& body);
   [[nodiscard]] Response list_stores();
   [[nodiscard]] Response show_store(std::size_t index, const std::string& seen);
+  [[nodiscard]] Response show_study(const std::string& method, const Address& address);
   [[nodiscard]] Response show_report(std::size_t index);
   [[nodiscard]] std::optional<std::filesystem::path> store_at(std::size_t index);
 

@@ -20,7 +20,10 @@ Json run_json(const report::FigureRun& run) {
   Json axes = Json::object();
   for (const study::Axis& axis : study.axes) axes[axis.parameter] = axis_text(axis);
   if (!study.seeds.empty()) axes["seed"] = fmt::format("{}", fmt::join(study.seeds, ","));
-  return {{"id", run.id}, {"command", study.command}, {"given", given}, {"axes", axes}};
+  Json tied = Json::object();
+  for (const study::Tie& tie : study.tied) tied[tie.parameter] = tie.expression;
+  return {
+      {"id", run.id}, {"command", study.command}, {"given", given}, {"axes", axes}, {"tied", tied}};
 }
 
 }  // namespace
@@ -31,10 +34,7 @@ Json gallery_json(const std::vector<std::filesystem::path>& folders) {
     report::FigureSpec spec = report::read_figure(file);
     report::drop_published(spec);
     Json runs = Json::array();
-    for (const report::FigureRun& run : spec.runs) {
-      // The form has no ties: such a run would open as another study than the figure's.
-      if (run.quick.tied.empty()) runs.push_back(run_json(run));
-    }
+    for (const report::FigureRun& run : spec.runs) runs.push_back(run_json(run));
     figures.push_back({{"id", spec.id},
                        {"title", spec.title},
                        {"caption", spec.caption},

@@ -15,7 +15,10 @@ struct RunState {
   double seconds = 0.0;
   std::string progress;  ///< what it reported last, say "40 %, alpha = 0.3"
   bool ended = false;
-  std::optional<study::PointRecord> record;  ///< the result; none of a run that was stopped
+  bool stopped = false;  ///< it was asked to end before it was done
+  /// The result of a run that has ended; until then, and of a run that was stopped, the rows so far
+  /// if there are any.
+  std::optional<study::PointRecord> record;
 };
 
 /// Runs of verbs beside the server. Functions may be called from several threads. Finished runs are

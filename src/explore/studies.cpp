@@ -73,6 +73,26 @@ std::vector<study::Axis> read_axes(const Json& axes, const Verb& verb) {
   return out;
 }
 
+std::vector<study::Tie> read_ties(const Json& ties, const Verb& verb) {
+  std::vector<study::Tie> out;
+  for (const auto& [name, expression] : ties.items()) {
+    if (!expression.is_string()) {
+      throw InvalidArgument(name, "is not given as text; allowed: an expression");
+    }
+    out.push_back({find_parameter(verb, name).name, expression.get<std::string>()});
+  }
+  return out;
+}
+
+/// The object of that name in a request; nothing where there is none.
+const Json* object_in(const Json& body, const char* name) {
+  if (!body.contains(name)) return nullptr;
+  if (!body[name].is_object()) {
+    throw InvalidArgument(name, "is no object; allowed: names with texts");
+  }
+  return &body[name];
+}
+
 }  // namespace
 
 std::string study_name(const Json& body) {
@@ -95,12 +115,8 @@ ComposedStudy compose_study(const Json& body, const std::string& name,
   study::Study study;
   study.command = call.verb->full_name();
   study.fixed = call.shown;
-  if (body.contains("axes")) {
-    if (!body["axes"].is_object()) {
-      throw InvalidArgument("axes", "is no object; allowed: names with the texts of their values");
-    }
-    study.axes = read_axes(body["axes"], *call.verb);
-  }
+  if (const Json* axes = object_in(body, "axes")) study.axes = read_axes(*axes, *call.verb);
+  if (const Json* ties = object_in(body, "tied")) study.tied = read_ties(*ties, *call.verb);
   ComposedStudy out;
   out.text = report::study_text(study);
   out.plan = study::make_plan(study::parse_study(out.text, name + ".toml"), verbs);

@@ -18,9 +18,10 @@ struct ComposedStudy {
   study::Plan plan;
 };
 
-/// Reads {"command": .., "given": {..}, "axes": {"skip": "0:1:0.1"}}: the values of an axis are a
-/// grid where the parameter is a number, and a comma list elsewhere. What is checked is the study
-/// file's text, so that the file is right if this is. Throws InvalidArgument.
+/// Reads {"command": .., "given": {..}, "axes": {"skip": "0:1:0.1"}, "tied": {"rate":
+/// "0.1/sqrt(dim)"}}: the values of an axis are a grid where the parameter is a number, and a comma
+/// list elsewhere; a tie is an expression of other numbers of the point. What is checked is the
+/// study file's text, so that the file is right if this is. Throws InvalidArgument.
 [[nodiscard]] ComposedStudy compose_study(const Json& body, const std::string& name,
                                           std::span<const Verb> verbs);
 

@@ -10,6 +10,7 @@
 #include "io/json_record.hpp"
 #include "report/html/study_view.hpp"
 #include "report/point_text.hpp"
+#include "study/store_parts.hpp"
 
 namespace onset::explore {
 namespace {
@@ -25,25 +26,49 @@ std::optional<double> seconds_since_1970(const std::string& utc) {
   return static_cast<double>(timegm(&parts));
 }
 
-Json counts_json(const StudyView& view) {
-  Json counts = Json::object();
-  for (const auto& count : view.counts()) counts[count.word] = count.points;
-  return counts;
+Json counts_json(const std::map<std::string, std::size_t>& counts) {
+  Json out = Json::object();
+  for (const char* word : {"ok", "unconverged", "refused", "failed", "missing"}) {
+    if (const auto found = counts.find(word); found != counts.end()) out[word] = found->second;
+  }
+  return out;
 }
 
-std::vector<std::string> finished_times(const StudyView& view) {
-  std::vector<std::string> times;
-  for (const auto& record : view.records) {
-    if (record) times.push_back(record->finished);
-  }
-  return times;
+const Verb* verb_of(const study::StudyHead& head, std::span<const Verb> verbs) {
+  const auto found = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) {
+    return verb.full_name() == head.command;
+  });
+  return found == verbs.end() ? nullptr : &*found;
+}
+
+Json head_json(const study::StudyHead& head, const study::StoreParts& parts, const Verb* verb,
+               const std::string& store_file) {
+  const auto counts = parts.counts(head);
+  const auto missing = counts.find("missing");
+  const std::vector<std::string> finished = parts.last_finished(head, pace_points);
+  const auto left = seconds_left(finished, missing == counts.end() ? 0 : missing->second);
+  const auto definition = report::html::read_definition(head.source, head.name);
+  const std::string file = head.name + ".toml";
+  return {{"name", head.name},
+          {"title", definition ? definition->title : ""},
+          {"description", definition ? definition->description : ""},
+          {"command", head.command},
+          {"primary", verb != nullptr ? verb->primary : ""},
+          {"points", head.points},
+          {"counts", counts_json(counts)},
+          {"seconds_left", left ? Json(*left) : Json(nullptr)},
+          {"last_finished",
+           finished.empty() ? "" : *std::max_element(finished.begin(), finished.end())},
+          {"toml", head.source},
+          {"sweep", fmt::format("onset sweep {} --store {}", report::file_word(file),
+                                report::file_word(store_file))}};
 }
 
 Json problems_json(const StudyView& view) {
   Json problems = Json::array();
-  for (std::size_t i = 0; i < view.records.size() && problems.size() < max_watched_rows; ++i) {
+  for (std::size_t i = 0; i < view.records.size(); ++i) {
     const auto& record = view.records[i];
-    if (!record || record->status == study::PointStatus::ok) continue;
+    if (!record) continue;
     problems.push_back(
         {{"point", report::axis_text(view.study.axes, view.study.points[i].axis_values)},
          {"status", to_string(record->status)},
@@ -53,28 +78,18 @@ Json problems_json(const StudyView& view) {
   return problems;
 }
 
-Json study_json(const StudyView& view, const std::string& store_file) {
-  const std::vector<std::string> finished = finished_times(view);
-  const auto left = seconds_left(finished, view.study.points.size() - finished.size());
-  const std::string file = view.study.name + ".toml";
-  return {{"name", view.study.name},
-          {"title", view.definition ? view.definition->title : ""},
-          {"description", view.definition ? view.definition->description : ""},
-          {"command", view.study.command},
-          {"primary", view.verb ? view.verb->primary : ""},
-          {"axes", axis_columns(view)},
-          {"points", view.study.points.size()},
-          {"counts", counts_json(view)},
-          {"seconds_left", left ? Json(*left) : Json(nullptr)},
-          {"last_finished",
-           finished.empty() ? "" : *std::max_element(finished.begin(), finished.end())},
-          {"columns", io::detail::columns_json(view.table.columns())},
-          {"rows", io::detail::rows_json(view.table, max_watched_rows)},
-          {"total_rows", view.table.rows().size()},
-          {"problems", problems_json(view)},
-          {"toml", view.study.source},
-          {"sweep", fmt::format("onset sweep {} --store {}", report::file_word(file),
-                                report::file_word(store_file))}};
+/// How many points fit into an answer if all have as many rows as the first that is done.
+std::size_t fitting_points(const study::StudyHead& head, const study::StoreParts& parts,
+                           const study::Store& store) {
+  constexpr std::size_t looked_at = 100;
+  const std::size_t stride = std::max<std::size_t>(1, head.points / looked_at);
+  for (const auto& entry : parts.part(head, {0, stride, looked_at}).points) {
+    const auto record = store.find(entry.key);
+    if (!record || record->table.rows().empty()) continue;
+    return std::clamp<std::size_t>(max_watched_rows / record->table.rows().size(), 1,
+                                   max_watched_points);
+  }
+  return max_watched_points;
 }
 
 }  // namespace
@@ -96,12 +111,36 @@ std::optional<double> seconds_left(std::vector<std::string> finished, std::size_
 }
 
 Json store_json(const study::Store& store, std::span<const Verb> verbs) {
+  const study::StoreParts parts(store);
   Json studies = Json::array();
-  for (const study::StudyRecord& study : store.studies()) {
-    studies.push_back(
-        study_json(report::html::view_of(study, store, verbs), store.path().string()));
+  for (const study::StudyHead& head : parts.studies()) {
+    studies.push_back(head_json(head, parts, verb_of(head, verbs), store.path().string()));
   }
   return studies;
+}
+
+std::optional<Json> study_part_json(const study::Store& store, std::size_t index,
+                                    const WatchedPart& part, std::span<const Verb> verbs) {
+  const study::StoreParts parts(store);
+  const std::vector<study::StudyHead> heads = parts.studies();
+  if (index >= heads.size()) return std::nullopt;
+  const study::StudyHead& head = heads[index];
+  const std::size_t count = fitting_points(head, parts, store);
+  const std::size_t spread = std::max<std::size_t>(1, (head.points + count - 1) / count);
+  const study::PointRange range{std::min(part.first, head.points),
+                                part.stride == 0 ? spread : std::min(part.stride, head.points),
+                                count};
+  const StudyView view = report::html::view_of(parts.part(head, range), store, verbs);
+  const StudyView problems = report::html::view_of(
+      parts.not_ok(head, {part.problems, 1, max_watched_problems}), store, verbs);
+  return Json{{"first", range.first},
+              {"stride", range.stride},
+              {"count", range.count},
+              {"axes", axis_columns(view)},
+              {"columns", io::detail::columns_json(view.table.columns())},
+              {"rows", io::detail::rows_json(view.table, max_watched_rows)},
+              {"total_rows", view.table.rows().size()},
+              {"problems", problems_json(problems)}};
 }
 
 }  // namespace onset::explore

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <new>
 
+#include "core/watched_run.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/study/sweep.hpp"
 #include "onset/version.hpp"
@@ -20,7 +21,8 @@ PointStatus status_of(ResultStatus status) {
 }
 
 /// Runs the verb; returns false when it was stopped.
-bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
+bool run_into(PointRecord& record, const Verb& verb, const Context& context,
+              const ResultWatcher& watch) {
   const auto failed = [&record](const char* reason) {
     record.status = PointStatus::failed;
     record.reason = reason;
@@ -28,7 +30,8 @@ bool run_into(PointRecord& record, const Verb& verb, const Context& context) {
   };
   try {
     record.simd = numerics::simd::level();
-    Result result = run(verb, verb.settle(record.parameters.values()), context);
+    const Call call = verb.settle(record.parameters.values());
+    Result result = watch ? watched_run(verb, call, context, watch) : run(verb, call, context);
     if (result.status == ResultStatus::interrupted) return false;
     record.status = status_of(result.status);
     record.reason = std::move(result.reason);
@@ -65,9 +68,9 @@ PointRecord begin_point(const Plan& plan, std::size_t index, int threads) {
 }
 
 std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,
-                                         const Context& context) {
+                                         const Context& context, const ResultWatcher& watch) {
   const auto start = std::chrono::steady_clock::now();
-  if (!run_into(begun, verb, context)) return std::nullopt;
+  if (!run_into(begun, verb, context, watch)) return std::nullopt;
   begun.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   begun.finished = utc_now();
   return begun;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <exception>
-
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
@@ -32,18 +30,6 @@ void prepare_for_writing(Database& database) {
   Statement check(database, "PRAGMA quick_check(1)");
   if (!check.step() || check.text(0) != "ok") {
     throw IoError(database.path().string(), "the store is damaged and was left as it is");
-  }
-}
-
-/// Calls decode(), with errors that name the file and the point or study.
-template <class Decode>
-auto decoded(const std::filesystem::path& path, const std::string& what, Decode decode) {
-  try {
-    return decode();
-  } catch (const std::exception& error) {
-    constexpr std::size_t most = 400;  // parsers repeat what they read, which may be long
-    throw IoError(path.string(),
-                  fmt::format("the store is damaged: {}: {}", what, printable(error.what(), most)));
   }
 }
 

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/printable.hpp"
+#include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "study/point_row.hpp"
 #include "study/sqlite.hpp"
@@ -13,6 +18,18 @@
 #include "study/writer_lock.hpp"
 
 namespace onset::study {
+
+/// Calls decode(), with errors that name the file and the point or study.
+template <class Decode>
+auto decoded(const std::filesystem::path& path, const std::string& what, Decode decode) {
+  try {
+    return decode();
+  } catch (const std::exception& error) {
+    constexpr std::size_t most = 400;  // parsers repeat what they read, which may be long
+    throw IoError(path.string(),
+                  fmt::format("the store is damaged: {}: {}", what, printable(error.what(), most)));
+  }
+}
 
 /// The open file of a store; write() leaves transactions to the caller.
 class Store::File {

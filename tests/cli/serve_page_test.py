@@ -100,6 +100,55 @@ class Page(unittest.TestCase):
         self.browser.click("#stop")
         self.browser.wait_for("document.querySelector('#progress').textContent.includes('Stopped')", 5)
 
+    def test_the_rows_of_a_stopped_run_stay(self):
+        # Every point takes a moment, and there are very many: rows come in, and never all of them.
+        self.open("#view=explore&command=aim+amp&p.alpha=0.1:1:0.0005&p.dim=40&p.runs=4")
+        self.browser.wait_for("document.querySelector('#cost')?.textContent.includes('one core')")
+        self.browser.click("#run")
+        self.browser.wait_for(f"{ROWS} > 0 && !document.querySelector('#stop').disabled")
+        self.browser.click("#stop")
+        said = self.browser.wait_for(f"{RESULT}?.textContent.startsWith('Stopped') && {RESULT}.textContent", 5)
+        rows = self.browser.value(ROWS)
+        self.assertIn("row" if rows == 1 else f"{rows} rows", said)
+        self.assertLess(rows, 1801)
+
+    def test_the_phases_of_mha_are_shown_as_they_pass(self):
+        self.open("#view=explore&command=mha+trial&p.heads=2&p.dim=8&p.tokens=3&p.samples=100000")
+        self.browser.wait_for("document.querySelector('#cost')?.textContent.includes('one core')")
+        self.browser.click("#run")
+        first = self.browser.wait_for(f"!document.querySelector('#stop').disabled && {ROWS}", 60)
+        self.browser.wait_for(f"{RESULT}?.textContent.startsWith('ok')", 120)
+        self.assertLess(first, self.browser.value(ROWS))
+        # The picture has the columns of the last phase too, and phases are named by what tells them apart.
+        self.assertIn("theta_error", self.browser.value(SERIES))
+        names = self.browser.value("[...document.querySelectorAll('#result .plot svg text')].map(one => one.textContent)")
+        self.assertIn("polish", names)
+
+    def test_notes_are_shown_and_a_constant_has_an_axis(self):
+        self.open("#view=explore&command=smi+thresholds&p.layers=1&p.tol=0.05&p.stages=1")
+        self.browser.wait_for(f"{RESULT}?.textContent.startsWith('ok')")
+        self.browser.wait_for("document.querySelector('#explore').textContent.includes('Ended at stage 1')")
+        self.assertNotIn("[object", self.browser.value("document.querySelector('#explore').textContent"))
+        ticks = self.browser.value("[...document.querySelectorAll('#result .plot svg text')].map(one => one.textContent)")
+        self.assertGreater(len(set(ticks)), 3, ticks)
+
+    def test_a_grid_is_put_together_from_its_ends(self):
+        self.open()
+        self.browser.wait_for(RESULT)
+        self.browser.value("document.querySelector('.field .grid').open = true")
+        self.browser.wait_for("document.querySelector('[aria-label=\"Grid of alpha\"]')?.value === 'steps'")
+        self.browser.type_into("[aria-label='to of alpha']", "0.1")
+        self.browser.wait_for("document.querySelector('#field-alpha').value === '0.01:0.1:0.01'")
+        self.browser.wait_for(f"{ROWS} === 10")
+        self.browser.type_into("[aria-label='Grid of alpha']", "log")
+        self.browser.wait_for("document.querySelector('#field-alpha').value === 'log:0.01:0.1:10'")
+        self.browser.type_into("[aria-label='count of alpha']", "3")
+        self.browser.wait_for(f"{ROWS} === 3")
+        self.browser.type_into("[aria-label='Grid of alpha']", "list")
+        self.browser.wait_for("document.querySelector('#field-alpha').value === '0.01,0.031622777,0.1'")
+        self.browser.type_into("#field-alpha", "0.1:0.3:0.1")
+        self.browser.wait_for("document.querySelector('[aria-label=\"step of alpha\"]')?.value === '0.1'")
+
     def test_two_settings_are_compared(self):
         self.open()
         self.browser.wait_for(RESULT)
@@ -119,6 +168,26 @@ class Page(unittest.TestCase):
         path = self.browser.value("document.querySelector('#result .plot svg g[clip-path] path[fill=none]').getAttribute('d')")
         rows = json.loads(onset("smi", "sgd", *chain, "--format", "json").stdout)["rows"]
         self.assertEqual(path.count("L") + 1, len({row["time"] for row in rows}), "one point for every time")
+
+    def test_a_link_keeps_what_is_compared(self):
+        self.open()
+        self.browser.wait_for(RESULT)
+        self.browser.click("#keep")
+        self.browser.type_into("#field-rho", "0.2")
+        self.browser.wait_for(f"{SERIES}.some(name => name.includes('rho 0.2'))")
+        names = self.browser.value(SERIES)
+        link = self.browser.value("location.href")
+        self.browser.open("about:blank")
+        self.browser.open(link)
+        self.browser.wait_for(f"{SERIES}.length === 2")
+        self.assertEqual(self.browser.value(SERIES), names)
+        self.assertEqual(self.browser.value("location.href"), link)
+        # What is dear waits for a click, and can be taken away.
+        self.browser.open("about:blank")
+        self.open("#view=explore&command=smi+thresholds&p.layers=1&with=layers%3D3")
+        self.browser.wait_for("[...document.querySelectorAll('button')].some(one => one.textContent.startsWith('Compute layers 3'))")
+        self.browser.click("[aria-label='Remove layers 3']")
+        self.browser.wait_for("!location.hash.includes('with=')")
 
     def test_the_mouse_reads_zooms_and_shows_the_spectrum(self):
         self.open()
@@ -225,6 +294,36 @@ class Page(unittest.TestCase):
         self.browser.wait_for("document.querySelector('#watch .chips .ok')?.textContent === '3 ok'")
         self.assertTrue((self.folder / "mine.db").exists())
         self.assertIn("beta = [0.5, 1.0, 2.0]", (self.folder / "mine.toml").read_text(encoding="utf-8"))
+
+    def test_a_tied_parameter_follows_the_axis(self):
+        self.open("#view=explore&command=smi+thresholds&p.layers=1&p.tol=0.05")
+        self.browser.wait_for(verb_is("smi thresholds"))
+        self.browser.value("document.querySelector('#composer').open = true")
+        self.browser.click("#add-axis")
+        self.browser.type_into("#composer .axis select", "beta")
+        self.browser.type_into("[aria-label='Values of beta']", "0.5,1")
+        self.browser.click("#add-tie")
+        self.browser.type_into("#composer .tie select", "noise")
+        self.browser.type_into("[aria-label='Expression of noise']", "0.1*beta")
+        self.browser.wait_for("document.querySelector('#study-text').textContent.includes('noise = \"0.1*beta\"')")
+        self.assertTrue(self.browser.value("document.querySelector('#study-facts').textContent").startswith("2 points"))
+
+    def test_a_large_store_is_shown_in_parts(self):
+        study = SLOW.replace("0.1:3:0.02", "log:0.1:3:3000").replace("layers = 1", "layers = 1, stages = 1")
+        (self.folder / "watched.toml").write_text(study, encoding="utf-8")
+        sweep = start("sweep", "watched.toml", "--threads", "2", cwd=self.folder)
+        self.addCleanup(sweep.communicate)
+        self.addCleanup(sweep.kill)
+        self.open("#view=watch")
+        self.browser.wait_for("document.querySelector('#watch .chips .ok')")
+        order = "[aria-label='Points of watched']"
+        self.browser.wait_for(f"document.querySelector({json.dumps(order)})")
+        self.assertRegex(self.browser.value(f"document.querySelector({json.dumps(order)}).parentElement.textContent"), r"every \d+th of 3000 points")
+        self.browser.type_into(order, "pages")
+        self.browser.wait_for(f"document.querySelector({json.dumps(order)}).parentElement.textContent.includes('1 to ')")
+        self.browser.click("[aria-label='Next points']")
+        self.browser.wait_for(f"document.querySelector({json.dumps(order)}).parentElement.textContent.includes('1001 to 2000 of')")
+        self.assertFalse(self.browser.value("document.querySelector(\"[aria-label='Previous points']\").disabled"))
 
     def test_figures_open_their_runs(self):
         self.open("#view=gallery")

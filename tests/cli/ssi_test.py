@@ -113,7 +113,10 @@ class Limits(unittest.TestCase):
     def test_phase_and_its_curves(self):
         result = run("ssi", "phase", "--a", "1", "--omega", "0.6,0.7,0.8,1")
         self.assertEqual(columns(result), ["a", "omega", "global_type", "start_type", "minima", "e_min", "m_min",
-                                           "risk_min"])
+                                           "risk_min", "region"])
+        self.assertEqual([row["region"] for row in result["rows"]],
+                         ["semantic of two, semantic start", "semantic of two, positional start",
+                          "positional of two, positional start", "degenerate"])
         self.assertEqual([row["global_type"] for row in result["rows"]],
                          ["semantic", "semantic", "positional", "degenerate"])
         self.assertEqual([row["start_type"] for row in result["rows"]],
@@ -137,6 +140,11 @@ class Limits(unittest.TestCase):
                      "--points", "2")
         self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
         self.assertTrue(any("grow at no learning rate" in note for note in result["notes"]))
+        # Higher degrees, whose growth vanishes with m, leave nothing of themselves.
+        for degree in (4, 6):
+            result = run("ssi", "flow", "--target", f"H{degree}sum", "--student", "tied", "--activation", "cos(u)", "--time", "1",
+                         "--points", "2")
+            self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
 
     def test_kinks_that_couple_tokens_end_in_time(self):
         twins = ["ssi", "loss", "--target", "He3(z1)*relu(z2)", "--student", "He3(z1)*relu(z2)", "--points", "5"]

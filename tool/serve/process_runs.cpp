@@ -73,12 +73,9 @@ class ProcessRuns final : public explore::Runs {
     for (;;) {
       const auto found = runs_.find(id);  // it may be forgotten while we wait
       if (found == runs_.end()) return std::nullopt;
-      RunState& state = found->second->state;
+      const Run& run = *found->second;
       const bool in_time = Clock::now() < deadline;
-      if (state.ended || !in_time) {
-        if (!state.ended) state.seconds = seconds_since(found->second->start);
-        return state;
-      }
+      if (run.state.ended || !in_time) return state_now(run);
       changed_.wait_until(lock, deadline);
     }
   }
@@ -92,9 +89,17 @@ class ProcessRuns final : public explore::Runs {
  private:
   struct Run {
     RunState state;
+    std::string rows;  ///< what its process sent last of the rows so far; read when somebody asks
     Clock::time_point start;
     std::jthread thread;
   };
+
+  static RunState state_now(const Run& run) {
+    RunState out = run.state;
+    if (!out.ended) out.seconds = seconds_since(run.start);
+    if (!out.record && !run.rows.empty()) out.record = study::from_wire(run.rows);
+    return out;
+  }
 
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -119,7 +124,7 @@ class ProcessRuns final : public explore::Runs {
     try {
       std::unique_ptr<WorkerProcess> process = take_idle();
       if (!process) process = std::make_unique<WorkerProcess>();
-      (void)process->send(fmt::format("{} {}", memory_, study::to_wire(begun)));
+      (void)process->send(fmt::format("{}{} {}", watch_letter, memory_, study::to_wire(begun)));
       record = listen(run, *process, begun, stop);
       if (record && !process->ended()) give_back(std::move(process));
     } catch (const std::exception& error) {
@@ -127,7 +132,9 @@ class ProcessRuns final : public explore::Runs {
     }
     const std::lock_guard lock(mutex_);
     run.state.seconds = seconds_since(run.start);
+    run.state.stopped = !record;
     run.state.record = std::move(record);
+    if (run.state.record) run.rows.clear();
     run.state.ended = true;
     changed_.notify_all();
   }
@@ -137,14 +144,13 @@ class ProcessRuns final : public explore::Runs {
                                                          const study::PointRecord& begun,
                                                          const std::stop_token& stop) {
     for (;;) {
-      while (const auto line = process.take_line()) {
-        if (line->starts_with(finished_letter)) return study::from_wire(line->substr(1));
-        if (line->starts_with(progress_letter)) tell(run, line->substr(1));
-      }
+      if (const auto finished = heed_lines(run, process)) return study::from_wire(*finished);
       if (stop.stop_requested()) {
         process.send_home();
         process.wait_for_end(Clock::now() + grace_of_a_run);
-        return std::nullopt;  // its destructor kills what is left
+        // It may have finished meanwhile; else it sent the rows that it had when it was stopped.
+        const auto late = heed_lines(run, process);
+        return late ? std::optional(study::from_wire(*late)) : std::nullopt;
       }
       if (process.ended()) {
         return study::lost_point(begun, process.how_it_ended(), seconds_since(run.start));
@@ -154,9 +160,15 @@ class ProcessRuns final : public explore::Runs {
     }
   }
 
-  void tell(Run& run, std::string progress) {
-    const std::lock_guard lock(mutex_);
-    run.state.progress = std::move(progress);
+  /// Files what the process said; returns the record once it is finished.
+  [[nodiscard]] std::optional<std::string> heed_lines(Run& run, WorkerProcess& process) {
+    while (const auto line = process.take_line()) {
+      if (line->starts_with(finished_letter)) return line->substr(1);
+      const std::lock_guard lock(mutex_);
+      if (line->starts_with(progress_letter)) run.state.progress = line->substr(1);
+      if (line->starts_with(rows_letter)) run.rows = line->substr(1);
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] std::unique_ptr<WorkerProcess> take_idle() {

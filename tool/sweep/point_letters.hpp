@@ -2,12 +2,16 @@
 
 #include <chrono>
 
-/// What a sweep and its worker processes write to one another. A request is a line: the bytes of
-/// memory that the point may use, and its record without a result (to_wire). Replies are lines that
-/// begin with one of these letters.
+/// What a sweep or the explorer and their worker processes write to one another. A request is a
+/// line: one of the first two letters, the bytes of memory that the point may use, and its record
+/// without a result (to_wire). Replies are lines that begin with one of the others.
 namespace onset::tool {
 
+inline constexpr char compute_letter = 'c';  ///< compute the point
+inline constexpr char watch_letter = 'w';    ///< compute it and show its rows as they come
+
 inline constexpr char progress_letter = 'p';  ///< how far the point is, for people
+inline constexpr char rows_letter = 'r';      ///< its record with the rows so far
 inline constexpr char finished_letter = 'f';  ///< its record
 inline constexpr char stopped_letter = 's';   ///< it was abandoned
 

@@ -40,8 +40,8 @@ class ProcessWorkers final : public Workers {
   void start(std::size_t index) override {
     const int threads = budget_.threads_for(index);
     Task task{index, study::begin_point(plan_, index, threads), Clock::now(), {}, nullptr};
-    task.process =
-        hand_out(fmt::format("{} {}", budget_.memory_for(threads), study::to_wire(task.begun)));
+    task.process = hand_out(fmt::format("{}{} {}", compute_letter, budget_.memory_for(threads),
+                                        study::to_wire(task.begun)));
     budget_.take(index);
     busy_.push_back(std::move(task));
   }

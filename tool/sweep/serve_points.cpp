@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <stop_token>
@@ -114,6 +115,36 @@ class ProgressTeller {
   std::chrono::steady_clock::time_point last_;
 };
 
+/// Shows the rows that a point has so far. A table that grows is sent whole each time, so it is
+/// sent only when sending has taken a small part of the time since.
+class RowsTeller {
+ public:
+  RowsTeller(int pipe, study::PointRecord begun) : pipe_(pipe), record_(std::move(begun)) {}
+
+  void operator()(const Result& result) {
+    constexpr int share = 20;
+    const bool last = result.status == ResultStatus::interrupted;
+    const std::size_t rows = result.table.rows().size();
+    const auto now = Clock::now();
+    if (rows == told_ || (!last && now < ended_ + share * took_)) return;
+    record_.table = result.table;
+    record_.summary = result.summary;
+    record_.notes = result.notes;
+    reply(pipe_, rows_letter, study::to_wire(record_));
+    told_ = rows;
+    ended_ = Clock::now();
+    took_ = ended_ - now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  int pipe_;
+  study::PointRecord record_;
+  std::size_t told_ = 0;
+  Clock::time_point ended_;
+  Clock::duration took_{0};
+};
+
 const Verb& verb_of(const study::PointRecord& point) {
   for (const Verb& verb : catalog()) {
     if (verb.full_name() == point.command) return verb;
@@ -124,9 +155,12 @@ const Verb& verb_of(const study::PointRecord& point) {
 std::optional<study::PointRecord> compute(std::string_view request, const Pipes& pipes,
                                           const std::stop_source& stop) {
   Context context;
-  const char* end = request.data() + request.size();
-  const auto [rest, error] = std::from_chars(request.data(), end, context.memory_limit);
-  if (error != std::errc{} || rest == end) {
+  const char letter = request.empty() ? ' ' : request.front();
+  const char* const begin = request.data() + (request.empty() ? 0 : 1);
+  const char* const end = request.data() + request.size();
+  const auto [rest, error] = std::from_chars(begin, end, context.memory_limit);
+  const bool known = letter == compute_letter || letter == watch_letter;
+  if (!known || error != std::errc{} || rest == end) {
     throw InvalidArgument("--worker", "is for sweeps to start; allowed: onset sweep STUDY.toml");
   }
   study::PointRecord begun = study::from_wire(std::string_view(rest + 1, end));
@@ -134,7 +168,8 @@ std::optional<study::PointRecord> compute(std::string_view request, const Pipes&
   context.stop = stop.get_token();
   context.progress = ProgressTeller(pipes.replies);
   const Verb& verb = verb_of(begun);
-  return study::compute_point(verb, std::move(begun), context);
+  if (letter == compute_letter) return study::compute_point(verb, std::move(begun), context);
+  return study::compute_point(verb, begun, context, RowsTeller(pipes.replies, begun));
 }
 
 }  // namespace

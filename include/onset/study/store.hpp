@@ -107,6 +107,7 @@ class Store {
 
  private:
   friend void merge(Store& into, const std::vector<std::filesystem::path>& from);
+  friend class StoreParts;
   class File;
   std::unique_ptr<File> file_;
 };

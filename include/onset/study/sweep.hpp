@@ -92,9 +92,11 @@ class Workers {
 [[nodiscard]] PointRecord begin_point(const Verb& verb, const Parameters& parameters, int threads);
 
 /// One call of the verb, with everything that can go wrong turned into a record; nothing when it
-/// was stopped.
-[[nodiscard]] std::optional<PointRecord> compute_point(const Verb& verb, PointRecord begun,
-                                                       const Context& context);
+/// was stopped. `watch` sees the rows that are there whenever the run reports progress and when it
+/// was stopped, from the thread of the run.
+[[nodiscard]] std::optional<PointRecord> compute_point(
+    const Verb& verb, PointRecord begun, const Context& context,
+    const std::function<void(const Result&)>& watch = {});
 
 /// The record of a point that was lost, say with the process that computed it: it failed for that
 /// reason after that many seconds.

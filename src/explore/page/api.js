@@ -28,12 +28,15 @@ export const getCatalog = () => ask("api/catalog");
 export const getFigures = () => ask("api/figures");
 export const getStores = () => ask("api/stores");
 export const getStore = (index, seen) => ask(`api/stores/${index}?seen=${seen}`);
+export const getStudy = (store, study, {first = 0, stride = 0, problems = 0}) =>
+  ask(`api/stores/${store}/${study}?first=${first}&stride=${stride}&problems=${problems}`);
 export const settle = call => send("api/settle", call);
 export const compose = study => send("api/compose", study);
 export const startStudy = study => send("api/studies", study);
 export const stopSweep = index => ask(`api/stores/${index}`, {method: "DELETE"});
 
-/// A run of a verb. `onProgress` gets every state; `stop()` ends it, and `result` is then null.
+/// A run of a verb. `onProgress` gets every state, with the rows so far whenever there are more;
+/// `stop()` ends it, and `result` then has the rows that were there, or is null.
 export class Run {
   constructor(call, onProgress = () => {}) {
     this.id = null;
@@ -44,11 +47,13 @@ export class Run {
   async follow(call, onProgress) {
     // A cheap run is over with the first request; a dear one gives its number after a moment.
     let state = await send("api/runs", {...call, wait: 150});
+    let rows = 0;
     this.id = state.id;
     if (this.stopped) await this.end();
     while (!state.ended) {
+      rows = state.result?.record.rows.length ?? rows;
       onProgress(state);
-      state = await ask(`api/runs/${this.id}?wait=1000`);
+      state = await ask(`api/runs/${this.id}?wait=${rows === 0 ? 300 : 1000}&rows=${rows}`);
     }
     return state.result ?? null;
   }

@@ -39,13 +39,39 @@ export class ExploreView {
     this.current = verb;
     this.choice.value = verb.command;
     this.latest = null;
-    this.kept = [];
+    this.kept = (view.kept ?? []).slice(0, mostKept).map(given => ({given}));
     const start = values ?? exampleValues(verb, verb.examples[0] ?? "");
     this.form = new Form(verb, start, () => this.changed());
     this.buildSide(verb);
     this.buildMain(verb, view);
-    this.composer.setAxes(view.axes ?? {});
-    this.changed({run: view.run ?? true});
+    this.composer.setAxes(view.axes ?? {}, view.tied ?? {});
+    this.showKept();
+    this.changed({run: view.run ?? true}).then(() => this.fillKept(verb));
+  }
+
+  /// Computes what a link compares with, one after the other, where that is cheap.
+  async fillKept(verb) {
+    for (const table of this.kept.filter(one => !one.rows)) {
+      try {
+        const {cost} = await settle({command: verb.command, given: table.given});
+        table.seconds = cost.core_seconds;
+        if (verb !== this.current) return;
+        if (cost.core_seconds <= cheap && !verb.needs_folder) await this.computeKept(table);
+      } catch (problem) {
+        table.problem = problem.message;
+      }
+      if (verb !== this.current) return;
+      this.showKept();
+    }
+  }
+
+  async computeKept(table) {
+    const verb = this.current;
+    const result = await new Run({command: verb.command, given: table.given}).result;
+    if (verb !== this.current || !result) return;
+    Object.assign(table, {columns: result.columns, rows: result.record.rows, record: result.record});
+    if (this.latest) this.draw();
+    else this.showKept();
   }
 
   buildSide(verb) {
@@ -140,7 +166,11 @@ export class ExploreView {
     const verb = this.current;
     const began = performance.now();
     this.steps = [];
-    const active = this.active = new Run(call, state => this.showProgress(state));
+    const active = this.active = new Run(call, state => {
+      if (active !== this.active || verb !== this.current) return;
+      this.showProgress(state);
+      if (state.result) this.showRows(state.result, call);
+    });
     this.halt.disabled = false;
     try {
       const result = await active.result;
@@ -171,12 +201,19 @@ export class ExploreView {
   }
 
   showResult(result, call, milliseconds) {
-    if (!result) { this.say("Stopped."); return; }
-    const {record, columns} = result;
+    if (!result) { this.say("Stopped before the first row."); return; }
+    const {record} = result;
+    const said = {
+      ok: `ok, ${duration(record.seconds)} (${duration(milliseconds / 1000)} with the way here)`,
+      interrupted: `Stopped. The ${record.rows.length === 1 ? "row" : `${record.rows.length} rows`} finished by then ${record.rows.length === 1 ? "is" : "are"} shown.`,
+    }[record.status] ?? `${record.status}: ${record.reason}`;
+    fill(this.progress, h("p", {class: record.status === "ok" ? "note" : record.status, id: "status"}, said));
+    this.showRows(result, call);
+  }
+
+  /// The rows of a result, or those that there are of one under way.
+  showRows({record, columns}, call) {
     this.latest = {label: "now", columns, rows: record.rows, record, given: call.given};
-    const bad = record.status !== "ok";
-    fill(this.progress, h("p", {class: bad ? record.status : "note", id: "status"},
-      bad ? `${record.status}: ${record.reason}` : `ok, ${duration(record.seconds)} (${duration(milliseconds / 1000)} with the way here)`));
     fill(this.summary, summaryOf(record));
     this.keep.disabled = record.rows.length === 0;
     this.result.hidden = record.rows.length === 0;
@@ -184,7 +221,7 @@ export class ExploreView {
   }
 
   draw(options = {keepZoom: true}) {
-    const tables = [this.latest, ...this.kept];
+    const tables = [this.latest, ...this.kept.filter(table => table.rows)];
     const names = new Set(tables.flatMap(table => Object.keys(table.given)));
     const differing = [...names].filter(name => new Set(tables.map(table => String(table.record.parameters[name]))).size > 1);
     for (const table of tables) {
@@ -193,12 +230,27 @@ export class ExploreView {
     }
     // A zoom is kept only while the same thing is looked at.
     this.panel.show(tables, {keepZoom: options.keepZoom && this.panel.plot.zoom !== null});
+    this.showKept();
+  }
+
+  /// What is compared with: each can be taken away, and one that a link brought and that is dear can
+  /// be computed.
+  showKept() {
     this.save();
-    fill(this.keptList, this.kept.length === 0 ? [] : [h("span", {class: "soft"}, "Compared with"), ...this.kept.map(table =>
-      h("button", {type: "button", title: "Remove", onclick: () => {
-        this.kept = this.kept.filter(one => one !== table);
-        this.draw();
-      }}, `${table.label || "the same"} \u00d7`))]);
+    const remove = table => {
+      this.kept = this.kept.filter(one => one !== table);
+      if (this.latest) this.draw();
+      else this.showKept();
+    };
+    const compute = table => h("button", {type: "button", onclick: async event => {
+      event.target.disabled = true;
+      try { await this.computeKept(table); } catch (problem) { this.say(problem.message); }
+    }}, `Compute ${settingOf(table.given)} (about ${duration(table.seconds)})`);
+    fill(this.keptList, this.kept.length === 0 ? [] : [h("span", {class: "soft"}, "Compared with"), ...this.kept.flatMap(table => [
+      table.rows || table.seconds === undefined || table.problem ? null : compute(table),
+      table.problem ? h("span", {class: "wrong"}, `${settingOf(table.given)}: ${table.problem}`) : null,
+      h("button", {type: "button", title: "Remove", "aria-label": `Remove ${table.label ?? settingOf(table.given)}`, onclick: () => remove(table)},
+        table.rows ? `${table.label || "the same"} \u00d7` : "\u00d7")])]);
   }
 
   keepResult() {
@@ -208,13 +260,15 @@ export class ExploreView {
   }
 
   save() {
-    this.remember({command: this.current.command, values: this.form.values,
+    this.remember({command: this.current.command, values: this.form.values, kept: this.kept.map(table => table.given),
                    view: {chosen: this.panel.chosen, logX: this.panel.logX, logY: this.panel.logY}});
   }
 }
 
+const settingOf = given => Object.entries(given).map(([name, value]) => `${name} ${value}`).join(", ") || "the defaults";
+
 function summaryOf(record) {
-  const entries = Object.entries(record.summary).filter(([name, value]) => value !== null && !name.endsWith("_err"));
+  const entries = Object.entries(record.summary).filter(([name, value]) => value !== null && value !== "" && !name.endsWith("_err"));
   if (entries.length === 0 && !record.notes) return [];
   const show = (name, value) => {
     const error = record.summary[`${name}_err`];

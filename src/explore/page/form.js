@@ -1,6 +1,7 @@
 // The form of a verb, made from its description: nothing here knows any parameter by name.
 
 import {h, fill, short, prose} from "./dom.js";
+import {gridEditor} from "./grid.js";
 
 /// Words of a command line as a shell splits them; examples have single quotes at most.
 function shellWords(text) {
@@ -78,6 +79,7 @@ class Field {
                              title: this.parameter.allowed, spellcheck: "false", autocomplete: "off",
                              oninput: () => { this.moveSlider(); this.changed(); }});
     const range = kind === "integer" || kind === "real" ? sliderRange(this.parameter, this.usual) : null;
+    if (kind === "grid") return [this.input, gridEditor(this.input, this.parameter.name)];
     if (!range) return [this.input];
     this.slider = h("input", {type: "range", min: range.low, max: range.high, step: range.step,
                               "aria-label": `${this.parameter.name}, slider`, oninput: () => {

@@ -14,9 +14,13 @@ function readAddress() {
   const values = {};
   for (const [name, value] of query) if (name.startsWith("p.")) values[name.slice(2)] = value;
   return {view: views[query.get("view")] ? query.get("view") : "explore", command: query.get("command"), values,
-          plot: {logX: query.has("logx"), logY: query.has("logy"),
+          plot: {logX: query.has("logx"), logY: query.has("logy"), kept: query.getAll("with").map(readSetting),
                  chosen: {x: query.get("x") ?? undefined, z: query.get("z") ?? undefined, y: query.get("y")?.split(",")}}};
 }
+
+/// The values of a run that another is compared with, as one word of the address.
+const readSetting = text => Object.fromEntries(new URLSearchParams(text));
+const writeSetting = given => String(new URLSearchParams(given));
 
 function writeAddress(view, state) {
   const query = new URLSearchParams({view});
@@ -24,6 +28,7 @@ function writeAddress(view, state) {
     query.set("command", state.command);
     for (const [name, value] of Object.entries(state.values)) query.set(`p.${name}`, value);
     const {chosen, logX, logY} = state.view;
+    for (const given of state.kept) query.append("with", writeSetting(given));
     if (chosen.x) query.set("x", chosen.x);
     if (chosen.z) query.set("z", chosen.z);
     if (chosen.y) query.set("y", chosen.y.join(","));
@@ -51,11 +56,11 @@ async function start() {
   const explore = new ExploreView(boxes.explore, catalog, {
     remember: now => { state = now; if (current === "explore") writeAddress(current, state); },
     watch: () => go("watch")});
-  const gallery = new GalleryView(boxes.gallery, (command, given, axes) => {
+  const gallery = new GalleryView(boxes.gallery, ({command, given, axes, tied}) => {
     go("explore");
     // The first value of every axis stands for it until the study is started.
     const first = Object.fromEntries(Object.entries(axes).map(([name, values]) => [name, values.split(",")[0]]));
-    explore.open(command, {...given, ...first}, {axes, run: false});
+    explore.open(command, {...given, ...first}, {axes, tied, run: false});
   });
 
   const tabs = Object.fromEntries(Object.entries(views).map(([name, label]) =>

@@ -23,8 +23,9 @@ constexpr std::size_t rare_share = 200;  // which are one in this many
 }  // namespace
 
 void SixPhases::finish(PhaseReport entry) {
-  context_.report(entry.phase / 7.0, entry.name);
-  out_.phases.push_back(std::move(entry));
+  const PhaseReport& finished = out_.phases.emplace_back(std::move(entry));
+  if (options_.watch) options_.watch(out_);
+  context_.report(finished.phase / 7.0, finished.name);
 }
 
 void SixPhases::require_counting(int heads) const {
@@ -98,6 +99,20 @@ void LearnOptions::validate() const {
   }
 }
 
+namespace {
+
+/// Multiplies what has the unit of the labels by 2^exponent.
+void scale_labels(Learned& learned, int exponent) {
+  for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
+                       &learned.knowledge.refined_w}) {
+    scale(*values, exponent);
+  }
+  learned.evidence.tuple_tau = std::ldexp(learned.evidence.tuple_tau, exponent);
+  learned.evidence.rejected.bound = std::ldexp(learned.evidence.rejected.bound, exponent);
+}
+
+}  // namespace
+
 Learned learn(const Examples& examples, const LearnOptions& options, const Context& context) {
   options.validate();
   if (examples.dim > max_dim) {
@@ -107,13 +122,15 @@ Learned learn(const Examples& examples, const LearnOptions& options, const Conte
   const int exponent = label_exponent(examples);
   if (exponent == 0) return SixPhases(examples, options, context).run();
   const Examples near_one = scaled_labels(examples, -exponent);
-  Learned learned = SixPhases(near_one, options, context).run();
-  for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
-                       &learned.knowledge.refined_w}) {
-    scale(*values, exponent);
+  LearnOptions inner = options;
+  if (options.watch) {
+    inner.watch = [&options, exponent](Learned so_far) {
+      scale_labels(so_far, exponent);
+      options.watch(so_far);
+    };
   }
-  learned.evidence.tuple_tau = std::ldexp(learned.evidence.tuple_tau, exponent);
-  learned.evidence.rejected.bound = std::ldexp(learned.evidence.rejected.bound, exponent);
+  Learned learned = SixPhases(near_one, inner, context).run();
+  scale_labels(learned, exponent);
   return learned;
 }
 

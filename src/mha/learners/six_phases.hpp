@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,13 @@ namespace onset::mha {
 /// The largest number of heads for which the singular gap is searched.
 inline constexpr int max_heads_found = 6;
 
+struct Learned;
+
 struct LearnOptions {
   int heads = 0;       ///< 0 means that it is found from the singular gap
   bool polish = true;  ///< false stops at what the geometry gives
+  /// Sees what is known whenever a phase is finished; may be empty.
+  std::function<void(const Learned& so_far)> watch = {};
 
   /// Throws InvalidArgument naming the field.
   void validate() const;

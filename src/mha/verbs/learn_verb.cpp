@@ -27,8 +27,9 @@ Columns<PhaseReport> phase_columns() {
       .add("residual", &PhaseReport::residual, residual_text);
 }
 
-void add_rows(const Learned& learned, Result& result) {
+void write_rows(const Learned& learned, Result& result) {
   const auto columns = phase_columns();
+  result.table = Table(columns.list());
   for (PhaseReport phase : learned.phases) {
     for (auto* value : {&phase.score, &phase.inflation, &phase.gap, &phase.residual}) {
       *value = finite(*value);
@@ -78,8 +79,9 @@ void run_learn(const Learn& request, const ExampleFiles& files, const Context& c
   LearnOptions options;
   options.heads = request.heads.value_or(0);
   options.polish = !request.no_polish;
+  options.watch = [&result](const Learned& so_far) { write_rows(so_far, result); };
   const Learned learned = learn(examples, options, context);
-  add_rows(learned, result);
+  write_rows(learned, result);
   add_summary(learned, result);
   result.artifacts.push_back(
       {"certificate.json", certificate_text(certificate_of(learned, examples))});

@@ -21,7 +21,7 @@ struct TrialRow {
   std::optional<double> score = {};
   std::optional<double> gap = {};
   std::optional<double> residual = {};
-  std::string verdict;
+  std::optional<std::string> verdict = {};
 };
 
 Columns<TrialRow> trial_columns() {
@@ -38,8 +38,41 @@ Columns<TrialRow> trial_columns() {
       .add("score", &TrialRow::score, "largest residual over pivot among the best rows")
       .add("gap", &TrialRow::gap, gap_text)
       .add("residual", &TrialRow::residual, residual_text)
-      .add("verdict", &TrialRow::verdict, "of the whole run: certified, recovered or refused");
+      .add("verdict", &TrialRow::verdict,
+           "of the whole run: certified, recovered or refused; empty until it is over");
 }
+
+/// What every finished phase knew, beside the truth that the learner does not see.
+class PhaseTable {
+ public:
+  PhaseTable(const Trial& request, const InstanceLaw& law, const Layer& truth)
+      : truth_(truth),
+        predicted_(predicted_hull_error(law, static_cast<double>(request.samples))) {}
+
+  void write(const Learned& learned, std::optional<std::string> verdict, Result& result) const {
+    const auto columns = trial_columns();
+    result.table = Table(columns.list());
+    for (const PhaseReport& phase : learned.phases) {
+      const PhaseErrors errors = errors_after(phase, learned, truth_);
+      TrialRow row{.phase = phase.phase,
+                   .name = phase.name,
+                   .projection_error = finite(errors.projection),
+                   .hull_error = finite(errors.hull),
+                   .theta_error = finite(errors.theta),
+                   .w_error = finite(errors.w),
+                   .score = finite(phase.score),
+                   .gap = finite(phase.gap),
+                   .residual = finite(phase.residual),
+                   .verdict = verdict};
+      if (phase.phase == 4) row.hull_predicted = predicted_;
+      result.table.add_row(columns.cells(row));
+    }
+  }
+
+ private:
+  const Layer& truth_;
+  std::optional<double> predicted_;
+};
 
 void run_trial(const Trial& request, const InstanceLaw& law, const Context& context,
                Result& result) {
@@ -47,27 +80,12 @@ void run_trial(const Trial& request, const InstanceLaw& law, const Context& cont
   const auto samples = static_cast<std::size_t>(request.samples);
   LearnOptions options;
   options.polish = !request.no_polish;
+  const PhaseTable table(request, law, truth);
+  options.watch = [&](const Learned& so_far) { table.write(so_far, std::nullopt, result); };
   const Learned learned = learn(
       draw_examples(law, truth, samples, request.seed, "mha examples", context), options, context);
-  const auto columns = trial_columns();
-  for (const PhaseReport& phase : learned.phases) {
-    const PhaseErrors errors = errors_after(phase, learned, truth);
-    TrialRow row{.phase = phase.phase,
-                 .name = phase.name,
-                 .projection_error = finite(errors.projection),
-                 .hull_error = finite(errors.hull),
-                 .theta_error = finite(errors.theta),
-                 .w_error = finite(errors.w),
-                 .score = finite(phase.score),
-                 .gap = finite(phase.gap),
-                 .residual = finite(phase.residual),
-                 .verdict = to_string(learned.verdict)};
-    if (phase.phase == 4) {
-      row.hull_predicted = predicted_hull_error(law, static_cast<double>(samples));
-    }
-    result.table.add_row(columns.cells(row));
-  }
   if (learned.interrupted) throw Interrupted();
+  table.write(learned, to_string(learned.verdict), result);
   result.summary = {{"verdict", to_string(learned.verdict)},
                     {"reason", learned.reason},
                     {"heads_found", std::int64_t{learned.heads}}};

@@ -6,19 +6,14 @@
 #include "onset/study/sweep.hpp"
 
 namespace onset::report::html {
-namespace {
 
-/// Reads the study file in a store. One made by another version may say things that this one does
-/// not know; the page then shows only its text.
-std::optional<study::Study> read_definition(const study::StudyRecord& record) {
+std::optional<study::Study> read_definition(const std::string& source, const std::string& name) {
   try {
-    return study::parse_study(record.source, record.name + ".toml");
+    return study::parse_study(source, name + ".toml");
   } catch (const InvalidArgument&) {
     return std::nullopt;
   }
 }
-
-}  // namespace
 
 std::vector<StudyView::Count> StudyView::counts() const {
   std::map<std::string_view, std::size_t> by_word;
@@ -39,7 +34,7 @@ StudyView view_of(const study::StudyRecord& study, const study::Store& store,
   for (const Verb& verb : verbs) {
     if (verb.full_name() == study.command) view.verb = &verb;
   }
-  view.definition = read_definition(study);
+  view.definition = read_definition(study.source, study.name);
   for (const auto& point : study.points) view.records.push_back(store.find(point.key));
   view.table = study_table(study, store);
   return view;

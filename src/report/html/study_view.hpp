@@ -27,6 +27,11 @@ struct StudyView {
   [[nodiscard]] std::vector<Count> counts() const;
 };
 
+/// Reads the study file that a store has. One made by another version may say things that this one
+/// does not know; a page then shows only its text.
+[[nodiscard]] std::optional<study::Study> read_definition(const std::string& source,
+                                                          const std::string& name);
+
 [[nodiscard]] StudyView view_of(const study::StudyRecord& study, const study::Store& store,
                                 std::span<const Verb> verbs);
 

@@ -134,7 +134,9 @@ function curves(table, chosen, groups, run, prefix) {
 
 /// Every row a line of marks at its numbers, named by its words: what is left when there is no axis.
 function dots(table, chosen, prefix) {
-  const {words} = columnsOf(table);
+  const all = columnsOf(table).words;
+  const varied = all.filter(word => distinct(table.rows, word).length > 1);
+  const words = varied.length > 0 ? varied : all;
   const name = (row, i) => words.map(word => row[word]).filter(Boolean).join(" ") || `row ${i + 1}`;
   const series = chosen.y.map(y => {
     const rows = table.rows.map((row, i) => ({row, i})).filter(({row}) => typeof row[y] === "number");

@@ -2,6 +2,9 @@
 
 const svgNames = new Set(["svg", "g", "path", "line", "rect", "circle", "text", "image", "defs", "clipPath", "polyline"]);
 
+/// Children as they are written: in lists of lists, some of them missing.
+const present = children => children.flat(Infinity).filter(child => child !== null && child !== undefined);
+
 function build(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
@@ -9,7 +12,7 @@ function build(element, properties, children) {
     else if (name === "value" || name === "checked" || name === "open") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined));
+  element.append(...present(children));
   return element;
 }
 
@@ -22,7 +25,7 @@ export function h(tag, properties = {}, ...children) {
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter(child => child !== null && child !== undefined));
+  element.replaceChildren(...present(children));
 }
 
 /// A number with so many digits as matter to the eye.

@@ -30,9 +30,8 @@ export class Panel {
     const drawable = table.rows.length > 0;
     for (const part of [this.controls, this.place, this.files]) part.hidden = !drawable;
     if (drawable) {
-      const first = this.offer === undefined;
       this.offer = choices(table, this.options);
-      if (first) this.logX ||= this.offer.logX ?? false;
+      if (!this.logTouched) this.logX ||= this.offer.logX ?? false;
       this.keepChoices();
       this.drawControls();
       this.redraw(keepZoom);
@@ -41,14 +40,13 @@ export class Panel {
     if (this.options.table !== false) fill(this.table, sortableTable(table, "Rows"));
   }
 
-  /// What was chosen before stays chosen where it still can be.
+  /// What somebody chose stays chosen where it still can be.
   keepChoices() {
     const {offer, chosen} = this;
     if (offer.x?.includes(chosen.x)) offer.chosen.x = chosen.x;
     if (offer.z?.includes(chosen.z)) offer.chosen.z = chosen.z;
     const ys = (chosen.y ?? []).filter(name => offer.y?.includes(name));
     if (ys.length > 0) offer.chosen.y = ys;
-    this.chosen = {...chosen, ...offer.chosen};
   }
 
   redraw(keepZoom = false) {
@@ -67,6 +65,7 @@ export class Panel {
     }}, names.map(name => h("option", {value: name, selected: name === value}, name))));
     const log = (label, name) => h("label", {}, h("input", {type: "checkbox", checked: this[name], onchange: event => {
       this[name] = event.target.checked;
+      this.logTouched = true;
       this.redraw();
       this.options.changed?.();
     }}), ` ${label}`);

@@ -1,6 +1,7 @@
 // Axes: from numbers to places, and the ticks between.
 
 const roundSteps = [1, 2, 5, 10];
+const roundingShare = 1e-11;  // numbers nearer to one another than this are one number
 
 /// A scale from [low, high] to [from, to], linear or logarithmic.
 export function makeScale(low, high, from, to, log) {
@@ -40,7 +41,7 @@ export function range(numbers, log) {
   if (fit.length === 0) return log ? [0.1, 1] : [0, 1];
   let low = fit[0], high = fit[0];
   for (const x of fit) { low = Math.min(low, x); high = Math.max(high, x); }
-  if (low === high) {
+  if (high - low <= roundingShare * Math.max(Math.abs(low), Math.abs(high))) {
     const width = Math.abs(low) || 1;
     return log ? [low / 2, high * 2] : [low - width / 2, high + width / 2];
   }

@@ -5,7 +5,13 @@
 
 namespace onset::ssi {
 
-std::optional<Estimate> power_law(const std::vector<double>& sizes,
+Estimate PowerLaw::at(double size) const {
+  const double off = std::log(size) - log_centre;
+  const double value = std::exp(log_height.value + exponent.value * off);
+  return {value, value * std::hypot(log_height.error, exponent.error * off)};
+}
+
+std::optional<PowerLaw> power_law(const std::vector<double>& sizes,
                                   const std::vector<Estimate>& values) {
   double w = 0.0;
   double wx = 0.0;
@@ -25,7 +31,9 @@ std::optional<Estimate> power_law(const std::vector<double>& sizes,
   }
   const double spread = w * wxx - wx * wx;
   if (sizes.size() < 2 || !(spread > 0.0)) return std::nullopt;
-  return Estimate{(w * wxy - wx * wy) / spread, std::sqrt(w / spread)};
+  return PowerLaw{.exponent = {(w * wxy - wx * wy) / spread, std::sqrt(w / spread)},
+                  .log_centre = wx / w,
+                  .log_height = {wy / w, 1.0 / std::sqrt(w)}};
 }
 
 }  // namespace onset::ssi

@@ -222,7 +222,7 @@ VerbOf<Flow> Flow::verb() {
   d.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                 "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                 "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  d.method = 5;
+  d.method = 6;
   d.settle = settle_flow;
   d.cost = flow_cost;
   d.run = run_flow;

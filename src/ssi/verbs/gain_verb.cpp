@@ -20,6 +20,7 @@ struct GainRow {
   std::optional<Estimate> steps_untied = {};
   std::optional<Estimate> gain = {};
   std::optional<Estimate> gain_ode = {};
+  std::optional<Estimate> gain_fit = {};
   double rate_tied = 0.0;
   double rate_untied = 0.0;
 };
@@ -33,6 +34,7 @@ Columns<GainRow> gain_columns() {
            "the same with one weight vector per token, overlap |(m_1, .., m_L)|/sqrt(L)", "steps")
       .add("gain", &GainRow::gain, "steps_untied/steps_tied")
       .add("gain_ode", &GainRow::gain_ode, "the same from the flow at large d")
+      .add("gain_fit", &GainRow::gain_fit, "the power law in tokens that fits `gain` best")
       .add("rate_tied", &GainRow::rate_tied, "learning rate of the tied student")
       .add("rate_untied", &GainRow::rate_untied, "learning rate of the untied student");
 }
@@ -68,12 +70,23 @@ struct Series {
     tokens.push_back(count);
     gains.push_back(*gain);
   }
-  [[nodiscard]] Estimate exponent() const { return power_law(tokens, gains).value_or(no_estimate); }
+  [[nodiscard]] std::optional<PowerLaw> fit() const { return power_law(tokens, gains); }
+  [[nodiscard]] Estimate exponent() const {
+    const auto law = fit();
+    return law ? law->exponent : no_estimate;
+  }
 };
+
+/// The rows once more, now with the fit, which takes all of them.
+void write_fit(const PowerLaw& law, std::vector<GainRow> rows, Result& result) {
+  for (GainRow& row : rows) row.gain_fit = law.at(row.tokens);
+  result.table = gain_columns().table(rows);
+}
 
 void run_gain(const Gain& request, const SettledGain& settled, const Context& context,
               Result& result) {
   const auto columns = gain_columns();
+  std::vector<GainRow> rows;
   Series measured;
   Series ode;
   // An interrupted run still has the exponents of the rows that it finished.
@@ -82,17 +95,19 @@ void run_gain(const Gain& request, const SettledGain& settled, const Context& co
     for (std::size_t i = 0; i < count; ++i) {
       context.report(static_cast<double>(i) / static_cast<double>(count), "runs");
       const MeasuredGain gain = untied_over_tied(settled.models[i], settled.options, context);
-      result.table.add_row(columns.cells({.tokens = request.tokens[i],
-                                          .steps_tied = gain.steps_tied,
-                                          .steps_untied = gain.steps_untied,
-                                          .gain = gain.gain,
-                                          .gain_ode = gain.gain_ode,
-                                          .rate_tied = gain.rate_tied,
-                                          .rate_untied = gain.rate_untied}));
+      rows.push_back({.tokens = request.tokens[i],
+                      .steps_tied = gain.steps_tied,
+                      .steps_untied = gain.steps_untied,
+                      .gain = gain.gain,
+                      .gain_ode = gain.gain_ode,
+                      .rate_tied = gain.rate_tied,
+                      .rate_untied = gain.rate_untied});
+      result.table.add_row(columns.cells(rows.back()));
       measured.add(request.tokens[i], gain.gain);
       ode.add(request.tokens[i], gain.gain_ode);
     }
   });
+  if (const auto law = measured.fit()) write_fit(*law, rows, result);
   if (measured.gains.size() < result.table.rows().size()) {
     result.unconverged("some runs did not reach the level within `steps`; their rows have no gain");
   }
@@ -159,7 +174,7 @@ VerbOf<Gain> Gain::verb() {
   d.primary = "gain";
   d.examples = {"ssi gain --tokens 2,4,8 --policy equal --dim 1000 --rate 0.05 --level 0.3",
                 "ssi gain --tokens 2,4,8,16 --policy linear --rate 0.002 --loss squared --runs 64"};
-  d.method = 5;
+  d.method = 6;
   d.settle = settle_gain;
   d.cost = gain_cost;
   d.run = run_gain;

@@ -26,7 +26,10 @@ Columns<PhasePoint> point_columns() {
       .add("minima", &PhasePoint::minima, "local minima in the quadrant e, m >= 0")
       .add("e_min", &PhasePoint::e_min, "positional overlap of the global minimum")
       .add("m_min", &PhasePoint::m_min, "its semantic overlap")
-      .add("risk_min", &PhasePoint::risk_min, "its risk", "loss |y-f|^2/2");
+      .add("risk_min", &PhasePoint::risk_min, "its risk", "loss |y-f|^2/2")
+      .add("region", &PhasePoint::region, prose(R"(
+          what SGD will do: the global minimum, alone or of two, and whither the start leads;
+          mixed; degenerate)"));
 }
 
 Columns<PhaseCurves> curve_columns() {

@@ -159,7 +159,7 @@ Estimate slope_alike(const Series& series, const std::vector<Estimate>& values) 
       const double value = values[i].value + (i == moved ? values[i].error : 0.0);
       weighted.push_back({value, value * series.measured[i].error / series.measured[i].value});
     }
-    return power_law(series.dims, weighted)->value;
+    return power_law(series.dims, weighted)->exponent.value;
   };
   const double plain = slope(values.size());
   double square = 0.0;
@@ -178,9 +178,9 @@ std::vector<Estimate> law_at(const std::vector<double>& dims, int order, double 
 }
 
 void add_exponents(const SettledScaling& settled, const Series& series, Result& result) {
-  const auto slope = power_law(series.dims, series.measured);
-  result.summary.emplace_back("exponent", slope.value_or(no_estimate));
-  if (!slope) return;
+  const auto law_measured = power_law(series.dims, series.measured);
+  result.summary.emplace_back("exponent", law_measured ? law_measured->exponent : no_estimate);
+  if (!law_measured) return;
   if (!settled.model.positional) {
     result.summary.emplace_back("exponent_theory", slope_alike(series, series.theory));
   }

@@ -111,15 +111,26 @@ TEST(Explorer, ReportsRefusalsAndFailuresOfARunAsResults) {
   EXPECT_EQ(json_of(toy.post("api/runs", run_of("-4")))["result"]["record"]["status"], "failed");
 }
 
-TEST(Explorer, StopsARun) {
+TEST(Explorer, ShowsTheRowsOfARunUnderWayOnce) {
   ToyExplorer toy;
   const Json state = json_of(toy.post("api/runs", run_of("-6")));
   EXPECT_EQ(state["ended"], false);
+  EXPECT_EQ(state["result"]["record"]["status"], "running");
+  EXPECT_EQ(state["result"]["record"]["rows"].size(), 1U);
+  const std::string path = "api/runs/" + std::to_string(state["id"].get<int>());
+  EXPECT_FALSE(json_of(toy.get(path + "?rows=1")).contains("result"));
+  EXPECT_TRUE(json_of(toy.get(path + "?rows=0")).contains("result"));
+}
+
+TEST(Explorer, StopsARunAndGivesTheRowsThatItHad) {
+  ToyExplorer toy;
+  const Json state = json_of(toy.post("api/runs", run_of("-6")));
   const std::string path = "api/runs/" + std::to_string(state["id"].get<int>());
   EXPECT_EQ(toy.remove(path).status, http_ok);
-  const Json stopped = json_of(toy.get(path));
+  const Json stopped = json_of(toy.get(path + "?rows=1"));
   EXPECT_EQ(stopped["ended"], true);
-  EXPECT_FALSE(stopped.contains("result"));
+  EXPECT_EQ(stopped["result"]["record"]["status"], "interrupted");
+  EXPECT_EQ(stopped["result"]["record"]["rows"], state["result"]["record"]["rows"]);
   EXPECT_EQ(toy.remove("api/runs/99").status, http_not_found);
 }
 
@@ -185,6 +196,11 @@ TEST(Explorer, WatchesAStoreWithoutTouchingIt) {
   const Json later = json_of(toy.get("api/stores/1"));
   EXPECT_EQ(later["version"], "");
   EXPECT_EQ(toy.get("api/stores/2").status, http_not_found);
+  EXPECT_EQ(json_of(toy.get("api/stores/0/0?first=0&stride=1"))["rows"].size(), 1U);
+  for (const char* path : {"api/stores/0/1", "api/stores/0/x", "api/stores/2/0", "api/runs/1/0"}) {
+    EXPECT_EQ(toy.get(path).status, http_not_found) << path;
+  }
+  EXPECT_EQ(toy.remove("api/stores/0/0").status, http_wrong_method);
   EXPECT_FALSE(fs::exists(folder / "later.db"));
 }
 

@@ -41,6 +41,22 @@ TEST(ComposedStudy, RefusesWhatTheVerbDoesNotTake) {
   EXPECT_THROW((void)compose(none, Json::array({1})), InvalidArgument);
 }
 
+TEST(ComposedStudy, TiesParametersToOthers) {
+  static const std::vector<Verb> verbs{study::toy_verb()};
+  const auto tied = [](const Json& ties) {
+    return compose_study({{"command", "toy line"}, {"axes", {{"slope", "1,2"}}}, {"tied", ties}},
+                         "toy", verbs);
+  };
+  const ComposedStudy study = tied({{"count", "10*slope"}});
+  EXPECT_NE(study.text.find("\n[tied]\ncount = \"10*slope\"\n"), std::string::npos);
+  EXPECT_EQ(study.plan.points[1].parameters.integer("count"), 20);
+  EXPECT_THROW((void)tied({{"cuont", "10*slope"}}), InvalidArgument);
+  EXPECT_THROW((void)tied({{"count", "10*sloep"}}), InvalidArgument);
+  EXPECT_THROW((void)tied({{"count", 10}}), InvalidArgument);
+  EXPECT_THROW((void)tied({{"mode", "slope"}}), InvalidArgument);
+  EXPECT_THROW((void)tied(Json::array({1})), InvalidArgument);
+}
+
 TEST(ComposedStudy, IsNotLargerThanAPageCanShow) {
   EXPECT_THROW((void)compose(none, {{"slope", "1:200:1"}, {"count", "1:200:1"}}), InvalidArgument);
 }

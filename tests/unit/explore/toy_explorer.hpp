@@ -11,7 +11,7 @@
 namespace onset::explore {
 
 /// Runs that are over as soon as they are started, in this thread; a slope of -6, which would go on
-/// for ever, stays under way until it is stopped.
+/// for ever, has one row and stays under way until it is stopped.
 class ToyRuns : public Runs {
  public:
   [[nodiscard]] std::optional<std::uint64_t> start(study::PointRecord begun) override {
@@ -20,6 +20,9 @@ class ToyRuns : public Runs {
     if (begun.parameters.real("slope") != -6.0) {
       state.record = study::compute_point(verb_, std::move(begun), {});
       state.ended = true;
+    } else {
+      begun.table.add_row({1.0, Estimate{-6.0, 0.5}});
+      state.record = std::move(begun);
     }
     states_[++last_] = std::move(state);
     return last_;
@@ -32,7 +35,7 @@ class ToyRuns : public Runs {
   bool stop(std::uint64_t id) override {
     const auto found = states_.find(id);
     if (found == states_.end()) return false;
-    found->second.ended = true;
+    found->second.ended = found->second.stopped = true;
     return true;
   }
   void end() override {}

@@ -9,8 +9,8 @@
 namespace onset::ssi {
 namespace {
 
-/// At points this close to the start the slopes are the growth rates, up to rounding and up to a
-/// relative error of its square.
+/// The drift is odd, so that differences over this step and over twice as much give its slope at
+/// the start up to rounding and up to the fourth power of the step.
 constexpr double near_start = 1e-3;
 
 /// The relative tolerance of the solver.
@@ -26,16 +26,28 @@ Estimate with_solver_error(const Estimate& overlap) {
   return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
 }
 
-/// The growth rate along one overlap; `rate` is that of the learning-rate term to be removed again.
-Estimate rate_along(const FlowField& field, bool along_m, double rate = 0.0) {
+/// Which growth rate: along m or e, and the learning rate whose pull is to be removed again.
+struct Growth {
+  bool along_m = true;
+  double without_pull_of = 0.0;
+};
+
+/// The slope of the drift over a finite step, by one rule.
+double slope_over(const FlowField& field, const Growth& growth, double step, std::size_t rule) {
+  const double e = growth.along_m ? 0.0 : step;
+  const double m = growth.along_m ? step : 0.0;
+  const Motion plus = field.at(e, m, rule);
+  const Motion minus = field.at(-e, -m, rule);
+  const double rise = growth.along_m ? plus.drift_m - minus.drift_m : plus.drift_e - minus.drift_e;
+  return rise / (2.0 * step) + 0.25 * growth.without_pull_of * (plus.variance + minus.variance);
+}
+
+/// The growth rate along one overlap, extrapolated from two steps.
+Estimate growth_along(const FlowField& field, const Growth& growth, double step = near_start) {
   std::vector<double> rates(field.rules());
   for (std::size_t r = 0; r < rates.size(); ++r) {
-    const double e = along_m ? 0.0 : near_start;
-    const double m = along_m ? near_start : 0.0;
-    const Motion plus = field.at(e, m, r);
-    const Motion minus = field.at(-e, -m, r);
-    const double rise = along_m ? plus.drift_m - minus.drift_m : plus.drift_e - minus.drift_e;
-    rates[r] = rise / (2.0 * near_start) + 0.25 * rate * (plus.variance + minus.variance);
+    rates[r] =
+        (4.0 * slope_over(field, growth, step, r) - slope_over(field, growth, 2.0 * step, r)) / 3.0;
   }
   return reduce_rules(rates, field.product_rules());
 }
@@ -44,16 +56,20 @@ Estimate rate_along(const FlowField& field, bool along_m, double rate = 0.0) {
 
 GrowthRates growth_rates(const FlowField& field) {
   GrowthRates rates;
-  rates.m = rate_along(field, true);
-  rates.lambda_m = rate_along(field, true, field.rate());
-  if (field.positional()) rates.e = rate_along(field, false);
+  rates.m = growth_along(field, {.along_m = true});
+  rates.lambda_m = growth_along(field, {.along_m = true, .without_pull_of = field.rate()});
+  if (field.positional()) rates.e = growth_along(field, {.along_m = false});
   return rates;
 }
 
 std::optional<Estimate> max_rate(const FlowField& field) {
-  const Estimate lambda = growth_rates(field).lambda_m;
+  const Growth growth{.along_m = true, .without_pull_of = field.rate()};
+  const Estimate lambda = growth_along(field, growth);
   const Estimate v = field.variance_at_start();
-  const double unseen = rounding * std::sqrt(v.value);
+  // What higher degrees leave in the extrapolation is no growth: at twice the step it is 16 times
+  // as large.
+  const double left = std::abs(growth_along(field, growth, 2.0 * near_start).value - lambda.value);
+  const double unseen = rounding * std::sqrt(v.value) + left;
   if (lambda.value < -sure * lambda.error || std::abs(lambda.value) <= unseen) return Estimate{};
   if (lambda.value <= sure * lambda.error || !(v.value > 0.0)) return std::nullopt;
   const double rate = 2.0 * lambda.value / v.value;

@@ -1,5 +1,7 @@
 #include "ssi/limits/phase/phase.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <functional>
 
@@ -62,6 +64,16 @@ Jet PhaseDiagram::risk(double a, double omega, double e, double m) const {
   return fine_->risk(a, omega, e, m);
 }
 
+namespace {
+
+std::string region_of(const PhasePoint& point) {
+  if (!point.minima || point.global_type == "mixed") return point.global_type;
+  return fmt::format("{} {}, {} start", point.global_type, *point.minima == 1 ? "alone" : "of two",
+                     point.start_type);
+}
+
+}  // namespace
+
 PhasePoint PhaseDiagram::point(double a, double omega) const {
   PhasePoint point;
   point.a = a;
@@ -75,6 +87,7 @@ PhasePoint PhaseDiagram::point(double a, double omega) const {
     point.global_type = "degenerate";
     point.e_min = Estimate{x.e, std::abs(x.e - y.e)};
     point.risk_min = {x.risk, std::abs(x.risk - y.risk)};
+    point.region = region_of(point);
     return point;
   }
   const auto minima = fine_->minima(a, omega);
@@ -94,6 +107,7 @@ PhasePoint PhaseDiagram::point(double a, double omega) const {
     point.e_min->error = de;
     point.m_min->error = dm;
   }
+  point.region = region_of(point);
   return point;
 }
 

@@ -20,6 +20,9 @@ struct PhasePoint {
   std::optional<Estimate> e_min;
   std::optional<Estimate> m_min;
   Estimate risk_min;
+  /// What SGD will do: which minimum is the global one, whether it is alone, and whither the start
+  /// leads; "mixed" and "degenerate" say all.
+  std::string region;
 };
 
 /// The values of omega at which something changes, for one a; empty where it does not happen in (0,

@@ -26,6 +26,29 @@ bool mentions(const Learned& learned, const char* word) {
   return learned.reason.find(word) != std::string::npos;
 }
 
+TEST(MhaLearn, ShowsEveryPhaseAsItPassesInTheUnitOfTheLabels) {
+  const InstanceLaw law = law_of(1, 8, 2, 2.0);
+  Examples examples = draw(law, 10000, 1).examples;
+  constexpr double large = 0x1p40;  // far enough from 1 that the learner scales the labels
+  for (double& y : examples.y) y *= large;
+  std::vector<std::vector<double>> crude;
+  std::vector<std::string> names;
+  LearnOptions options;
+  options.watch = [&](const Learned& so_far) {
+    ASSERT_EQ(so_far.phases.size(), names.size() + 1);
+    names.push_back(so_far.phases.back().name);
+    crude.push_back(so_far.knowledge.crude_w);
+  };
+  const Learned watched = learn(examples, options, {});
+  ASSERT_EQ(names.size(), watched.phases.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(names[i], watched.phases[i].name);
+    EXPECT_EQ(crude[i], watched.knowledge.crude_w);
+  }
+  const Learned alone = learn(examples, {}, {});
+  EXPECT_EQ(watched.layer.w, alone.layer.w);
+}
+
 TEST(MhaLearn, OneHeadIsExactWithoutThePolish) {
   LearnOptions options;
   options.polish = false;
