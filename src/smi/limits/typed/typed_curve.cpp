@@ -1,11 +1,11 @@
 #include "smi/limits/typed/typed_curve.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "numerics/gaussian_expectation.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/pieces.hpp"
@@ -35,8 +35,8 @@ constexpr double resolved_part = 0.25;
 
 /// A root of a positive semidefinite matrix.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(matrix);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(matrix);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// Follows one link through its sample ratios.
@@ -207,8 +207,7 @@ class CurveBuilder {
                         TypedCurvePoint& point) const {
     const Eigen::MatrixXd v = map.variance(fixed.x);
     const double size = static_cast<double>(v.rows());
-    const double log_det =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(v).eigenvalues().array().log().sum();
+    const double log_det = numerics::symmetric_eigen(v).values.array().log().sum();
     Replicates values;
     for (const TypedAverages& a : fixed.averages) {
       values.push_back(point.alpha * a.log_evidence + 0.5 * (size - v.trace() + log_det));
