@@ -1,12 +1,13 @@
 #include "numerics/gaussian_expectation.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <memory>
 #include <string>
 
+#include "numerics/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
@@ -131,10 +132,9 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
     scale[c] = varies ? 1.0 / std::sqrt(scale[c]) : 0.0;
   }
   const Eigen::MatrixXd scaled = scale.asDiagonal() * covariance;
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(control_rank_tolerance);
-  solver.compute(scaled.rightCols(controls) * scale.asDiagonal());
-  return scale.asDiagonal() * solver.solve(scaled.leftCols(targets));
+  const Eigen::MatrixXd square = scaled.rightCols(controls) * scale.asDiagonal();
+  return scale.asDiagonal() *
+         least_norm_solution(square, scaled.leftCols(targets), control_rank_tolerance);
 }
 
 std::vector<Replicates> target_means(const std::vector<Moments>& replicates, std::size_t targets) {

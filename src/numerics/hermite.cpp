@@ -9,7 +9,7 @@ namespace onset::numerics {
 namespace {
 
 /// The number of points per call of a BatchFunction.
-constexpr std::size_t chunk = 512;
+constexpr std::size_t points_at_once = 512;
 /// The largest number of values that a projection may need.
 constexpr double max_values = 2e8;
 
@@ -25,10 +25,10 @@ std::vector<double> on_grid(const BatchFunction& f, const Rule& rule,
   const std::size_t n = rule.nodes.size();
   const std::size_t points = power(n, f.dimensions);
   std::vector<double> values(f.outputs * points);
-  std::vector<double> x(f.dimensions * chunk);
-  std::vector<double> out(f.outputs * chunk);
-  for (std::size_t first = 0; first < points; first += chunk) {
-    const std::size_t count = std::min(chunk, points - first);
+  std::vector<double> x(f.dimensions * points_at_once);
+  std::vector<double> out(f.outputs * points_at_once);
+  for (std::size_t first = 0; first < points; first += points_at_once) {
+    const std::size_t count = std::min(points_at_once, points - first);
     for (std::size_t i = 0; i < count; ++i) {
       std::size_t rest = first + i;
       for (std::size_t d = f.dimensions; d-- > 0; rest /= n) {

@@ -19,13 +19,13 @@ double mean(std::span<const double> values) {
 namespace {
 
 /// Sums over a replicate's points leave a few units in the last place.
-constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+constexpr double scatter_rounding = 16.0 * std::numeric_limits<double>::epsilon();
 
 /// What scatters by rounding alone is exact, and its scatter is not an error of its mean: rounding
 /// is the same in many replicates.
 bool agree_to_rounding(std::span<const double> values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return *high - *low <= rounding * std::max(std::fabs(*low), std::fabs(*high));
+  return *high - *low <= scatter_rounding * std::max(std::fabs(*low), std::fabs(*high));
 }
 
 }  // namespace

@@ -11,6 +11,14 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
+Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& symmetric) {
+  return Solver(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& semidefinite) {
+  return Solver(semidefinite).operatorSqrt();
+}
+
 Eigen::VectorXd tridiagonal_eigenvalues(const Eigen::VectorXd& diagonal,
                                         const Eigen::VectorXd& beside) {
   Solver solver;

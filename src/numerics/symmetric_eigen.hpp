@@ -13,6 +13,12 @@ struct SymmetricEigen {
 
 [[nodiscard]] SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
+/// The eigenvalues alone, ascending, at less cost.
+[[nodiscard]] Eigen::VectorXd symmetric_eigenvalues(const Eigen::MatrixXd& symmetric);
+
+/// The positive semidefinite root of such a matrix.
+[[nodiscard]] Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& semidefinite);
+
 /// The eigenvalues, ascending, of a symmetric matrix with this diagonal and these entries beside
 /// it.
 [[nodiscard]] Eigen::VectorXd tridiagonal_eigenvalues(const Eigen::VectorXd& diagonal,

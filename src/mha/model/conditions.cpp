@@ -22,7 +22,7 @@ constexpr double visible_projection = 0.05;
 /// Singular values below this part of the largest are rounding, for the phases and for mha verify.
 constexpr double independent = 1e-8;
 
-double norm(std::span<const double> x) {
+double size_of(std::span<const double> x) {
   double sum = 0.0;
   for (const double v : x) sum += v * v;
   return std::sqrt(sum);
@@ -37,13 +37,13 @@ double product(std::span<const double> x, std::span<const double> y) {
 /// The sine of the angle between two matrices, from what one has across the other, so that small
 /// angles are not lost to rounding; that of a vanishing matrix is 0.
 double sine(std::span<const double> x, std::span<const double> y) {
-  const double x_size = norm(x);
-  const double y_size = norm(y);
+  const double x_size = size_of(x);
+  const double y_size = size_of(y);
   if (x_size == 0.0 || y_size == 0.0) return 0.0;
   const double cosine = product(x, y) / (x_size * y_size);
   std::vector<double> across(x.size());
   for (std::size_t c = 0; c < x.size(); ++c) across[c] = x[c] / x_size - cosine * y[c] / y_size;
-  return norm(across);
+  return size_of(across);
 }
 
 /// The smallest value of f over pairs of heads.
@@ -86,7 +86,7 @@ class Inspection {
     double spread = std::numeric_limits<double>::infinity();
     for (int i = 0; i < layer_.heads; ++i) {
       const std::span<const double> theta = layer_.theta_of(i);
-      sizes.push_back(norm(theta));
+      sizes.push_back(size_of(theta));
       const double top = singular({theta.begin(), theta.end()}, d_, d_).front();
       spread = std::min(spread, top > 0.0 ? std::pow(sizes.back() / top, 2) : 0.0);
     }
@@ -98,7 +98,7 @@ class Inspection {
     fact("distance of heads, relative", least_over_pairs(layer_.heads, [&](int i, int j) {
            std::vector<double> off(layer_.theta_of(i).begin(), layer_.theta_of(i).end());
            for (std::size_t c = 0; c < off.size(); ++c) off[c] -= layer_.theta_of(j)[c];
-           return largest > 0.0 ? norm(off) / largest : 0.0;
+           return largest > 0.0 ? size_of(off) / largest : 0.0;
          }));
     fact("sine between heads, smallest", least_over_pairs(layer_.heads, [&](int i, int j) {
            return sine(layer_.theta_of(i), layer_.theta_of(j));
@@ -121,7 +121,7 @@ class Inspection {
     sum_.assign(d_ * d_, 0.0);
     std::vector<double> sizes;
     for (int i = 0; i < layer_.heads; ++i) {
-      sizes.push_back(norm(layer_.w_of(i)));
+      sizes.push_back(size_of(layer_.w_of(i)));
       for (std::size_t c = 0; c < sum_.size(); ++c) sum_[c] += layer_.w_of(i)[c];
     }
     const double largest = *std::max_element(sizes.begin(), sizes.end());
@@ -154,7 +154,7 @@ class Inspection {
       const Examples examples =
           draw_examples(law, layer_, batch_size, seed + b, "mha conditions", context);
       visible.push_back(top_of_sum_ * std::sqrt(static_cast<double>(examples.y.size())) /
-                        norm(examples.y));
+                        size_of(examples.y));
       mixed.push_back(mean_independence(examples));
       saturation.push_back(saturated_part(examples));
     }

@@ -8,7 +8,7 @@
 namespace onset::mha {
 namespace {
 
-constexpr std::size_t chunk = 512;
+constexpr std::size_t per_block = 512;
 
 /// out[c'] += sum_c left[c] matrix[c][c'].
 void add_row_times_matrix(const double* left, const double* matrix, std::size_t dim, double* out) {
@@ -73,9 +73,9 @@ std::vector<double> forward(const Layer& layer, std::span<const std::int8_t> inp
   const auto width = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(layer.dim);
   const std::size_t count = inputs.size() / width;
   std::vector<double> out(count * width);
-  numerics::parallel_for(context, (count + chunk - 1) / chunk, [&](std::size_t block) {
-    const std::size_t end = std::min(count, (block + 1) * chunk);
-    for (std::size_t n = block * chunk; n < end; ++n) {
+  numerics::parallel_for(context, (count + per_block - 1) / per_block, [&](std::size_t block) {
+    const std::size_t end = std::min(count, (block + 1) * per_block);
+    for (std::size_t n = block * per_block; n < end; ++n) {
       forward_one(layer, &inputs[n * width], tokens, &out[n * width]);
     }
   });

@@ -12,7 +12,7 @@ constexpr double difference_step = 1e-5;
 constexpr double rank_tolerance = 1e-6;
 /// This many rows are examined for each column of w's features, but never fewer than the least
 /// number.
-constexpr std::size_t rows_per_feature = 24;
+constexpr std::size_t rank_rows_per_feature = 24;
 constexpr std::size_t min_rows = 400;
 
 Layer head_of(const Layer& layer, int head) {
@@ -29,7 +29,7 @@ std::vector<std::size_t> chosen_examples(const Layer& layer, const Examples& exa
                                          const std::vector<std::uint32_t>& held_out) {
   const auto tokens = static_cast<std::size_t>(examples.tokens);
   const std::size_t rows =
-      std::max(rows_per_feature * static_cast<std::size_t>(layer.heads * layer.dim), min_rows);
+      std::max(rank_rows_per_feature * static_cast<std::size_t>(layer.heads * layer.dim), min_rows);
   std::vector<bool> usable = first_of_orbits(examples);
   for (const std::uint32_t n : held_out) usable[n] = false;
   std::vector<std::size_t> chosen;

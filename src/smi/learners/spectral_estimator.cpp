@@ -7,12 +7,12 @@
 
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "smi/learners/token_rows.hpp"
 
 namespace onset::smi {
@@ -187,14 +187,14 @@ SpectralEstimate lamp(const Inputs& inputs, const std::vector<MatrixXd>& excess,
 }  // namespace
 
 MatrixXd spectral_weight(const MatrixXd& excess, double gamma) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(excess);
-  Eigen::VectorXd t = eigen.eigenvalues();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(excess);
+  Eigen::VectorXd t = eigen.values;
   for (double& g : t) {
     // gamma + G is positive but for errors of G.
     const double below = gamma + g;
     g = below > 0.0 ? std::max(least_weight, g / below) : least_weight;
   }
-  return eigen.eigenvectors() * t.asDiagonal() * eigen.eigenvectors().transpose();
+  return eigen.vectors * t.asDiagonal() * eigen.vectors.transpose();
 }
 
 SpectralEstimate spectral_estimate(const Dataset& data, const std::vector<MatrixXd>& excess,

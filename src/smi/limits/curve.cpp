@@ -33,19 +33,19 @@ constexpr double min_scatter = 0.3;
 
 /// One step of plain state evolution must move every V by less than this many standard errors of
 /// its own (or by next to nothing, relative to it).
-constexpr double significance = 4.0;
+constexpr double moved_errors = 4.0;
 constexpr double min_residual = 1e-5;
 constexpr int verification_nodes = 128;
 constexpr std::uint64_t verification_seed = 0x5eed;
 
 /// A larger bias of the gains is replaced by this one: the overlaps are not known then.
-constexpr double max_bias = 0.5;
+constexpr double max_gain_bias = 0.5;
 
 /// Next to exact recovery, a V below this is treated as 0.
 constexpr double negligible_variance = 1e-5;
 
 /// Relative distance at which two sample ratios are the same number.
-constexpr double rounding = 1e-12;
+constexpr double same_ratio = 1e-12;
 
 /// What one replicate finds at one sample ratio.
 struct Solution {
@@ -74,7 +74,7 @@ Solution perfect_recovery(std::size_t blocks) {
 /// are not fixed points.
 bool only_perfect(const Staircase& stairs, double alpha) {
   return stairs.perfect && stairs.hard.empty() &&
-         alpha >= stairs.algorithmic.value * (1.0 - rounding);
+         alpha >= stairs.algorithmic.value * (1.0 - same_ratio);
 }
 
 /// The stable fixed points of a replicate from the least to the most learned.
@@ -309,7 +309,7 @@ class CurveSolver {
   /// The ensemble as the bias of the gains would shift it, on the same side of exact recovery.
   [[nodiscard]] Ensemble biased(const Ensemble& e, double alpha) const {
     if (only_perfect(stairs_, alpha)) return e;
-    const double bias = std::min(overlap_bias(stairs_, alpha, e), max_bias);
+    const double bias = std::min(overlap_bias(stairs_, alpha, e), max_gain_bias);
     const double more = alpha * (1.0 + bias);
     const bool crosses = stairs_.perfect && alpha <= *stairs_.perfect && more >= *stairs_.perfect;
     return solved(crosses ? alpha * (1.0 - bias) : more);
@@ -345,7 +345,7 @@ class CurveSolver {
       const Replicates& values = start[l] < 1.0 ? info.gain[l] : info.growth[l];
       const Estimate value = numerics::reduce(values);
       if (start[l] == 1.0) {
-        const bool grows = p.alpha * (value.value - significance * value.error) > 1.0;
+        const bool grows = p.alpha * (value.value - moved_errors * value.error) > 1.0;
         if (grows) status.reason = StopReason::unstable;
         continue;
       }
@@ -353,7 +353,7 @@ class CurveSolver {
       const double moved = std::abs(next - start[l]);
       // dV'/dr = -alpha V'^2 / V carries the check's own noise.
       const double noise = p.alpha * next * next / start[l] * value.error;
-      const double allowed = significance * std::hypot(p.overlap[l].error, noise);
+      const double allowed = moved_errors * std::hypot(p.overlap[l].error, noise);
       status.residual = std::max(status.residual, moved);
       if (!(moved <= std::max(min_residual * start[l], allowed))) {
         status.reason = StopReason::stagnated;

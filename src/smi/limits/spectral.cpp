@@ -1,12 +1,14 @@
 #include "smi/limits/spectral.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "numerics/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/roots.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 
@@ -137,9 +139,8 @@ class BlockEquations {
         gamma_(gamma) {
     if (size_ > 1) return;
     for (const LabelExcess& label : labels) {
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(label.excess[block],
-                                                          Eigen::EigenvaluesOnly);
-      for (const double g : eigen.eigenvalues()) single_.push_back({label.weight, g});
+      const VectorXd values = numerics::symmetric_eigenvalues(label.excess[block]);
+      for (const double g : values) single_.push_back({label.weight, g});
     }
   }
 
@@ -148,7 +149,7 @@ class BlockEquations {
     const Index n = g.rows();
     const MatrixXd identity = MatrixXd::Identity(n, n);
     const MatrixXd inner = gamma_ * identity + (identity - over_tokens(theta, tokens_)) * g;
-    const MatrixXd k = g * inner.inverse();
+    const MatrixXd k = g * numerics::inverse(inner);
     return 0.5 * (k + k.transpose());
   }
 
@@ -203,19 +204,16 @@ class BlockEquations {
 
   /// B of [links 37]: positive to the right of the bulk.
   [[nodiscard]] MatrixXd stability(const MatrixXd& theta, const At& now) const {
-    const MatrixXd inverse = theta.inverse();
+    const MatrixXd inverse = numerics::inverse(theta);
     return kronecker(inverse, inverse) - alpha_ * now.square;
   }
 
   /// 1 - the spectral radius of [links 36]; the edge is where it vanishes.
   [[nodiscard]] double gap(const MatrixXd& theta, const At& now) const {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(theta);
-    const MatrixXd root = eigen.operatorSqrt();
+    const MatrixXd root = numerics::symmetric_root(theta);
     const MatrixXd both = kronecker(root, root);
     const MatrixXd map = alpha_ * both * now.square * both;
-    return 1.0 - Eigen::SelfAdjointEigenSolver<MatrixXd>(map, Eigen::EigenvaluesOnly)
-                     .eigenvalues()
-                     .maxCoeff();
+    return 1.0 - numerics::symmetric_eigenvalues(map).maxCoeff();
   }
 
   /// Theta at an eigenvalue to the right of the bulk: the smallest solution of [links 35], by
@@ -223,12 +221,10 @@ class BlockEquations {
   [[nodiscard]] std::optional<MatrixXd> theta(double lambda) const {
     const MatrixXd identity = MatrixXd::Identity(size_, size_);
     const auto residual = [&](const MatrixXd& x, const At& now) -> MatrixXd {
-      return x.inverse() + alpha_ * now.sum - lambda * identity;
+      return numerics::inverse(x) + alpha_ * now.sum - lambda * identity;
     };
     const auto least = [](const MatrixXd& x) {
-      return Eigen::SelfAdjointEigenSolver<MatrixXd>(x, Eigen::EigenvaluesOnly)
-          .eigenvalues()
-          .minCoeff();
+      return numerics::symmetric_eigenvalues(x).minCoeff();
     };
     MatrixXd x = 0.5 / std::max(lambda, 1.0) * identity;
     At now = at(x);
@@ -240,7 +236,7 @@ class BlockEquations {
     double before = 1.0;
     for (int step = 0; step < max_newton_steps; ++step) {
       if (!(gap(x, now) > 0.0)) return std::nullopt;
-      const VectorXd move = stability(x, now).ldlt().solve(entries(residual(x, now)));
+      const VectorXd move = numerics::solve_symmetric(stability(x, now), entries(residual(x, now)));
       const MatrixXd change = from_entries(move, size_);
       x += 0.5 * (change + change.transpose());
       if (!x.allFinite() || least(x) <= 0.0) return std::nullopt;
@@ -303,17 +299,17 @@ class BlockEquations {
   };
   [[nodiscard]] Modes modes(const MatrixXd& theta) const {
     Modes all;
-    const MatrixXd root = Eigen::SelfAdjointEigenSolver<MatrixXd>(theta).operatorSqrt();
+    const MatrixXd root = numerics::symmetric_root(theta);
     for (std::size_t c = 0; c < blocks_; ++c) {
       const MatrixXd map = signal(theta, c);
       const Index columns = map.rows() / size_;
       const MatrixXd both = kronecker(root, MatrixXd::Identity(columns, columns));
       const MatrixXd symmetric = alpha_ * both * map * both;
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 *
-                                                          (symmetric + symmetric.transpose()));
+      const numerics::SymmetricEigen eigen =
+          numerics::symmetric_eigen(0.5 * (symmetric + symmetric.transpose()));
       for (Index k = 0; k < map.rows(); ++k) {
-        all.value.push_back(eigen.eigenvalues()(k));
-        all.overlap.push_back((both * eigen.eigenvectors().col(k)).normalized());
+        all.value.push_back(eigen.values(k));
+        all.overlap.push_back((both * eigen.vectors.col(k)).normalized());
         all.other.push_back(c);
       }
     }
@@ -336,7 +332,8 @@ class BlockEquations {
     if (theta.norm() == 0.0) return 1.0;
     const At now = at(theta);
     const MatrixXd identity = MatrixXd::Identity(size_, size_);
-    const MatrixXd x = from_entries(stability(theta, now).ldlt().solve(entries(identity)), size_);
+    const MatrixXd x =
+        from_entries(numerics::solve_symmetric(stability(theta, now), entries(identity)), size_);
     const auto count = static_cast<Index>(space.size());
     // |w|^2 as a quadratic form of s.
     MatrixXd norm = MatrixXd::Identity(count, count);
@@ -359,7 +356,7 @@ class BlockEquations {
         }
       }
     }
-    return norm.inverse().trace() / static_cast<double>(count);
+    return numerics::inverse(norm).trace() / static_cast<double>(count);
   }
 
   /// The eigenvalue at which mode k is an outlier, above the edge.
@@ -432,7 +429,7 @@ double growth_of(const Labels& labels, const SpectralLaw& law, std::size_t block
         label.weight * token_kronecker(label.excess[block], label.excess[block], law.tokens);
     sum = sum.size() == 0 ? term : MatrixXd(sum + term);
   }
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(sum).eigenvalues().maxCoeff();
+  return numerics::symmetric_eigen(sum).values.maxCoeff();
 }
 
 /// Linearised message passing: Theta = I and K = G/gamma, gamma being the eigenvalue itself

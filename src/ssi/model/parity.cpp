@@ -12,17 +12,17 @@ namespace onset::ssi {
 namespace {
 
 /// Number of points at which both questions are asked.
-constexpr std::size_t count = 64;
+constexpr std::size_t points_asked = 64;
 
 std::vector<double> some_fields(const Link& link, std::string_view purpose) {
-  std::vector<double> z(link.tokens() * count);
+  std::vector<double> z(link.tokens() * points_asked);
   numerics::Stream(1, purpose).normal(z);
   return z;
 }
 
 std::vector<double> values_at(const Link& link, const std::vector<double>& z) {
-  std::vector<double> out(link.outputs() * count);
-  link.values(count, z.data(), out.data());
+  std::vector<double> out(link.outputs() * points_asked);
+  link.values(points_asked, z.data(), out.data());
   return out;
 }
 
@@ -44,7 +44,7 @@ bool is_flat(const Link& link) {
   const auto values = values_at(link, z);
   const std::vector<double> weight(values.size(), 1.0);
   std::vector<double> slopes(z.size());
-  link.pullback(count, z.data(), values.data(), weight.data(), slopes.data());
+  link.pullback(points_asked, z.data(), values.data(), weight.data(), slopes.data());
   return std::all_of(slopes.begin(), slopes.end(), [](double x) { return x == 0.0; });
 }
 

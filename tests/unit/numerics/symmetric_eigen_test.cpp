@@ -22,6 +22,21 @@ TEST(SymmetricEigen, ValuesAscendAndVectorsDiagonalise) {
   EXPECT_LT((product - a).norm(), rounding);
 }
 
+TEST(SymmetricEigen, EigenvaluesAloneHaveTheSameBits) {
+  Eigen::MatrixXd a(3, 3);
+  a << 2.0, -1.0, 0.5, -1.0, 3.0, 0.25, 0.5, 0.25, -1.0;
+  EXPECT_EQ(symmetric_eigenvalues(a), symmetric_eigen(a).values);
+}
+
+TEST(SymmetricEigen, TheRootIsSymmetricAndItsSquareIsTheMatrix) {
+  Eigen::MatrixXd a(2, 2);
+  a << 2.0, -1.0, -1.0, 3.0;
+  const Eigen::MatrixXd root = symmetric_root(a);
+  EXPECT_LT((root - root.transpose()).norm(), rounding);
+  EXPECT_LT((root * root - a).norm(), rounding);
+  EXPECT_GT(root.trace(), 0.0);
+}
+
 /// The matrix with zeros on the diagonal and ones beside it has the eigenvalues 2 cos(pi k / (n +
 /// 1)).
 TEST(SymmetricEigen, ATridiagonalMatrixOfOnesHasItsCosines) {

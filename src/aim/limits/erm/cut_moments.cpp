@@ -15,7 +15,7 @@ using Complex = std::complex<double>;
 constexpr double pi = std::numbers::pi;
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 /// Newton steps in log k inside a bracket; a step that leaves it bisects instead.
-constexpr int max_newton_steps = 200;
+constexpr int max_cut_steps = 200;
 
 /// The problem in the scaled variables of [aim 8].
 struct Scaled {
@@ -30,7 +30,7 @@ double some_real_root(const Scaled& s) {
   double low = 0.5 * std::min(1.0, s.rho / (2.0 * s.t + 1.0 + std::abs(s.e)));
   double high = 2.0 * std::max(1.0, (std::abs(s.e) + s.rho) / s.t + 1.0);
   double k = std::sqrt(low) * std::sqrt(high);
-  for (int step = 0; step < max_newton_steps; ++step) {
+  for (int step = 0; step < max_cut_steps; ++step) {
     const double f = value(k);
     if (f == 0.0) break;
     (f < 0.0 ? low : high) = k;

@@ -10,10 +10,8 @@
 namespace onset::aim {
 namespace {
 
-constexpr double steps[] = {0.5, 0.25, 0.2};
+constexpr double hardmax_steps[] = {0.5, 0.25, 0.2};
 constexpr double reach = 6.5;
-constexpr double sum_variance = 4.0;
-constexpr double difference_variance = 2.0;
 
 /// Cross-entropy of hardmax labels: what is not known of the labels' scores is integrated in closed
 /// form, and two dimensions are left [aim 93].
@@ -22,12 +20,12 @@ class PairHardmax : public TrainingOutput {
   explicit PairHardmax(const AttentionIndexed& model)
       : beta_(model.beta), label_norm_(1.0 + model.rho + model.noise_variance) {}
 
-  [[nodiscard]] std::size_t rules() const override { return std::size(steps); }
+  [[nodiscard]] std::size_t rules() const override { return std::size(hardmax_steps); }
   [[nodiscard]] bool replicated() const override { return false; }
 
   [[nodiscard]] OutputMoments at(const Overlaps& o, std::size_t rule) const override {
     const State state = state_of(o);
-    const numerics::Rule line = numerics::normal_trapezoid(steps[rule], reach);
+    const numerics::Rule line = numerics::normal_trapezoid(hardmax_steps[rule], reach);
     OutputMoments sum;
     for (std::size_t i = 0; i < line.nodes.size(); ++i) {
       for (std::size_t j = 0; j < line.nodes.size(); ++j) {

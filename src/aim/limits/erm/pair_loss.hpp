@@ -12,6 +12,10 @@ namespace onset::aim {
 
 using Pair = std::array<double, 2>;
 
+/// Variances of t_1 + t_2 and t_1 - t_2, over 2: the eigenvalues of K = [[3, 1], [1, 3]].
+inline constexpr double sum_variance = 4.0;
+inline constexpr double difference_variance = 2.0;
+
 inline double logistic(double x) {
   return x >= 0.0 ? 1.0 / (1.0 + std::exp(-x)) : 1.0 - 1.0 / (1.0 + std::exp(x));
 }

@@ -13,9 +13,6 @@ namespace {
 /// Steps of the grids, coarse to fine, and their radius [aim 92].
 constexpr double steps[] = {1.0, 0.6, 0.5};
 constexpr double radius = 6.2;
-/// Variances of t_1 + t_2 and t_1 - t_2, over 2: the eigenvalues of K.
-constexpr double sum_variance = 4.0;
-constexpr double difference_variance = 2.0;
 /// A sample has one minimum for sure while chi beta^2 is below this [aim 102].
 constexpr double single_minimum = 1.0399;
 /// Minima further apart than this are different.

@@ -10,7 +10,7 @@ namespace onset::aim {
 namespace {
 
 constexpr double pi = std::numbers::pi;
-constexpr double root_tolerance = 1e-15;
+constexpr double recovery_tolerance = 1e-15;
 /// Largest and smallest noise of the matrix, in logarithms: beyond them nothing changes.
 constexpr double log_delta_reach = 60.0;
 
@@ -32,7 +32,7 @@ double trace_recovery_cut(double rho) {
     const SemicircleTail tail = semicircle_above(c);
     return tail.first - c * tail.mass - c * rho / (1.0 - rho);
   };
-  return root_between(balance, 0.0, 2.0, root_tolerance, "the cut at recovery").x;
+  return root_between(balance, 0.0, 2.0, recovery_tolerance, "the cut at recovery").x;
 }
 
 double trace_recovery(double rho) {
@@ -49,8 +49,8 @@ double trace_interpolation(double rho, double noise) {
     const CutMoments c = cut_moments(rho, delta, 0.0);
     return delta * (1.0 - c.response) - c.below - noise;
   };
-  const double log_delta = root_between(missing, -log_delta_reach, log_delta_reach, root_tolerance,
-                                        "the interpolation threshold")
+  const double log_delta = root_between(missing, -log_delta_reach, log_delta_reach,
+                                        recovery_tolerance, "the interpolation threshold")
                                .x;
   return cut_moments(rho, std::exp(log_delta), 0.0).response;
 }

@@ -23,7 +23,7 @@ using Eigen::VectorXd;
 constexpr int coarse_bits = 8;
 constexpr int fine_bits = 10;
 /// Minima further apart than this are different.
-constexpr double apart = 1e-4;
+constexpr double minima_apart = 1e-4;
 
 /// The minimum of |x - w|^2 / (2 chi) + l(x) over the scaled scores x = h_ab / sqrt(1 + delta_ab).
 struct Minimum {
@@ -168,7 +168,7 @@ class SampledOutput : public TrainingOutput {
       Minimum best = problem.from(w, w, chi);
       if (!convex_) {
         Minimum other = problem.from(tau, w, chi);
-        if ((other.x - best.x).norm() > apart * (1.0 + best.x.norm())) {
+        if ((other.x - best.x).norm() > minima_apart * (1.0 + best.x.norm())) {
           sum.bistable += 1.0;
           if (other.value < best.value) best = std::move(other);
         }

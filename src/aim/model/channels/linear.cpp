@@ -7,9 +7,9 @@
 namespace onset::aim {
 namespace {
 
-class NoisyInformation : public Information {
+class NoisyLinearInformation : public Information {
  public:
-  explicit NoisyInformation(const AttentionIndexed& model) : model_(model) {}
+  explicit NoisyLinearInformation(const AttentionIndexed& model) : model_(model) {}
   [[nodiscard]] Estimate operator()(double /*q*/, double v) const override {
     const double s = model_.noise_variance;
     const double tokens = model_.tokens;
@@ -86,7 +86,7 @@ class Linear : public Channel {
       const AttentionIndexed& model, std::uint64_t /*seed*/,
       const Context& /*context*/) const override {
     if (model.noise_variance == 0.0) return std::make_unique<ExactInformation>(shown(model));
-    return std::make_unique<NoisyInformation>(model);
+    return std::make_unique<NoisyLinearInformation>(model);
   }
   [[nodiscard]] std::unique_ptr<const OutputFunction> output(const AttentionIndexed& model,
                                                              const Dataset& data) const override {

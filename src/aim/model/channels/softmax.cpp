@@ -48,9 +48,9 @@ void scores_from(const double* log_y, std::size_t tokens, double beta, std::size
 
 /// What labels tell of noisy scores that are known up to a shift: the precisions of all but the one
 /// of the shift [aim 18].
-class NoisyInformation : public Information {
+class NoisySoftmaxInformation : public Information {
  public:
-  explicit NoisyInformation(const AttentionIndexed& model) : model_(model) {}
+  explicit NoisySoftmaxInformation(const AttentionIndexed& model) : model_(model) {}
   [[nodiscard]] Estimate operator()(double /*q*/, double v) const override {
     const double tokens = model_.tokens;
     const double diagonal = 2.0 * v + model_.noise_on(true);
@@ -137,7 +137,7 @@ class Softmax : public Channel {
       const AttentionIndexed& model, std::uint64_t /*seed*/,
       const Context& /*context*/) const override {
     if (model.noise_variance == 0.0) return std::make_unique<ExactInformation>(shown(model));
-    return std::make_unique<NoisyInformation>(model);
+    return std::make_unique<NoisySoftmaxInformation>(model);
   }
   [[nodiscard]] std::unique_ptr<const OutputFunction> output(const AttentionIndexed& model,
                                                              const Dataset& data) const override {

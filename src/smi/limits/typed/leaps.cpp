@@ -1,10 +1,10 @@
 #include "smi/limits/typed/leaps.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "numerics/random.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/hermite_channel.hpp"
 #include "smi/limits/typed/pieces.hpp"
@@ -50,11 +50,11 @@ std::optional<Eigen::MatrixXd> range_of(const std::vector<HermiteAverages>& aver
   Eigen::MatrixXd mean = averages.front().contraction[k];
   for (std::size_t r = 1; r < averages.size(); ++r) mean += averages[r].contraction[k];
   mean /= static_cast<double>(averages.size());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(mean);
-  const double largest = eigen.eigenvalues().maxCoeff();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(mean);
+  const double largest = eigen.values.maxCoeff();
   Eigen::MatrixXd range(mean.rows(), 0);
   for (Eigen::Index i = 0; i < mean.rows(); ++i) {
-    const Eigen::VectorXd v = eigen.eigenvectors().col(i);
+    const Eigen::VectorXd v = eigen.vectors.col(i);
     Replicates values;
     for (const HermiteAverages& a : averages) values.push_back(v.dot(a.contraction[k] * v));
     const Estimate size = estimate(values, averages, degree);
@@ -98,8 +98,7 @@ class Climber {
   [[nodiscard]] Eigen::MatrixXd open() const { return without(relevant_, known_); }
 
   [[nodiscard]] KnownDirections state() const {
-    return {known_, complement(known_),
-            Eigen::MatrixXd::Identity(known_.cols(), known_.cols())};
+    return {known_, complement(known_), Eigen::MatrixXd::Identity(known_.cols(), known_.cols())};
   }
 
   [[nodiscard]] TypedChannelOptions channel_options(std::size_t points) const {
@@ -238,7 +237,8 @@ double leap_seconds(const TypedLink& link, const LeapOptions& options) {
   constexpr double posterior[] = {300.0, 6e3, 8e4, 1.2e5};
   const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
   const double later = static_cast<double>(link.directions()) - 1.0;
-  const double samples = 8.0 * 2.0 * static_cast<double>(std::min(first_points, options.max_points));
+  const double samples =
+      8.0 * 2.0 * static_cast<double>(std::min(first_points, options.max_points));
   const std::size_t fewer = n > 0 ? n - 1 : 0;
   return 0.1 + 3.0 * link.seconds() * (integral[n] + later * samples * posterior[fewer]);
 }

@@ -1,12 +1,11 @@
 #include "smi/limits/typed/symmetric_tensors.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "numerics/matrix_equations.hpp"
 #include "numerics/random.hpp"
 
 namespace onset::smi {
@@ -25,15 +24,14 @@ class Group {
       : link_(&link), form_(link, state.exactly()) {
     const auto fields = static_cast<Eigen::Index>(link.fields().size());
     const Eigen::Index known = state.known.cols();
-    known_fields_ =
-        Eigen::MatrixXd::Zero(known * static_cast<Eigen::Index>(link.tokens()), fields);
+    known_fields_ = Eigen::MatrixXd::Zero(known * static_cast<Eigen::Index>(link.tokens()), fields);
     for (Eigen::Index f = 0; f < fields; ++f) {
       const TypedField& field = link.fields()[static_cast<std::size_t>(f)];
       if (!field.direction) continue;
       known_fields_.block(static_cast<Eigen::Index>(field.token) * known, f, known, 1) =
           state.known.row(static_cast<Eigen::Index>(*field.direction)).transpose();
     }
-    inverse_ = Eigen::MatrixXd(form_.matrix()).completeOrthogonalDecomposition().pseudoInverse();
+    inverse_ = numerics::pseudo_inverse(form_.matrix());
     at_.resize(link.fields().size() * symmetry_points);
     numerics::Stream(1, "symmetries").normal(at_);
     values_.resize(symmetry_points);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smi/limits/typed/verdict.hpp"
+
 namespace onset::smi {
 namespace {
 
 using numerics::Replicates;
 
-/// Rounding of integrals over the label that have no scatter.
-constexpr double exact_error = 1e-9;
 /// The largest defect of E<xi xi^T> = I that is taken for scatter, in standard errors; false alarms
 /// are rarer than 1e-6 for the few entries that are looked at.
 constexpr double defect_errors = 8.0;

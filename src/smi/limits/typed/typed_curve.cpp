@@ -1,11 +1,11 @@
 #include "smi/limits/typed/typed_curve.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "numerics/gaussian_expectation.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/pieces.hpp"
@@ -27,7 +27,7 @@ constexpr double true_start = 7.0;
 constexpr double recovered_log_precision = 11.0;
 /// Thresholds that are this close, in standard errors, do not say whether a stage has begun.
 constexpr double threshold_errors = 3.0;
-constexpr std::size_t first_points = 256;
+constexpr std::size_t first_curve_points = 256;
 /// Points per replicate of the prediction errors, which cost no posteriors.
 constexpr std::size_t error_points = 8192;
 /// A mean square whose error is a larger part of it may as well be infinite.
@@ -35,8 +35,8 @@ constexpr double resolved_part = 0.25;
 
 /// A root of a positive semidefinite matrix.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& matrix) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(matrix);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(matrix);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// Follows one link through its sample ratios.
@@ -148,7 +148,7 @@ class CurveBuilder {
     add_errors({q, q}, point);
     if (map.roles().exact.cols() > 0) return point;
     TypedChannelOptions options;
-    options.points = first_points;
+    options.points = first_curve_points;
     options.seed = options_->seed;
     const auto averages =
         typed_channel(*link_, KnownDirections::none(link_->directions()), options, *context_);
@@ -162,7 +162,7 @@ class CurveBuilder {
   [[nodiscard]] TypedCurvePoint finish(const TypedStateEvolution& map,
                                        const TypedFixedPoint& nearby, TypedCurvePoint point) {
     TypedFixedPoint fixed;
-    for (std::size_t points = first_points;; points *= 4) {
+    for (std::size_t points = first_curve_points;; points *= 4) {
       fixed = polish(map, nearby, points);
       write_overlaps(map, fixed, point);
       if (point.overlap[0].error <= options_->tolerance) break;
@@ -207,8 +207,7 @@ class CurveBuilder {
                         TypedCurvePoint& point) const {
     const Eigen::MatrixXd v = map.variance(fixed.x);
     const double size = static_cast<double>(v.rows());
-    const double log_det =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(v).eigenvalues().array().log().sum();
+    const double log_det = numerics::symmetric_eigen(v).values.array().log().sum();
     Replicates values;
     for (const TypedAverages& a : fixed.averages) {
       values.push_back(point.alpha * a.log_evidence + 0.5 * (size - v.trace() + log_det));
@@ -306,7 +305,8 @@ double typed_curve_seconds(const TypedLink& link, std::size_t alphas,
   const std::size_t n = link.fields().size();
   const double coordinates = 0.5 * static_cast<double>(link.directions() * (link.directions() + 1));
   // Plain steps, slopes and Newton steps of one fixed point.
-  const double posteriors = 30.0 * 128.0 + 2.0 * coordinates * 512.0 + 2.0 * 8.0 * first_points;
+  const double posteriors =
+      30.0 * 128.0 + 2.0 * coordinates * 512.0 + 2.0 * 8.0 * first_curve_points;
   const double branches = options.choice == BranchChoice::optimal ? 2.0 : 1.0;
   const double staircase =
       options.choice == BranchChoice::informed ? 0.0 : typed_staircase_seconds(link, stairs);

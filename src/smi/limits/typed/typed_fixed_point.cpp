@@ -1,11 +1,11 @@
 #include "smi/limits/typed/typed_fixed_point.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "numerics/matrix_equations.hpp"
+#include "numerics/symmetric_eigen.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
@@ -38,9 +38,8 @@ constexpr double converged_part = 0.1;
 template <class Function>
 Eigen::MatrixXd map_eigenvalues(const Eigen::MatrixXd& symmetric, const Function& f) {
   if (symmetric.size() == 0) return symmetric;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
-  return eigen.eigenvectors() * eigen.eigenvalues().unaryExpr(f).asDiagonal() *
-         eigen.eigenvectors().transpose();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(symmetric);
+  return eigen.vectors * eigen.values.unaryExpr(f).asDiagonal() * eigen.vectors.transpose();
 }
 
 /// Orthonormal symmetric matrices that commute with the symmetries that keep the roles as they are.
@@ -186,8 +185,7 @@ TypedFixedPoint polish(const TypedStateEvolution& map, const TypedFixedPoint& ne
                      map.image(out.x - step, slope_points, replicates).mean) /
                     (2.0 * step(k));
   }
-  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(slopes);
-  out.stable = eigen.eigenvalues().cwiseAbs().maxCoeff() < 1.0;
+  out.stable = numerics::spectral_radius(slopes) < 1.0;
   // Minus the derivative of the residual, made better by every step (Broyden).
   Eigen::MatrixXd fall = identity - slopes;
   Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
@@ -202,7 +200,7 @@ TypedFixedPoint polish(const TypedStateEvolution& map, const TypedFixedPoint& ne
     out.settled = out.residual < std::max(converged_part * scatter, 1e-9);
     out.averages = image.averages;
     if (step.norm() > 0.0) fall -= residual * step.transpose() / step.squaredNorm();
-    const Eigen::PartialPivLU<Eigen::MatrixXd> inverse(fall);
+    const numerics::LuFactors inverse(fall);
     out.replicates.clear();
     for (const Eigen::VectorXd& one : image.replicates) {
       out.replicates.push_back(out.x + inverse.solve(one - out.x));

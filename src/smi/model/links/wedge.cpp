@@ -12,7 +12,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 // Exponents this far above the lowest weigh less than rounding.
-constexpr double negligible = 42.0;
+constexpr double negligible_exponent = 42.0;
 // The number of panels of the 20-point rule over the part where rays pass the origin, at most 19
 // standard deviations.
 constexpr int panels = 4;
@@ -44,7 +44,7 @@ class Rays {
 
   [[nodiscard]] Sums integrate() const {
     Sums sums;
-    const double reach = std::hypot(nearest_, std::sqrt(2.0 * negligible));
+    const double reach = std::hypot(nearest_, std::sqrt(2.0 * negligible_exponent));
     const double limit = reach < distance_ ? std::asin(reach / distance_) : 0.5 * pi;
     even_panels(std::fmax(first_, -limit), std::fmin(last_, limit), sums);
     if (reach >= distance_) {

@@ -47,11 +47,11 @@ PlaneSums biases(const BatchSums& sums) {
 /// Writes the moments in the basis of the two tokens; rows are `count` apart.
 void store_unrotated(const PlaneSums& sums, double* mean, double* second, std::size_t count) {
   const double z = sums[0];
-  const Plane tokens = rotate_tokens(sums[1] / z, sums[2] / z);
+  const Plane of_tokens = rotate_tokens(sums[1] / z, sums[2] / z);
   const double even = 0.5 * (sums[3] + sums[5]) / z;
   const double odd = sums[4] / z;
-  mean[0] = tokens.plus;
-  mean[count] = tokens.minus;
+  mean[0] = of_tokens.plus;
+  mean[count] = of_tokens.minus;
   second[0] = even + odd;
   second[count] = 0.5 * (sums[3] - sums[5]) / z;
   second[2 * count] = even - odd;

@@ -16,7 +16,7 @@ constexpr std::size_t grid_tokens = 3;
 /// h^2/(H^2 - h^2) of their difference, up to 2.8 for the steps below.
 constexpr double safety = 3.0;
 /// The relative rounding error of the terms that the risk is a sum of.
-constexpr double rounding = 1e-15;
+constexpr double term_rounding = 1e-15;
 
 double scale_of(SampleLoss loss) {
   return loss == SampleLoss::squared ? 2.0 : 1.0;
@@ -36,7 +36,7 @@ class SeriesLandscape final : public Landscape {
     const Jet y = risk(coarse_, e, m);
     const double order = static_cast<double>(fine_.degree()) + 1.0;
     const double tail = scale_ * fine_.tail() * std::pow(std::abs(m), order);
-    const double floor = rounding * scale_ * (fine_.target_square() + fine_.square(e).value);
+    const double floor = term_rounding * scale_ * (fine_.target_square() + fine_.square(e).value);
     RiskPoint point{above(floor, x.value, safety * std::abs(x.value - y.value) + tail),
                     above(floor, x.e, safety * std::abs(x.e - y.e) + tail),
                     above(floor, x.m, safety * std::abs(x.m - y.m) + order * tail)};

@@ -95,16 +95,16 @@ void add_line_minima(const Landscape& landscape, std::vector<Point>& found) {
 
 /// How far around a minimum the risk has to rise, and in how many directions it is looked at.
 constexpr double around = 0.05;
-constexpr int compass = 16;
+constexpr int directions_around = 16;
 /// Rounding of the risk, relative to its size.
-constexpr double rounding = 1e-13;
+constexpr double risk_rounding = 1e-13;
 
 /// Whether the risk rises from x to every place around it on the disk, or segment, by more than its
 /// error.
 bool is_isolated(const Landscape& landscape, bool positional, Point x) {
   const RiskPoint here = landscape.at(x.e, x.m);
-  for (int k = 0; k < compass; ++k) {
-    const double angle = 2.0 * std::numbers::pi * k / compass;
+  for (int k = 0; k < directions_around; ++k) {
+    const double angle = 2.0 * std::numbers::pi * k / directions_around;
     double e = positional ? x.e + around * std::cos(angle) : 0.0;
     double m = x.m + around * std::sin(angle);
     // A place beyond the rim is replaced by one on it.
@@ -115,7 +115,7 @@ bool is_isolated(const Landscape& landscape, bool positional, Point x) {
     }
     if (std::hypot(e - x.e, m - x.m) < 0.3 * around) continue;
     const double there = landscape.jet(e, m).value;
-    const double doubt = 3.0 * here.risk.error + rounding * std::abs(here.risk.value);
+    const double doubt = 3.0 * here.risk.error + risk_rounding * std::abs(here.risk.value);
     if (!(there - here.risk.value > doubt)) return false;
   }
   return true;

@@ -7,8 +7,8 @@
 namespace onset::ssi {
 namespace {
 
-constexpr double sure = 6.0;
-constexpr double rounding = 1e-10;
+constexpr double coefficient_errors = 6.0;
+constexpr double coefficient_rounding = 1e-10;
 
 /// The first degree that the student certainly sees; 0 if there is none. `certain` tells whether
 /// all lower degrees are certainly not seen.
@@ -30,7 +30,7 @@ std::size_t flatness(const OriginExpansion& origin, bool& certain) {
   for (std::size_t k = 1; k <= origin.degree; ++k) {
     for (std::size_t j = 0; j <= k && j < origin.taylor.size(); ++j) {
       const Estimate& x = origin.taylor[j][k - j];
-      if (std::abs(x.value) > sure * x.error + rounding) return k;
+      if (std::abs(x.value) > coefficient_errors * x.error + coefficient_rounding) return k;
       if (x.error > 1e-6) certain = false;
     }
   }

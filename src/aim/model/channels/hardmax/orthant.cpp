@@ -13,9 +13,6 @@ using Gauss = boost::math::quadrature::gauss<double, 30>;
 
 const double log_root_2pi = 0.5 * std::log(2.0 * std::numbers::pi);
 
-double normal_cdf(double x) {
-  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
-}
 double log_density(double x) {
   return -0.5 * x * x - log_root_2pi;
 }
@@ -41,8 +38,8 @@ double tail_rate(double h, double k, double c) {
   const double b = c / root;
   const double log_start = log_normal_cdf(a);
   const double decay = -(h + b * std::exp(log_density(a) - log_start));
-  constexpr double reach = 32.0;  // e^-32 is left out
-  const double end = std::min(reach / std::max(decay, 1e-3), std::sqrt(2.0 * reach));
+  constexpr double decay_reach = 32.0;  // e^-32 is left out
+  const double end = std::min(decay_reach / std::max(decay, 1e-3), std::sqrt(2.0 * decay_reach));
   const auto f = [&](double s) {
     return std::exp(h * s - 0.5 * s * s + log_normal_cdf(a + b * s) - log_start);
   };
@@ -59,6 +56,10 @@ std::pair<double, double> tail_rates(double h, double k, double c) {
 }
 
 }  // namespace
+
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
 
 double log_normal_cdf(double x) {
   constexpr double asymptotic_below = -25.0;

@@ -2,6 +2,9 @@
 
 namespace onset::aim {
 
+/// Phi(x) of the standard normal distribution.
+[[nodiscard]] double normal_cdf(double x);
+
 /// log Phi(x) of the standard normal distribution, without underflow.
 [[nodiscard]] double log_normal_cdf(double x);
 

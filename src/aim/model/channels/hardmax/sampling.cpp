@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/information.hpp"
+#include "aim/model/channels/hardmax/orthant.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random.hpp"
 #include "numerics/simd/vector_math.hpp"
@@ -24,9 +25,6 @@ constexpr int burn_in = 10;
 constexpr int kept_sweeps = 2;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-double normal_cdf(double x) {
-  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
-}
 double normal_density(double x) {
   return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
 }

@@ -13,7 +13,7 @@
 namespace onset::aim {
 namespace {
 
-constexpr std::size_t scores = 6;
+constexpr std::size_t score_count = 6;
 constexpr std::size_t nodes = 8;  ///< the number of nodes of a panel
 /// The width of a panel, and how far the tails are covered, in standard deviations.
 constexpr double panel_width = 1.0;
@@ -22,7 +22,7 @@ constexpr double reach = 7.0;
 constexpr double mild_contradiction = 4.0;
 
 /// Scores of the three pairs of tokens, and of the tokens with themselves (score_index).
-constexpr std::array<std::size_t, 3> diagonal{0, 3, 5};
+constexpr std::array<std::size_t, 3> own_scores{0, 3, 5};
 struct Pair {
   std::size_t score;
   int one;
@@ -30,7 +30,7 @@ struct Pair {
   int left_out;  ///< the third token
   [[nodiscard]] int partner(int token) const { return token == one ? other : one; }
 };
-constexpr std::array<Pair, 3> pairs{{{1, 0, 1, 2}, {2, 0, 2, 1}, {4, 1, 2, 0}}};
+constexpr std::array<Pair, 3> token_pairs{{{1, 0, 1, 2}, {2, 0, 2, 1}, {4, 1, 2, 0}}};
 
 /// The Gauss-Legendre rule on [-1, 1], and integrals from -1 to a node of the polynomial through
 /// all nodes.
@@ -40,11 +40,11 @@ struct PanelRule {
   std::array<std::array<double, nodes>, nodes> up_to{};
 
   PanelRule() {
-    using Gauss = boost::math::quadrature::gauss<double, nodes>;
+    using Rule = boost::math::quadrature::gauss<double, nodes>;
     for (std::size_t i = 0; i < nodes / 2; ++i) {
-      x[nodes / 2 + i] = Gauss::abscissa()[i];
-      x[nodes / 2 - 1 - i] = -Gauss::abscissa()[i];
-      weight[nodes / 2 + i] = weight[nodes / 2 - 1 - i] = Gauss::weights()[i];
+      x[nodes / 2 + i] = Rule::abscissa()[i];
+      x[nodes / 2 - 1 - i] = -Rule::abscissa()[i];
+      weight[nodes / 2 + i] = weight[nodes / 2 - 1 - i] = Rule::weights()[i];
     }
     for (std::size_t i = 0; i < nodes; ++i) {
       for (std::size_t j = 0; j < nodes; ++j) {
@@ -98,7 +98,7 @@ class Grid {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     double narrowest = low;
-    for (std::size_t i = 0; i < scores; ++i) {
+    for (std::size_t i = 0; i < score_count; ++i) {
       const double deviation = std::sqrt(variance[i]);
       narrowest = std::min(narrowest, deviation);
       low = std::min(low, omega[i] - reach * deviation);
@@ -110,8 +110,8 @@ class Grid {
     for (double p = 0.0; p < panels; ++p) {
       for (const double x : rule().x) x_.push_back(low + half_ * (2.0 * p + 1.0 + x));
     }
-    for (const Pair& pair : pairs) tabulate(pair.score, -1.0);
-    for (std::size_t a = 0; a < 3; ++a) tabulate(diagonal[a], wins(label, a) ? 1.0 : -1.0);
+    for (const Pair& pair : token_pairs) tabulate(pair.score, -1.0);
+    for (std::size_t a = 0; a < 3; ++a) tabulate(own_scores[a], wins(label, a) ? 1.0 : -1.0);
   }
 
   [[nodiscard]] std::size_t size() const { return x_.size(); }
@@ -176,7 +176,7 @@ class Grid {
   std::span<const double> variance_;
   double half_ = 0.0;
   Values x_;
-  std::array<Values, scores> side_, density_;
+  std::array<Values, score_count> side_, density_;
 };
 
 /// What a row says when its larger score with another token is x: the probability that its
@@ -185,7 +185,7 @@ struct Row {
   std::size_t score;
   double sign;
   Row(const std::array<int, 3>& label, int token)
-      : score(diagonal[static_cast<std::size_t>(token)]),
+      : score(own_scores[static_cast<std::size_t>(token)]),
         sign(wins(label, static_cast<std::size_t>(token)) ? 1.0 : -1.0) {}
   [[nodiscard]] double value(const Grid& grid, std::size_t at) const {
     return grid.side(score, at);
@@ -246,10 +246,10 @@ double three_token_label(const std::array<int, 3>& label, std::span<const double
   std::fill(gradient.begin(), gradient.end(), 0.0);
   std::array<std::size_t, 3> order{0, 1, 2};
   do {
-    const Pair& top = pairs[order[0]];
-    const Pair& middle = pairs[order[1]];
+    const Pair& top = token_pairs[order[0]];
+    const Pair& middle = token_pairs[order[1]];
     if (allows(label, top, middle)) {
-      add_order(grid, label, top, middle, pairs[order[2]], z, gradient);
+      add_order(grid, label, top, middle, token_pairs[order[2]], z, gradient);
     }
   } while (std::next_permutation(order.begin(), order.end()));
   if (!(z > 0.0)) {
