@@ -24,16 +24,17 @@ class Adam {
             const Context& context) {
     power1_ *= decay1;
     power2_ *= decay2;
-    constexpr std::size_t block = 8192;
-    numerics::parallel_for(context, (x.size() + block - 1) / block, [&](std::size_t task) {
-      const std::size_t end = std::min(x.size(), (task + 1) * block);
-      for (std::size_t i = task * block; i < end; ++i) {
-        mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
-        square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
-        x[i] -=
-            rate * (mean_[i] / (1.0 - power1_)) / (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
-      }
-    });
+    constexpr std::size_t weights_per_task = 8192;
+    numerics::parallel_for(
+        context, (x.size() + weights_per_task - 1) / weights_per_task, [&](std::size_t task) {
+          const std::size_t end = std::min(x.size(), (task + 1) * weights_per_task);
+          for (std::size_t i = task * weights_per_task; i < end; ++i) {
+            mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
+            square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
+            x[i] -= rate * (mean_[i] / (1.0 - power1_)) /
+                    (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
+          }
+        });
   }
 
  private:
