@@ -1,5 +1,5 @@
 """Checks the links of the documentation: files that do not exist, anchors that no heading or id
-has, and pages that never lead to the glossary.
+has, pages that never lead to the glossary, and papers of CITATION.cff to which README or the docs never lead.
 
 Usage: check_links.py SOURCE_ROOT | --self-test
 """
@@ -16,6 +16,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 IDENTIFIER = re.compile(r'<a id="([^"]+)"></a>')
 OUTSIDE = re.compile(r"^[a-z]+:")
+PAPER = re.compile(r'^ +url: "([^"]+)"', re.MULTILINE)
 
 
 def slug(heading):
@@ -48,8 +49,18 @@ def pages_of(root):
     return sorted(root.glob("*.md")) + sorted((root / "docs").rglob("*.md"))
 
 
+def uncited_papers(root):
+    """Papers that CITATION.cff names, where README or every page of the docs leaves out the link."""
+    readme = set(links((root / "README.md").read_text(encoding="utf-8")))
+    docs = {link for path in (root / "docs").glob("*.md") for link in links(path.read_text(encoding="utf-8"))}
+    for paper in PAPER.findall((root / "CITATION.cff").read_text(encoding="utf-8")):
+        for place, found in (("README.md", readme), ("docs", docs)):
+            if paper not in found:
+                yield f"{place}: no link to {paper}, which CITATION.cff names"
+
+
 def check(root):
-    complaints = []
+    complaints = list(uncited_papers(root))
     glossary = (root / "docs" / "glossary.md").resolve()
     for path in pages_of(root):
         targets = [t for t in links(path.read_text(encoding="utf-8")) if not OUTSIDE.match(t)]
@@ -67,15 +78,18 @@ def check(root):
 def self_test():
     """Each kind of fault is found, and what is right is not complained about."""
     pages = {
-        "README.md": "[a](docs/a.md) [b](https://example.org) `[c](none)`\n",
+        "CITATION.cff": 'references:\n    url: "https://example.org/1"\n    url: "https://example.org/2"\n',
+        "README.md": "[a](docs/a.md) [b](https://example.org/1) `[c](none)`\n",
         "docs/glossary.md": '# Glossary\n<a id="word"></a>word [here](#glossary)\n',
-        "docs/a.md": "## Two words, here\n[w](glossary.md#word) [up](#two-words-here)\n"
+        "docs/a.md": "## Two words, here\n[w](glossary.md#word) [up](#two-words-here) [2](https://example.org/2)\n"
                      "```\n[no](link)\n```\n",
         "docs/file.md": "[gone](gone.md) [g](glossary.md)\n",
         "docs/anchor.md": "[gone](glossary.md#gone)\n",
         "docs/alone.md": "Nothing.\n",
     }
-    expected = {"docs/file.md: gone.md: there is no such file",
+    expected = {"docs: no link to https://example.org/1, which CITATION.cff names",
+                "README.md: no link to https://example.org/2, which CITATION.cff names",
+                "docs/file.md: gone.md: there is no such file",
                 "docs/anchor.md: glossary.md#gone: there is no such anchor",
                 "docs/alone.md: does not link to the glossary"}
     with tempfile.TemporaryDirectory() as folder:
