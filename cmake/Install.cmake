@@ -21,7 +21,7 @@ install(DIRECTORY figures DESTINATION ${CMAKE_INSTALL_DATADIR}/onset COMPONENT c
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT command)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT command
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.ipynb")
 
 # The manual page and completion for shells are written by the command itself (tool/CMakeLists.txt).
 set(onset_written ${PROJECT_BINARY_DIR}/share/written)

@@ -64,7 +64,8 @@ class DebianPackages(unittest.TestCase):
 
     def test_man_page_completion_and_docs_are_there(self):
         for path in ["man/man1/onset.1", "bash-completion/completions/onset", "zsh/vendor-completions/_onset",
-                     "fish/vendor_completions.d/onset.fish", "doc/onset/docs/python.md", "doc/onset/LICENSE"]:
+                     "fish/vendor_completions.d/onset.fish", "doc/onset/docs/python.md",
+                     "doc/onset/docs/notebooks/first-threshold.ipynb", "doc/onset/LICENSE"]:
             self.assertTrue((self.root / "usr/share" / path).stat().st_size > 500, path)
 
     def test_the_module_is_imported_from_there(self):
