@@ -24,7 +24,10 @@ std::string cell_text(const Cell& cell) {
     std::string operator()(bool truth) const { return truth ? "yes" : "no"; }
     std::string operator()(std::int64_t whole) const { return fmt::format("{}", whole); }
     std::string operator()(double real) const { return concise({real, 0.0}); }
-    std::string operator()(const Estimate& estimate) const { return concise(estimate); }
+    std::string operator()(const Estimate& estimate) const {
+      // What is not known is empty, as in files: null in JSON, nothing in CSV.
+      return std::isnan(estimate.value) ? "-" : concise(estimate);
+    }
     std::string operator()(const std::string& text) const { return text; }
   };
   return std::visit(Writer{}, cell);

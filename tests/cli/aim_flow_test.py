@@ -32,6 +32,19 @@ class Columns(unittest.TestCase):
         row = result("flow", "--student", "untied", "--start", "identity", "--time", "1")["rows"][0]
         self.assertEqual(row["p_anti"], 0)
 
+    def test_the_help_explains_every_column_that_rows_may_have(self):
+        options = ["--channel", "hardmax", "--student", "untied", "--start", "identity",
+                   "--rate", "0.1", "--time", "0.02"]
+        for verb, size in [("flow", ["--size", "16", "--draws", "2"]), ("sgd", ["--dim", "20"])]:
+            text = onset("aim", verb, "--help").stdout
+            for name in names(result(verb, *options, *size)["rows"][0]):
+                self.assertRegex(text, rf"(?m)^  {name}( |$)", verb)
+
+    def test_a_time_that_is_not_reached_is_empty(self):
+        done = onset("aim", "flow", "--time", "0.01")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nhalf: -\n", done.stdout)
+
     def test_rows_come_in_the_order_of_time_whatever_the_grid(self):
         times = [row["time"] for row in result("flow", "--time", "1,0.5,1,0")["rows"]]
         self.assertEqual(times, [0, 0.5, 1])

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -46,8 +48,7 @@ Columns<ErmRow> erm_columns() {
       .add("decay", &ErmRow::decay, "weight decay lambda; 0: the limit of small ones")
       .add("mse", &ErmRow::mse,
            "||S - S0||_F^2/d of the trained matrix; 1 + rho where it is 0; empty for hardmax "
-           "labels, "
-           "which do not fix its length")
+           "labels, which do not fix its length")
       .add("mmse", &ErmRow::mmse, "least possible error, from aim curve")
       .add("train", &ErmRow::train, "loss of a training sample, summed over its T^2 entries")
       .add("test", &ErmRow::test,
@@ -149,11 +150,11 @@ std::vector<TrainedPoint> rows_at(const SettledErm& settled, double alpha, Decay
 void refuse_narrow(const Erm& request, const TrainedPoint& p) {
   if (!request.width_ratio || !p.rank || p.rank->value <= *request.width_ratio) return;
   throw Refused(
-      "at alpha = " + to_text(Value(p.alpha)) + " and decay " + to_text(Value(p.decay.value)) +
-      " the minimum has rank " + to_text(Value(p.rank->value)) +
-      " d: students of a smaller width do not reach it, and no symmetric theory describes "
-      "where they end; possible: `width_ratio` of that rank or more, or a simulation with "
-      "aim gd and `width`");
+      fmt::format("at alpha = {:.6g} and decay {:.6g} the minimum has rank {:.6g} d: students of a "
+                  "smaller width do not reach it, and no symmetric theory describes where they "
+                  "end; possible: `width_ratio` of that rank or more, or a simulation with aim gd "
+                  "and `width`",
+                  p.alpha, p.decay.value, p.rank->value));
 }
 
 void judge(const Erm& request, const TrainedPoint& p, Result& result) {

@@ -16,7 +16,8 @@ Columns<FlowRow> flow_columns(const FlowModel& model) {
       .add("q", &FlowRow::q, "overlap Tr(S_student S)/d with the teacher")
       .add("p", &FlowRow::p, "Tr S_student^2/d, of the symmetric part");
   if (model.student == Student::untied) {
-    columns.add("p_anti", &FlowRow::anti, "squared norm over d of the antisymmetric part");
+    columns.add("p_anti", &FlowRow::anti,
+                "squared norm over d of the antisymmetric part of an untied student");
   }
   columns.add("trace", &FlowRow::trace, "Tr S_student/d")
       .add("alignment", &FlowRow::alignment,
@@ -24,12 +25,21 @@ Columns<FlowRow> flow_columns(const FlowModel& model) {
            "identity");
   if (model.labels.channel == &hardmax_channel()) {
     columns.add("disagreement", &FlowRow::disagreement,
-                "share of rows that the student labels otherwise; known for two tokens");
+                "share of rows of hardmax labels that the student labels otherwise");
   }
   if (model.rate > 0.0) {
     columns.add("mmse", &FlowRow::mmse, "least possible mse from as many samples");
   }
   return columns;
+}
+
+FlowModel with_every_column() {
+  FlowModel model;
+  model.labels.channel = &hardmax_channel();
+  model.loss = SgdLoss::cross_entropy;
+  model.student = Student::untied;
+  model.rate = 1.0;
+  return model;
 }
 
 FlowRow flow_row(const FlowEstimates& student) {

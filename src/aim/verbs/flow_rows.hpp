@@ -27,6 +27,9 @@ struct FlowRow {
 /// labels.
 [[nodiscard]] Columns<FlowRow> flow_columns(const FlowModel& model);
 
+/// A model whose rows have all of these columns, for the help.
+[[nodiscard]] FlowModel with_every_column();
+
 /// The row of a student, without time and samples.
 [[nodiscard]] FlowRow flow_row(const FlowEstimates& student);
 

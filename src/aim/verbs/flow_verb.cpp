@@ -227,7 +227,10 @@ VerbOf<Flow> Flow::verb() {
       .add("size", &Flow::size, {.min = 16, .max = 1000},
            "Size of the matrices where there is no closed form; half of it is used too.")
       .add("draws", &Flow::draws, {.min = 2, .max = 10000}, "Pairs of such matrices.");
-  d.rows = {{"", flow_columns({}).list()}, {"with `spectrum`", spectrum_columns().list()}};
+  d.rows = {{"", flow_columns({}).list()},
+            {"with `rate`, `student = untied` and `channel = hardmax`",
+             flow_columns(with_every_column()).list()},
+            {"with `spectrum`", spectrum_columns().list()}};
   d.primary = "mse";
   d.method = 2;
   d.usual_tolerance =

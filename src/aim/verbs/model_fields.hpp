@@ -36,7 +36,8 @@ template <class Request>
       .add("rho", &Request::rho, {.min = min_rho, .max = max_rho},
            "Width ratio rho = r/d of the matrix W.")
       .add("beta", &Request::beta, {.min = 0.0, .max = max_beta, .open_min = true},
-           "Inverse temperature of softmax labels; no limit depends on it.")
+           "Inverse temperature of softmax labels; of the limits, errors on labels depend on it, "
+           "and what is known of the matrix does not.")
       .add("noise-variance", &Request::noise_variance, {.min = 0.0, .max = max_noise * max_noise},
            "Variance s of Gaussian noise on the scores behind linear and softmax labels; 0 without "
            "it and `noise`.")

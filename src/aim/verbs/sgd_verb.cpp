@@ -10,6 +10,7 @@
 #include "aim/limits/flow/matrix_path.hpp"
 #include "aim/limits/flow/solution.hpp"
 #include "aim/limits/flow/stability.hpp"
+#include "aim/verbs/flow_rows.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/student_fields.hpp"
@@ -64,7 +65,9 @@ Columns<SgdRow> sgd_columns(const FlowModel& model) {
       .add("p", &SgdRow::p, "Tr S_student^2/d, of the symmetric part")
       .add("p_theory", &SgdRow::p_theory, "the same in large dimension");
   if (model.student == Student::untied) {
-    columns.add("p_anti", &SgdRow::anti, "squared norm over d of the antisymmetric part")
+    columns
+        .add("p_anti", &SgdRow::anti,
+             "squared norm over d of the antisymmetric part of an untied student")
         .add("p_anti_theory", &SgdRow::anti_theory, "the same in large dimension");
   }
   columns.add("trace", &SgdRow::trace, "Tr S_student/d")
@@ -76,9 +79,8 @@ Columns<SgdRow> sgd_columns(const FlowModel& model) {
   if (model.labels.channel == &hardmax_channel()) {
     columns
         .add("disagreement", &SgdRow::disagreement,
-             "share of rows that the student labels otherwise")
-        .add("disagreement_theory", &SgdRow::disagreement_theory,
-             "the same in large dimension; known for two tokens");
+             "share of rows of hardmax labels that the student labels otherwise")
+        .add("disagreement_theory", &SgdRow::disagreement_theory, "the same in large dimension");
   }
   return columns.add("mmse", &SgdRow::mmse, "least possible mse from as many samples")
       .add("diverged", &SgdRow::diverged, "runs that left the finite numbers by then");
@@ -258,8 +260,7 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
   const double tokens = request.tokens;
   return {
       "Online SGD with a fresh batch at every step, in the teacher's eigenbasis; the limit beside "
-      "it "
-      "by aim flow at the same rate.",
+      "it by aim flow at the same rate.",
       1.0 + request.runs * samples *
                 (tokens * d * (products * width / flops_per_second + 4e-9) + 1e-7),
       program_bytes + 8.0 * request.runs * (6.0 * d * std::max(d, width) + 3.0 * 256 * tokens * d)};
@@ -295,7 +296,9 @@ VerbOf<Sgd> Sgd::verb() {
       .add_word("teacher", &Sgd::teacher, {TeacherSpectrum::quantiles, TeacherSpectrum::random},
                 "Eigenvalues of the teacher: quantiles of the limit's law, or those of normal "
                 "weights.");
-  d.rows = {{"", sgd_columns({}).list()}};
+  d.rows = {
+      {"", sgd_columns({}).list()},
+      {"with `student = untied` and `channel = hardmax`", sgd_columns(with_every_column()).list()}};
   d.primary = "mse";
   d.method = 2;
   d.examples = {"aim sgd --dim 60 --width-ratio 0.75 --scale 0.4 --time 0.4,1.5 --runs 4",

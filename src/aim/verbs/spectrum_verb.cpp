@@ -207,6 +207,8 @@ VerbOf<Spectrum> Spectrum::verb() {
       tolerance. With `learned` instead the law of the matrix S that training with weight
       decay ends at (see aim erm): an atom at 0, and the density and edge of the rest.)");
   d.fields = model_fields<Spectrum>();
+  d.fields.edit("beta").text =
+      "Inverse temperature of softmax labels; it has an effect only with `learned`.";
   d.fields
       .add("delta", &Spectrum::delta,
            {.min = NoisySpectrum::min_delta, .max = NoisySpectrum::max_delta},

@@ -67,10 +67,9 @@ void check_steepness(const FlowModel& model) {
   if (beta * std::max(start, teacher) <= limit) return;
   throw Refused(
       fmt::format("scores times beta have a standard deviation of {:.3g}{}, so that labels are "
-                  "those of hardmax "
-                  "nearly everywhere and the integrals of the flow are out of reach; possible are "
-                  "up to {:g} with "
-                  "this loss and number of tokens: a smaller `beta`, `rho` or `scale`",
+                  "those of hardmax nearly everywhere and the integrals of the flow are out of "
+                  "reach; possible are up to {:g} with this loss and number of tokens: a smaller "
+                  "`beta`, `rho` or `scale`",
                   beta * std::max(start, teacher), start > teacher ? " at the start" : "", limit));
 }
 
@@ -129,9 +128,8 @@ void check_rate(const FlowModel& model, const Risk& risk) {
   if (model.rate < limit) return;
   throw Refused(fmt::format(
       "`rate = {:.6g}` is beyond stability: from {:.6g} on, the noise of SGD makes a small error "
-      "next "
-      "to the teacher grow, whatever the start, so that nothing is learned; possible are smaller "
-      "rates (a larger batch or a smaller step)",
+      "next to the teacher grow, whatever the start, so that nothing is learned; possible are "
+      "smaller rates (a larger batch or a smaller step)",
       model.rate, limit));
 }
 

@@ -157,6 +157,8 @@ VerbOf<Thresholds> Thresholds::verb() {
       With `alpha`, also the smallest weight decay that leaves nothing in training (see
       aim erm). The tolerance is for alpha, and relative to it above 1.)");
   d.fields = limit_fields<Thresholds>();
+  d.fields.edit("beta").text =
+      "Inverse temperature of softmax labels; only decay_max depends on it.";
   d.fields
       .add(
           "alpha", &Thresholds::alpha,

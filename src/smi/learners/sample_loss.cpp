@@ -83,8 +83,7 @@ SgdModel::SgdModel(std::shared_ptr<const TypedLink> link) : link_(std::move(link
   if (link_->is_discrete()) {
     throw Refused(
         "the label of this link is discrete: it does not change with the weights, but for jumps, "
-        "so "
-        "that the squared loss has no gradient to descend");
+        "so that the squared loss has no gradient to descend");
   }
   model_ = typed_model(link_, link_->tokens());
   signs_ = sign_changes(*link_);

@@ -169,6 +169,12 @@ TEST(TableText, NumbersOfAColumnOfDifferentThingsAreWrittenEachInItsOwnWay) {
   EXPECT_EQ(to_table(result), "value\n-----\n  128\n4e-16\n 0.25\n");
 }
 
+TEST(TableText, WhatIsNotKnownIsADash) {
+  Result result;
+  result.summary.emplace_back("half", Estimate{nan_value, nan_value});
+  EXPECT_EQ(to_table(result), "half: -\n");
+}
+
 TEST(TableText, NotesAndAnUnhappyEndAreSaid) {
   Result result;
   result.status = ResultStatus::refused;

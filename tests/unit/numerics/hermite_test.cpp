@@ -6,15 +6,11 @@
 #include <cmath>
 
 #include "numerics/chebyshev.hpp"
-#include "numerics/ode.hpp"
 #include "onset/core/error.hpp"
 #include "support/tolerances.hpp"
 
 namespace onset::numerics {
 namespace {
-
-/// The tolerance that solve_ode has unless told otherwise, over the length of the path.
-constexpr double of_the_ode = 1e-6;
 
 TEST(HermitePolynomials, AreOrthonormalUnderTheNormalWeight) {
   const Rule rule = gauss_hermite(20);
@@ -136,26 +132,6 @@ TEST(Chebyshev, InterpolatesASmoothFunctionAndItsDerivatives) {
   EXPECT_NEAR(value, std::exp(0.37), tolerance::hundreds_of_roundings);
   EXPECT_NEAR(slope, std::exp(0.37), tolerance::thousands_of_roundings);
   EXPECT_NEAR(curvature, std::exp(0.37), tolerance::magnified_roundings);
-}
-
-TEST(SolveOde, FollowsTheLogisticCurveAndFindsItsEvent) {
-  const auto logistic = [](const OdeState& x) { return OdeState{x[0] * (1.0 - x[0])}; };
-  const auto half = [](const OdeState& x) { return x[0] - 0.5; };
-  const double start = 1e-6;
-  const auto solution = solve_ode(logistic, {start}, {5.0, 13.0, 30.0}, {}, {}, half);
-  ASSERT_TRUE(solution.status.converged());
-  ASSERT_EQ(solution.states.size(), 3u);
-  for (const auto& [index, t] : {std::pair{0, 5.0}, {1, 13.0}, {2, 30.0}}) {
-    const double exact = 1.0 / (1.0 + (1.0 / start - 1.0) * std::exp(-t));
-    EXPECT_NEAR(solution.states[static_cast<std::size_t>(index)][0] / exact, 1.0, of_the_ode);
-  }
-  EXPECT_NEAR(solution.event_time.value(), std::log(1.0 / start - 1.0), of_the_ode);
-}
-
-TEST(SolveOde, SaysWhenItRunsAway) {
-  const auto square = [](const OdeState& x) { return OdeState{x[0] * x[0]}; };
-  const auto solution = solve_ode(square, {1.0}, {2.0}, {}, {});
-  EXPECT_FALSE(solution.status.converged());
 }
 
 }  // namespace

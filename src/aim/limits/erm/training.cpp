@@ -45,7 +45,7 @@ void check_loss(const AttentionIndexed& model, TrainingLoss loss) {
   const auto reject = [&](const char* allowed) {
     throw InvalidArgument("loss", std::string(to_string(loss)) + " with " +
                                       std::string(model.channel->name()) +
-                                      " labels; allowed: " + allowed);
+                                      " labels is not worked out; allowed: " + allowed);
   };
   if (model.channel == &linear_channel() && loss != TrainingLoss::square) reject("square");
   if (model.channel == &hardmax_channel() && loss != TrainingLoss::cross_entropy) {
@@ -59,8 +59,8 @@ void check_model(const AttentionIndexed& model, TrainingLoss loss) {
       model.noise_kind == NoiseKind::equal) {
     throw Refused(
         "noise of the same variance on every score makes the directions of a softmax label "
-        "unequal, "
-        "and training no longer reduces to three numbers; possible: `noise_kind = scaled`");
+        "unequal, and training no longer reduces to three numbers; possible: `noise_kind = "
+        "scaled`");
   }
   const bool by_samples =
       model.tokens > 2 && model.channel != &linear_channel() && loss != TrainingLoss::fields;
