@@ -189,6 +189,45 @@ class Page(unittest.TestCase):
         self.browser.click("[aria-label='Remove layers 3']")
         self.browser.wait_for("!location.hash.includes('with=')")
 
+    def test_a_link_keeps_the_zoom_and_what_is_hidden(self):
+        self.open("#view=explore&command=aim+curve&p.alpha=0.01%3A0.2%3A0.01&y=q,mmse")
+        self.browser.wait_for(RESULT)
+        self.browser.click("#result .key button")
+        self.browser.value("document.querySelector('#result .plot svg').dispatchEvent(new KeyboardEvent('keydown', {key: '+'}))")
+        self.browser.wait_for("location.hash.includes('zoom=')")
+        link = self.browser.value("location.href")
+        curve = "document.querySelector('#result .plot svg g[clip-path] path[fill=none]').getAttribute('d')"
+        shown = self.browser.value(curve)
+        self.browser.open("about:blank")
+        self.browser.open(link)
+        self.browser.wait_for(RESULT)
+        self.assertEqual(self.browser.value(curve), shown)
+        self.assertEqual(self.browser.value("[...document.querySelectorAll('#result .key button')].map(one => one.ariaPressed)"), ["false", "true"])
+        self.assertEqual(self.browser.value("location.href"), link)
+
+    def test_order_and_open_lists_stay_when_rows_change(self):
+        self.open()
+        self.browser.wait_for(RESULT)
+        self.browser.value("document.querySelector('#result details').open = true")
+        self.browser.click("#result th:nth-child(4) button")
+        column = "[...document.querySelectorAll('#result tbody td:nth-child(4)')].map(cell => parseFloat(cell.textContent))"
+        before = self.browser.value(column)
+        self.browser.type_into("#field-rho", "0.9")
+        self.browser.wait_for(f"{column}.join() !== {json.dumps(before)}.join()")
+        cells = self.browser.value(column)
+        self.assertEqual(cells, sorted(cells))
+        self.assertTrue(self.browser.value("document.querySelector('#result details').open"))
+
+    def test_the_keyboard_starts_a_path(self):
+        self.open("#view=explore&command=ssi+loss&p.a=1&p.omega=0.67&p.points=11")
+        self.browser.wait_for(f"{verb_is('ssi loss')} && {RESULT}")
+        self.browser.value("document.querySelector('#result .plot svg').focus()")
+        # The first step goes to the lowest point of the disk, the second to its neighbour in the next line.
+        for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp", "ArrowUp", "Enter"):
+            self.browser.value(f"document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}'}}))")
+        self.browser.wait_for("document.querySelectorAll('#result .plot svg g[clip-path] > g circle').length === 1")
+        self.assertEqual(self.browser.value("document.activeElement.tagName"), "svg", "whoever steps through points goes on")
+
     def test_the_mouse_reads_zooms_and_shows_the_spectrum(self):
         self.open()
         self.browser.wait_for(RESULT)

@@ -108,6 +108,7 @@ export class ExploreView {
       },
       extra: companion?.extra, beside: place});
     Object.assign(this.panel, {logX: view.logX ?? false, logY: view.logY ?? false, chosen: view.chosen ?? {}});
+    Object.assign(this.panel.plot, {zoom: view.zoom ?? null, hidden: new Set(view.hidden)});
     this.composer = new Composer(verb, () => this.form.values, this.watch);
     this.main.append(this.composer.element);
     result.hidden = true;
@@ -261,7 +262,8 @@ export class ExploreView {
 
   save() {
     this.remember({command: this.current.command, values: this.form.values, kept: this.kept.map(table => table.given),
-                   view: {chosen: this.panel.chosen, logX: this.panel.logX, logY: this.panel.logY}});
+                   view: {chosen: this.panel.chosen, logX: this.panel.logX, logY: this.panel.logY,
+                          zoom: this.panel.plot.zoom, hidden: [...this.panel.plot.hidden]}});
   }
 }
 

@@ -1,6 +1,6 @@
 // The page: three views, and what is shown kept in the address, so that a link opens it again.
 
-import {h, fill} from "./dom.js";
+import {h, fill, short} from "./dom.js";
 import {getCatalog} from "./api.js";
 import {ExploreView} from "./explore.js";
 import {WatchView} from "./watch.js";
@@ -15,8 +15,17 @@ function readAddress() {
   for (const [name, value] of query) if (name.startsWith("p.")) values[name.slice(2)] = value;
   return {view: views[query.get("view")] ? query.get("view") : "explore", command: query.get("command"), values,
           plot: {logX: query.has("logx"), logY: query.has("logy"), kept: query.getAll("with").map(readSetting),
+                 zoom: readZoom(query.get("zoom")), hidden: query.getAll("hide"),
                  chosen: {x: query.get("x") ?? undefined, z: query.get("z") ?? undefined, y: query.get("y")?.split(",")}}};
 }
+
+/// The part of a picture that is shown, as xlow,xhigh,ylow,yhigh; nothing where it is all of it.
+function readZoom(text) {
+  const ends = (text ?? "").split(",").map(Number);
+  if (ends.length !== 4 || !ends.every(Number.isFinite) || ends[0] >= ends[1] || ends[2] >= ends[3]) return null;
+  return {x: ends.slice(0, 2), y: ends.slice(2)};
+}
+const writeZoom = ({x, y}) => [...x, ...y].map(end => short(end, 8)).join(",");
 
 /// The values of a run that another is compared with, as one word of the address.
 const readSetting = text => Object.fromEntries(new URLSearchParams(text));
@@ -27,13 +36,15 @@ function writeAddress(view, state) {
   if (view === "explore" && state) {
     query.set("command", state.command);
     for (const [name, value] of Object.entries(state.values)) query.set(`p.${name}`, value);
-    const {chosen, logX, logY} = state.view;
+    const {chosen, logX, logY, zoom, hidden} = state.view;
     for (const given of state.kept) query.append("with", writeSetting(given));
     if (chosen.x) query.set("x", chosen.x);
     if (chosen.z) query.set("z", chosen.z);
     if (chosen.y) query.set("y", chosen.y.join(","));
     if (logX) query.set("logx", "1");
     if (logY) query.set("logy", "1");
+    if (zoom) query.set("zoom", writeZoom(zoom));
+    for (const label of hidden) query.append("hide", label);
   }
   history.replaceState(null, "", `#${query}`);
 }

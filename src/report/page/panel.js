@@ -20,7 +20,8 @@ export class Panel {
     this.place = h("div");
     this.table = h("div");
     parent.append(this.controls, this.place, this.files, options.beside ?? "", this.table);
-    this.plot = new Plot(this.place, {onClick: (x, y) => options.onClick?.(x, y, this.tables[0])});
+    this.order = {};
+    this.plot = new Plot(this.place, {onClick: (x, y) => options.onClick?.(x, y, this.tables[0]), changed: () => options.changed?.()});
   }
 
   /// Shows tables {label, columns, rows, record}: the first is the present one.
@@ -37,7 +38,14 @@ export class Panel {
       this.redraw(keepZoom);
       this.drawFiles();
     }
-    if (this.options.table !== false) fill(this.table, sortableTable(table, "Rows"));
+    if (this.options.table !== false) this.showTable(table);
+  }
+
+  /// Rows come in while somebody reads: the table stays sorted and where it was.
+  showTable(table) {
+    const read = this.table.querySelector(".scroll")?.scrollTop ?? 0;
+    fill(this.table, sortableTable(table, "Rows", this.order));
+    this.table.querySelector(".scroll").scrollTop = read;
   }
 
   /// What somebody chose stays chosen where it still can be.
@@ -55,23 +63,37 @@ export class Panel {
     this.plot.draw(picture, {keepZoom});
   }
 
+  /// What the controls offer and show.
+  controlState() {
+    const {kind, x, y, z, chosen} = this.offer;
+    return JSON.stringify([kind, x, y, z, chosen, this.logX, this.logY]);
+  }
+
+  /// Somebody chose something; the controls show it already.
+  choose() {
+    this.chosen = {...this.chosen, ...this.offer.chosen};
+    this.shown = this.controlState();
+    this.redraw();
+    this.options.changed?.();
+  }
+
+  /// Built again only when they differ, so that a list that is open stays open while rows come in.
   drawControls() {
+    if (this.shown === this.controlState()) return;
+    this.shown = this.controlState();
     const {offer} = this;
-    const pick = (label, names, value, set) => h("label", {}, `${label} `, h("select", {onchange: event => {
-      set(event.target.value);
-      this.chosen = {...this.chosen, ...offer.chosen};
-      this.redraw();
-      this.options.changed?.();
+    const pick = (label, names, value, name) => h("label", {}, `${label} `, h("select", {onchange: event => {
+      this.offer.chosen[name] = event.target.value;
+      this.choose();
     }}, names.map(name => h("option", {value: name, selected: name === value}, name))));
     const log = (label, name) => h("label", {}, h("input", {type: "checkbox", checked: this[name], onchange: event => {
       this[name] = event.target.checked;
       this.logTouched = true;
-      this.redraw();
-      this.options.changed?.();
+      this.choose();
     }}), ` ${label}`);
     const parts = [];
-    if (offer.kind === "map") parts.push(pick("Colour", offer.z, offer.chosen.z, name => { offer.chosen.z = name; }));
-    if (offer.kind === "curves") parts.push(pick("Against", offer.x, offer.chosen.x, name => { offer.chosen.x = name; }));
+    if (offer.kind === "map") parts.push(pick("Colour", offer.z, offer.chosen.z, "z"));
+    if (offer.kind === "curves") parts.push(pick("Against", offer.x, offer.chosen.x, "x"));
     if (offer.kind !== "map") parts.push(this.columnBoxes());
     if (offer.kind !== "map") parts.push(log("log x", "logX"));
     if (offer.kind === "curves") parts.push(log("log y", "logY"));
@@ -82,14 +104,14 @@ export class Panel {
 
   columnBoxes() {
     const {offer} = this;
-    return h("details", {}, h("summary", {}, "Columns"), offer.y.filter(name => name !== offer.chosen.x).map(name =>
+    const open = this.columns?.open ?? false;
+    this.columns = h("details", {open}, h("summary", {}, "Columns"), offer.y.filter(name => name !== offer.chosen.x).map(name =>
       h("label", {}, h("input", {type: "checkbox", checked: offer.chosen.y.includes(name), onchange: event => {
-        const rest = offer.chosen.y.filter(one => one !== name);
-        offer.chosen.y = event.target.checked ? [...rest, name] : rest;
-        this.chosen = {...this.chosen, ...offer.chosen};
-        this.redraw();
-        this.options.changed?.();
+        const rest = this.offer.chosen.y.filter(one => one !== name);
+        this.offer.chosen.y = event.target.checked ? [...rest, name] : rest;
+        this.choose();
       }}), ` ${name} `)));
+    return this.columns;
   }
 
   drawFiles() {

@@ -14,9 +14,11 @@ const near = 30;  // pixels within which a point answers the mouse
 let pictures = 0;
 
 export class Plot {
-  /// `onClick(x, y)` gets the numbers of a place that was clicked (not dragged).
-  constructor(parent, {onClick = null, height = 400} = {}) {
+  /// `onClick(x, y)` gets the numbers of a place that was clicked (not dragged), or of the point at
+  /// which Enter was pressed; `changed()` is told when somebody zooms, or hides a series.
+  constructor(parent, {onClick = null, changed = null, height = 400} = {}) {
     this.onClick = onClick;
+    this.changed = changed;
     this.height = height;
     this.hidden = new Set();
     this.zoom = null;
@@ -77,9 +79,11 @@ export class Plot {
     this.frame = h("rect", {fill: "currentColor", "fill-opacity": 0.12, visibility: "hidden"});
     svg.append(this.frame, this.marker);
     this.listen(svg);
-    this.box.querySelector("svg")?.remove();
+    const focused = this.svg !== undefined && document.activeElement === this.svg;
+    this.svg?.remove();
     this.box.prepend(svg);
     this.svg = svg;
+    if (focused) svg.focus({preventScroll: true});  // whoever steps through points goes on in the new picture
     this.drawKey();
   }
 
@@ -214,10 +218,15 @@ export class Plot {
     }
     fill(this.key, (this.picture.series ?? []).map(series => h("button", {
       type: "button", "aria-pressed": String(!this.hidden.has(series.label)), title: "Show or hide",
-      onclick: () => {
-        if (!this.hidden.delete(series.label)) this.hidden.add(series.label);
-        this.render();
-      }}, swatch(series.colour, series.hollow), series.label)));
+      onclick: () => this.toggle(series.label)}, swatch(series.colour, series.hollow), series.label)));
+  }
+
+  toggle(label) {
+    if (!this.hidden.delete(label)) this.hidden.add(label);
+    const place = [...this.key.children].indexOf(document.activeElement);
+    this.render();
+    this.key.children[place]?.focus();
+    this.changed?.();
   }
 
   // The mouse and the keyboard.
@@ -268,6 +277,7 @@ export class Plot {
     const order = (u, v) => u < v ? [u, v] : [v, u];
     this.zoom = {x: order(this.x.number(a[0]), this.x.number(b[0])), y: order(this.y.number(a[1]), this.y.number(b[1]))};
     this.render();
+    this.changed?.();
   }
 
   zoomBy(factor, [cx, cy]) {
@@ -278,20 +288,25 @@ export class Plot {
     this.zoomTo([x0, y1], [x1, y0]);
   }
 
-  resetZoom() { this.zoom = null; this.render(); }
+  resetZoom() {
+    this.zoom = null;
+    this.render();
+    this.changed?.();
+  }
 
   pressed(event) {
     const {left, right, top, bottom} = this.inner;
     const middle = [(left + right) / 2, (top + bottom) / 2];
     const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+    const up = this.picture.map ? {ArrowUp: 1, ArrowDown: -1}[event.key] : undefined;
     if (step) this.stepTo(step);
+    else if (up) this.climb(up);
+    else if (event.key === "Enter" && this.pointed) this.onClick?.(this.pointed.x, this.pointed.y);
     else if (event.key === "+" || event.key === "=") this.zoomBy(0.8, middle);
     else if (event.key === "-") this.zoomBy(1.25, middle);
     else if (event.key === "0") this.resetZoom();
     else return;
     event.preventDefault();
-    const focused = this.box.querySelector("svg");
-    if (document.activeElement !== focused) focused.focus();
   }
 
   /// All points that can be pointed at, with their places.
@@ -322,14 +337,27 @@ export class Plot {
     else this.hideTip();
   }
 
+  seen() { return this.targets().filter(p => this.inside([p.px, p.py])); }
+
+  /// On a map: the next point above (1) or below (-1).
+  climb(up) {
+    const all = this.seen();
+    const now = all[this.at ?? 0];
+    const column = all.filter(p => p.x === now?.x && up * (p.y - now.y) > 0).sort((a, b) => up * (a.y - b.y));
+    if (column.length === 0) return;
+    this.at = all.indexOf(column[0]);
+    this.point(column[0]);
+  }
+
   stepTo(step) {
-    const all = this.targets().filter(p => this.inside([p.px, p.py]));
+    const all = this.seen();
     if (all.length === 0) return;
     this.at = ((this.at ?? -step) + step + all.length) % all.length;
     this.point(all[this.at]);
   }
 
   point(target) {
+    this.pointed = target;
     this.marker.setAttribute("cx", target.px);
     this.marker.setAttribute("cy", target.py);
     this.marker.setAttribute("visibility", "visible");

@@ -2,6 +2,7 @@
 
 import {h, concise} from "./dom.js";
 
+const directions = {"1": "ascending", "-1": "descending"};
 const collator = new Intl.Collator(undefined, {numeric: true});
 
 function compare(a, b, sign) {
@@ -12,22 +13,27 @@ function compare(a, b, sign) {
   return sign * (number ? a - b : collator.compare(String(a), String(b)));
 }
 
-export function sortableTable({columns, rows}, label, most = 2000) {
+/// `order` ({name, sign}) is the order in which the table comes, and keeps what is chosen, so that the
+/// next table of the same kind can come in it.
+export function sortableTable({columns, rows}, label, order = {}, most = 2000) {
   const body = h("tbody");
   const show = list => body.replaceChildren(...list.slice(0, most).map(row => h("tr", {},
     columns.map(column => h("td", {}, concise(row[column.name], row[`${column.name}_err`]))))));
+  const sort = () => show([...rows].sort((a, b) => compare(a[order.name], b[order.name], order.sign)));
   const heads = columns.map(column => {
-    const head = h("th", {scope: "col", "aria-sort": "none"});
+    const mine = column.name === order.name;
+    const head = h("th", {scope: "col", "aria-sort": mine ? directions[order.sign] : "none"});
     const unit = column.unit ? ` [${column.unit}]` : "";
     head.append(h("button", {type: "button", title: `${column.meaning}${unit}`, onclick: () => {
-      const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      Object.assign(order, {name: column.name, sign: head.getAttribute("aria-sort") === "ascending" ? -1 : 1});
       for (const one of heads) one.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-      show([...rows].sort((a, b) => compare(a[column.name], b[column.name], sign)));
+      head.setAttribute("aria-sort", directions[order.sign]);
+      sort();
     }}, column.name));
     return head;
   });
-  show(rows);
+  if (columns.some(column => column.name === order.name)) sort();
+  else show(rows);
   return h("div", {},
     rows.length > most ? h("p", {class: "note"}, `The first ${most} of ${rows.length} rows.`) : null,
     h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label},
