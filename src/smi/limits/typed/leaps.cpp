@@ -10,6 +10,7 @@
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/symmetric_tensors.hpp"
+#include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
 namespace {
@@ -146,13 +147,29 @@ class Climber {
       if (seen == Verdict::unresolved) return found;
       const auto range = range_of(averages, degree);
       if (range) {
-        found.directions = now.open * *range;
+        found.directions = symmetric(now.open * *range);
       } else {
         found.leap.verdict = Verdict::unresolved;
       }
       return found;
     }
     return {};
+  }
+
+  /// The same directions without scatter that symmetries of the link exclude: what is learned is
+  /// left alone by those that leave the known directions alone. Given a direction that is an axis
+  /// but for some 1e-4, the label would change with fields that it does not depend on.
+  [[nodiscard]] Eigen::MatrixXd symmetric(const Eigen::MatrixXd& directions) const {
+    const Eigen::MatrixXd of_known = known_ * known_.transpose();
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions.rows(), directions.rows());
+    double count = 0.0;
+    for (const Eigen::MatrixXd& map : signed_symmetries(*link_, LabelUnder::renamed)) {
+      if ((map * of_known - of_known * map).norm() > 1e-9) continue;
+      const Eigen::MatrixXd moved = map * directions;
+      sum += moved * moved.transpose();
+      count += 1.0;
+    }
+    return range_above(sum / count, 0.5);
   }
 
   [[nodiscard]] Leap information() const {
