@@ -11,6 +11,9 @@ const margin = {left: 74, right: 16, top: 12, bottom: 48};
 const barWidth = 70;
 const near = 30;  // pixels within which a point answers the mouse
 
+/// A number beside an axis, where a long row of zeros has no room.
+const tickText = x => x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6) ? Number(short(x)).toExponential().replace("e+", "e") : short(x);
+
 let pictures = 0;
 
 export class Plot {
@@ -110,9 +113,9 @@ export class Plot {
     for (const x of this.x.ticks) {
       const p = this.x.place(x);
       group.append(h("line", {x1: p, x2: p, y1: top, y2: bottom, ...soft}),
-        h("text", {x: p, y: bottom + 18, "text-anchor": "middle"}, short(x)));
+        h("text", {x: p, y: bottom + 18, "text-anchor": "middle"}, tickText(x)));
     }
-    const names = this.picture.yNames ?? this.y.ticks.map(y => ({value: y, label: short(y)}));
+    const names = this.picture.yNames ?? this.y.ticks.map(y => ({value: y, label: tickText(y)}));
     for (const {value, label} of names) {
       const p = this.y.place(value);
       if (p < top - 1 || p > bottom + 1) continue;
