@@ -107,7 +107,8 @@ void HermiteIndices::rotate(std::span<const double> rotation, std::span<double> 
         const std::size_t own = e / stride % n;
         const std::size_t base = e - own * stride;
         double sum = 0.0;
-        for (std::size_t a = 0; a < n; ++a) sum += rotation[own * n + a] * tensor[base + a * stride];
+        for (std::size_t a = 0; a < n; ++a)
+          sum += rotation[own * n + a] * tensor[base + a * stride];
         next[e] = sum;
       }
       tensor.swap(next);

@@ -225,8 +225,7 @@ void LevelLines::collect(const std::vector<Place>& roots, const Visit& visit) co
 
 LevelMoments LevelLines::density(double label) const {
   LevelMoments moments(form_.normals());
-  collect(roots_of(label),
-          [&](double weight, const FieldVector& xi) { moments.add(weight, xi); });
+  collect(roots_of(label), [&](double weight, const FieldVector& xi) { moments.add(weight, xi); });
   return moments;
 }
 
