@@ -40,6 +40,14 @@ class Columns(unittest.TestCase):
             for name in names(result(verb, *options, *size)["rows"][0]):
                 self.assertRegex(text, rf"(?m)^  {name}( |$)", verb)
 
+    def test_wider_students_that_start_with_the_same_trace_are_faster(self):
+        # Width ratio; times at which the alignment is 1/2 and mse is 0.01, to the digits of an independent program.
+        for width, escape, known in ((0.5, 0.3481, 6.2309), (1, 0.2556, 4.4141), (2, 0.1893, 4.0649)):
+            found = result("flow", "--width-ratio", str(width), "--scale", str(0.2 / width**0.5), "--time", str(known))
+            self.assertAlmostEqual(found["summary"]["escape"], escape, places=4)
+            slope_times_half_a_digit = 5e-7
+            self.assertLess(abs(found["rows"][0]["mse"] - 0.01), slope_times_half_a_digit)
+
     def test_a_time_that_is_not_reached_is_empty(self):
         done = onset("aim", "flow", "--time", "0.01")
         self.assertEqual(done.returncode, 0, done.stderr)
