@@ -92,7 +92,8 @@ void run_trial(const Trial& request, const InstanceLaw& law, const Context& cont
 }
 
 Cost trial_cost(const Trial& request, const InstanceLaw& law) {
-  return learning_cost(static_cast<double>(request.samples), law.tokens, law.dim, law.heads);
+  return learning_cost(static_cast<double>(request.samples), law.tokens, law.dim, law.heads,
+                       law.inputs);
 }
 
 }  // namespace

@@ -118,7 +118,10 @@ SeparableFit::NormalEquations SeparableFit::normal_equations() const {
     numerics::multiply(view(basis_), view(inside),
                        {projection.data(), static_cast<std::size_t>(projection.size())}, alone);
     jacobian -= projection;
-    parts[output] = {transpose_product(jacobian, jacobian, alone),
+    Matrix square(jacobian.cols(), jacobian.cols());
+    numerics::square(view(jacobian), {square.data(), static_cast<std::size_t>(square.size())},
+                     alone);
+    parts[output] = {std::move(square),
                      jacobian.transpose() * left_.col(static_cast<Index>(output))};
   });
   NormalEquations total = std::move(parts.front());
@@ -126,6 +129,8 @@ SeparableFit::NormalEquations SeparableFit::normal_equations() const {
     total.matrix += parts[o].matrix;
     total.right += parts[o].right;
   }
+  total.matrix.triangularView<Eigen::StrictlyLower>() =
+      total.matrix.transpose().triangularView<Eigen::StrictlyLower>();
   return total;
 }
 
