@@ -57,7 +57,7 @@ struct Learn {
   std::string examples = {};
   std::optional<int> heads = {};  ///< found from the singular gap unless given
   std::optional<Inputs> inputs = {};
-  bool no_polish = false;         ///< stop at what the geometry gives
+  bool no_polish = false;  ///< stop at what the geometry gives
   std::uint64_t seed = 1;
   double tol = 0.0;
 

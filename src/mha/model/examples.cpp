@@ -43,8 +43,8 @@ std::vector<std::vector<std::uint64_t>> sorted_words(const double* input, int to
 
 /// The same as canonical_words for real inputs: one word per entry.
 void canonical_words(const double* input, int tokens, int dim, std::uint64_t* out) {
-  const auto words = std::min(sorted_words(input, tokens, dim, 1.0),
-                              sorted_words(input, tokens, dim, -1.0));
+  const auto words =
+      std::min(sorted_words(input, tokens, dim, 1.0), sorted_words(input, tokens, dim, -1.0));
   for (const auto& token : words) out = std::copy(token.begin(), token.end(), out);
 }
 

@@ -83,7 +83,8 @@ void degenerate(const InstanceLaw& law, Layer& layer) {
   throw InvalidArgument(field, message);
 }
 
-/// Calls f(stream, first, end) for blocks of entries of all examples, each with a stream of its own.
+/// Calls f(stream, first, end) for blocks of entries of all examples, each with a stream of its
+/// own.
 template <class F>
 void for_each_block(const Examples& examples, std::uint64_t seed, const std::string& purpose,
                     const Context& context, F&& f) {

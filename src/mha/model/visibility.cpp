@@ -34,8 +34,7 @@ struct AgreedSlab {
 };
 
 /// Attention of all heads in one row: p[head * tokens + key].
-void attend(const Layer& layer, const double* x, int tokens, int query,
-            std::vector<double>& p) {
+void attend(const Layer& layer, const double* x, int tokens, int query, std::vector<double>& p) {
   const int d = layer.dim;
   std::vector<double> left(static_cast<std::size_t>(d));
   for (int i = 0; i < layer.heads; ++i) {
@@ -89,8 +88,8 @@ void add_slabs(const Layer& layer, const double* x, int k, AgreedSlab row, std::
     if (apart == 0.0) continue;
     row.centre = std::log(mean[row.key] / mean[row.reference]);
     row.tolerance = off * (1.0 / mean[row.key] + 1.0 / mean[row.reference]);
-    row.relative = row.tolerance /
-                   std::sqrt(apart * squared_length(x + row.query * layer.dim, layer.dim));
+    row.relative =
+        row.tolerance / std::sqrt(apart * squared_length(x + row.query * layer.dim, layer.dim));
     out.push_back(row);
   }
 }

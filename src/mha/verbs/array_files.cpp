@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_file_tokens = 1024;
 
-/// The manifest that lies beside examples. One of another command is not about them: a model may lie
-/// in the same folder.
+/// The manifest that lies beside examples. One of another command is not about them: a model may
+/// lie in the same folder.
 std::optional<io::RunIdentity> find_manifest(const fs::path& folder) {
   auto identity = io::read_run_identity(folder);
   if (identity && identity->command != "mha generate") identity.reset();

@@ -85,9 +85,9 @@ CompareRow row_of(const Learned& learned) {
 
 void run_compare(const Compare& request, const InstanceLaw& law, const Context& context,
                  Result& result) {
-  const Examples examples = draw_examples(law, draw_layer(law, request.seed),
-                                          static_cast<std::size_t>(request.samples), request.seed,
-                                          "mha examples", context);
+  const Examples examples =
+      draw_examples(law, draw_layer(law, request.seed), static_cast<std::size_t>(request.samples),
+                    request.seed, "mha examples", context);
   const auto columns = compare_columns();
   const Learned learned = learn(examples, {}, context);
   if (learned.interrupted) throw Interrupted();

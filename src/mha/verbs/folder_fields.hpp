@@ -19,7 +19,8 @@ template <class Request>
 template <class Request>
 [[nodiscard]] Fields<Request> examples_and_inputs_fields() {
   Fields<Request> fields = examples_field<Request>();
-  fields.add_word("inputs", &Request::inputs, std::vector{Inputs::boolean, Inputs::gaussian}, prose(R"(
+  fields.add_word("inputs", &Request::inputs, std::vector{Inputs::boolean, Inputs::gaussian},
+                  prose(R"(
       Entries of X.npy: 1 and -1, or real numbers, as of standard normal tokens. If not given,
       what manifest.json of mha generate says; boolean without one.)"));
   return fields;

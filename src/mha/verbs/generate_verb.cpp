@@ -62,6 +62,7 @@ VerbOf<Generate> Generate::verb() {
   d.fields = instance_fields<Generate>();
   d.rows = {{"", file_columns().list()}};
   d.needs_folder = true;
+  d.method = 2;
   d.examples = {"mha generate --heads 2 --dim 8 --tokens 3 --samples 100000 --out examples"};
   d.settle = settle_instance<Generate>;
   d.cost = generate_cost;

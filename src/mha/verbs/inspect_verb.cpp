@@ -62,7 +62,8 @@ void predict(const Inspect& request, const Layer& layer, const Context& context,
 void run_inspect(const Inspect& request, const Layer& layer, const Context& context,
                  Result& result) {
   context.report(0.0, "conditions");
-  const auto conditions = conditions_of(layer, request.tokens, request.inputs, request.seed, context);
+  const auto conditions =
+      conditions_of(layer, request.tokens, request.inputs, request.seed, context);
   result.table = condition_columns().table(conditions);
   const std::string names = broken(conditions);
   if (!names.empty()) throw Refused("the layer is degenerate; what does not hold: " + names);

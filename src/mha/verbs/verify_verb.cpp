@@ -29,7 +29,8 @@ struct SettledVerify {
 SettledVerify settle_verify(Verify& request) {
   const std::filesystem::path folder = request.model;
   Certificate certificate = read_certificate(folder);
-  SettledVerify out{find_examples(request.examples, certificate.inputs), std::move(certificate), {}};
+  SettledVerify out{
+      find_examples(request.examples, certificate.inputs), std::move(certificate), {}};
   if (out.certificate.verdict != Verdict::refused) {
     out.model = {read_layer(folder), read_layer(folder / "geometry")};
   }

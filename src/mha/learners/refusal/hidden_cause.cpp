@@ -73,7 +73,8 @@ std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
 /// How far apart the tokens of an example lie, how large they are, how large their mean is, and how
 /// large the label is, all sums of squares.
 struct Spread {
-  double tokens = 0.0;  // over all pairs; of Boolean tokens a whole number, so that equals are equal
+  double tokens =
+      0.0;  // over all pairs; of Boolean tokens a whole number, so that equals are equal
   double size = 0.0;
   double mean = 0.0;
   double label = 0.0;
@@ -169,7 +170,8 @@ std::optional<std::string> contradiction(const Examples& examples) {
 std::string wanted_examples(const Layer& layer, const Examples& examples, const Context& context) {
   constexpr int quick_dim = 16;
   if (layer.heads < 2 || layer.dim > quick_dim) return "";
-  const ExamplesNeeded need = examples_needed(layer, examples.tokens, examples.inputs(), 1, context);
+  const ExamplesNeeded need =
+      examples_needed(layer, examples.tokens, examples.inputs(), 1, context);
   if (!need.examples) return "";
   // Two digits are all that it is good for.
   const double unit = std::pow(10.0, std::floor(std::log10(*need.examples)) - 1.0);

@@ -36,8 +36,8 @@ void keep_smallest(std::vector<Candidate>& list, std::size_t count) {
   list.resize(count);
 }
 
-/// The slabs of one fitted row of an example with tokens x: each key that is attended to against the
-/// most attended one.
+/// The slabs of one fitted row of an example with tokens x: each key that is attended to against
+/// the most attended one.
 void add_slabs(const Eigen::Ref<const Matrix>& x, std::size_t n, std::size_t a, const RowFit& row,
                std::vector<Candidate>& out) {
   const double score = row.score();
@@ -77,9 +77,9 @@ std::vector<Slab> sculpt(const Subset& sample, const Matrix& w, std::size_t coun
         if (!row.set_example(outputs.data() + (n - begin) * tokens * dim)) continue;
         for (std::size_t a = 0; a < tokens; ++a) {
           row.fit(sample.y(n) + a * dim);
-          add_slabs(x.middleRows(static_cast<Index>((n - begin) * tokens),
-                                 static_cast<Index>(tokens)),
-                    n, a, row, found[block]);
+          add_slabs(
+              x.middleRows(static_cast<Index>((n - begin) * tokens), static_cast<Index>(tokens)), n,
+              a, row, found[block]);
         }
       }
     }

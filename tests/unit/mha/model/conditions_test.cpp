@@ -55,7 +55,9 @@ TEST(MhaConditions, FactsAboutTheMatricesAreThoseOfGeometry) {
 /// 2^8.
 TEST(MhaConditions, SaturationIsThatOfDistinctTokens) {
   const Estimate part =
-      named(conditions_of(of_identities({50.0, 60.0}, true), 2, Inputs::boolean, 1, {}), "saturated rows").value;
+      named(conditions_of(of_identities({50.0, 60.0}, true), 2, Inputs::boolean, 1, {}),
+            "saturated rows")
+          .value;
   // Binomial over 2048 examples, false alarms of 1e-6.
   const double binomial = std::sqrt(1.0 / 256.0 / 2048.0);
   EXPECT_NEAR(part.value, 1.0 - 1.0 / 256.0, 4.9 * binomial);
