@@ -104,7 +104,7 @@ class Limits(unittest.TestCase):
         self.assertEqual([row["alpha"] for row in rows("thresholds", *layers)], [0.5])
         for arguments, word in [(["--tokens", "3"], "integral"), (["--layers", "3"], "integral"),
                                 (["--channel", "hardmax"], "softmax"), (["--noise", "1"], "noise")]:
-            done = onset("aim", "curve", *layers, *arguments, "--alpha", "0.1")
+            done = onset("aim", "curve", *layers, *arguments, "--alpha", "0.1", "--format", "json")
             self.assertEqual(done.returncode, 3, arguments)
             self.assertIn(word, done.stderr)
         self.assertEqual(onset("aim", "potential", *layers, "--alpha", "0.1").returncode, 3)
