@@ -41,6 +41,7 @@ struct Curve {
   PriorKind prior = PriorKind::wishart;
   int layers = 1;
   LayerLabels labels = LayerLabels::deep;
+  double skip = 1.0;  ///< connection between layers behind one label
   HardmaxOutput output = HardmaxOutput::exact;
   double label_scale = 1.0;
   std::vector<double> alpha = {};
@@ -134,6 +135,10 @@ struct Amp {
   std::optional<double> noise_variance = {};
   std::optional<NoiseKind> noise_kind = {};
   std::optional<double> noise = {};
+  PriorKind prior = PriorKind::wishart;
+  int layers = 1;
+  LayerLabels labels = LayerLabels::deep;
+  double skip = 1.0;  ///< connection between layers behind one label
   std::optional<int> dim = {};
   std::optional<int> runs = {};
   std::vector<double> alpha = {};

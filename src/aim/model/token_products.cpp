@@ -209,4 +209,44 @@ void scores_of(TokenProducts& products, const std::vector<double>& matrix, std::
   for (double& score : scores) score *= scale;
 }
 
+std::vector<double> back_projection(TokenProducts& products, const std::vector<double>& gradient,
+                                    const Dataset& data) {
+  const std::size_t tokens = data.tokens;
+  const std::size_t dim = data.dim;
+  const std::size_t pairs = tokens * (tokens + 1) / 2;
+  std::vector<double> matrix(dim * dim);
+  products.weighted_products(gradient, matrix);
+  std::vector<double> traces(data.samples, 0.0);
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    for (std::size_t a = 0; a < tokens; ++a) {
+      traces[s] += gradient[s * pairs + score_index(a, a, tokens)];
+    }
+  }
+  const double trace = numerics::ordered_sum(traces.data(), traces.size());
+  const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
+  for (std::size_t i = 0; i < dim; ++i) matrix[i * dim + i] -= trace;
+  for (double& x : matrix) x *= scale;
+  return matrix;
+}
+
+std::vector<double> relative_variances(TokenProducts& products, const Dataset& data,
+                                       bool norm_aware) {
+  const std::size_t tokens = data.tokens;
+  const std::size_t pairs = tokens * (tokens + 1) / 2;
+  const auto dim = static_cast<double>(data.dim);
+  std::vector<double> norms(data.samples * tokens, dim);
+  if (norm_aware) products.squared_norms(norms);
+  for (double& norm : norms) norm /= dim;
+  std::vector<double> variances(data.samples * pairs);
+  for (std::size_t s = 0; s < data.samples; ++s) {
+    const double* own = norms.data() + s * tokens;
+    for (std::size_t a = 0; a < tokens; ++a) {
+      for (std::size_t b = a; b < tokens; ++b) {
+        variances[s * pairs + score_index(a, b, tokens)] = (a == b ? 2.0 : 1.0) * own[a] * own[b];
+      }
+    }
+  }
+  return variances;
+}
+
 }  // namespace onset::aim

@@ -45,4 +45,14 @@ class TokenProducts {
 void scores_of(TokenProducts& products, const std::vector<double>& matrix, std::size_t tokens,
                std::vector<double>& scores);
 
+/// The sum over samples and scores of g_ab Z_ab, d x d, with <Z_ab, S> = h_ab [aim 28].
+[[nodiscard]] std::vector<double> back_projection(TokenProducts& products,
+                                                  const std::vector<double>& gradient,
+                                                  const Dataset& data);
+
+/// Variances of scores in units of the error of S, n x T (T + 1) / 2: 1 + delta_ab, times |x_a|^2
+/// |x_b|^2 / d^2 when norms are taken into account [aim 28].
+[[nodiscard]] std::vector<double> relative_variances(TokenProducts& products, const Dataset& data,
+                                                     bool norm_aware);
+
 }  // namespace onset::aim

@@ -50,6 +50,30 @@ AttentionIndexed settle_given_model(Amp& request) {
   return settle_model(usual);
 }
 
+/// Adds what several layers behind one label are, and refuses what has no message passing.
+void settle_layers(const Amp& request, AttentionIndexed& model) {
+  model.prior = request.prior;
+  model.layers = request.layers;
+  model.labels = request.labels;
+  model.skip = request.skip;
+  if (request.layers > 1 && request.labels != LayerLabels::deep) {
+    throw Refused(prose(R"(
+        message passing of several layers is that of `labels = deep`; with a label for each layer
+        every one is learned as if it were alone: possible is `layers = 1`)"));
+  }
+  if (request.layers == 1 && request.prior == PriorKind::wigner) {
+    throw Refused(prose(R"(
+        message passing of one layer denoises W W^T; possible: `prior = wishart`, and `layers = 2`
+        with `prior = wigner`)"));
+  }
+  model.validate();
+  if (model.is_deep() && request.data) {
+    throw InvalidArgument("data", prose(R"(
+        folders hold data of one layer; allowed with `layers = {}`: leaving it out)",
+                                        request.layers));
+  }
+}
+
 /// A folder's samples at one alpha: the first n = alpha d^2.
 void require_samples(double alpha, const DataFiles& data) {
   const std::size_t wanted = samples_of(alpha, data.dim);
@@ -71,6 +95,10 @@ Fields<Amp> problem_fields() {
             ? " May be " + said
             : " " + to_text(usual.fallback) + " unless given or " + said;
   }
+  add_layers(fields, prose(R"(
+      With several layers: one label of a deep network (two layers of two tokens, softmax without
+      noise, `prior = wigner`); the others are refused.)"));
+  add_skip(fields);
   fields
       .add("dim", &Amp::dim, dim_rule,
            dim_text + (" " + std::to_string(default_dim)) +
@@ -101,6 +129,7 @@ AmpProblem settle_problem(Amp& request) {
   }
   request.device = device::settle(request.device);
   AmpProblem problem{settle_given_model(request), {}, 0, request.seed, request.device};
+  settle_layers(request, problem.model);
   const std::string why = problem.model.channel->no_output(problem.model);
   if (!why.empty()) throw Refused(why);
   if (request.data) {

@@ -16,6 +16,7 @@
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
+#include "aim/verbs/two_layer_runs.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
@@ -171,6 +172,7 @@ void judge(double alpha, std::size_t dim, const Outcome& outcome, Result& result
 
 void run_amp(const Amp& request, const AmpProblem& problem, const Context& context,
              Result& result) {
+  if (problem.model.is_deep()) return run_two_layers(request, problem, context, result);
   const auto columns = amp_columns();
   result.table = columns.table();
   const AmpSamples samples(problem);
@@ -221,6 +223,7 @@ double typical_iterations(const AttentionIndexed& model, double alpha) {
 }
 
 Cost amp_cost(const Amp& request, const AmpProblem& problem) {
+  if (problem.model.is_deep()) return two_layers_cost(request, problem);
   Cost cost;
   cost.method = prose(R"(
       Approximate message passing: per iteration two products of an n T x d matrix with a d x d
@@ -267,7 +270,9 @@ VerbOf<Amp> Amp::verb() {
       Draws teachers and n = alpha d^2 samples (or reads them from `data`), runs the structured
       algorithm, and compares its error with that of state evolution. alpha is n/d^2, samples
       over dimension squared; theory and runs agree where alpha d is 10 or more, away from
-      perfect recovery. Every estimate is tried on the labels of 2000 new samples besides. With `out`, trajectory.csv lists every iteration: errors, overlaps
+      perfect recovery. Every estimate is tried on the labels of 2000 new samples besides. With
+      `layers = 2` and `prior = wigner` two Gaussian matrices stand behind one label (see aim
+      curve), each with a row. With `out`, trajectory.csv lists every iteration: errors, overlaps
       (equal on the Nishimori line) and eigenvalues. Errors are the scatter of the runs, with
       Student's factor for few of them; the error of a single run is not known. Runs that
       diverge are counted; runs that still move after `iterations` make the result unconverged.
@@ -284,11 +289,13 @@ VerbOf<Amp> Amp::verb() {
           Variances of scores: in proportion to the squared norms of the tokens, or the same for
           all.)"));
   add_device(d.fields);
-  d.rows = {{"", amp_columns().list()}};
+  d.rows = {{"", amp_columns().list()},
+            {"with several layers behind one label", two_layer_run_columns()}};
   d.primary = "mse";
   d.method = 5;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
+                "aim amp --prior wigner --layers 2 --dim 100 --alpha 0.2,0.4",
                 "aim amp --data data"};
   d.settle = settle_problem;
   d.cost = amp_cost;
