@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "device/tokens.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::aim {
