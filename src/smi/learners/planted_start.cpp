@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::smi {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/smi/limits/channel.hpp"
 #include "onset/smi/limits/staircase.hpp"
