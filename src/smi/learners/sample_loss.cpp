@@ -104,7 +104,7 @@ std::unique_ptr<SampleLoss> SgdModel::loss() const {
 
 double SgdModel::seconds() const {
   if (link_) return 5.0 * link_->seconds();
-  const double layers = attention_.layers, tokens = attention_.tokens;
+  const double layers = static_cast<double>(shape().directions()), tokens = attention_.tokens;
   return 1.5e-8 * layers * tokens * tokens * tokens + 2e-8 * layers * tokens * tokens;
 }
 

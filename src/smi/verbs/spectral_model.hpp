@@ -39,6 +39,11 @@ template <class Request>
         spectral methods are offered for links of one output: what labels of several outputs say of
         second moments is not tabulated)"));
   }
+  if (filled(request.weights) == Weights::untied) {
+    throw Refused(prose(R"(
+        spectral methods are not offered for untied weights: a label shows products of query and key
+        fields, and the matrices here have one block of weights each; allowed: `weights = tied`)"));
+  }
   // The named link of several outputs is attention of one layer.
   if (filled(request.link) != "none") return {.one_layer = 2};
   const DeepAttention attention{.layers = filled(request.layers),

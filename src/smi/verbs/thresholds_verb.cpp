@@ -10,6 +10,7 @@
 #include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/limits/typed/leaps.hpp"
@@ -275,8 +276,13 @@ void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
         threshold; below 1 in size the stages decouple.)"));
   }
   if (!stairs.unfollowed) result.summary.emplace_back("hard_phase", hard_phase(stairs));
+  const bool untied = request.weights == Weights::untied;
+  if (untied) {
+    result.notes.push_back(std::string(untied_note) +
+                           " Their small overlaps grow together, so that they share a threshold.");
+  }
   for (const StaircaseStep& step : stairs.steps) {
-    if (step.blocks.size() > 1 && !step.trivial) {
+    if (step.blocks.size() > 1 && !step.trivial && !untied) {
       result.notes.push_back("Layers " + names(step.blocks) +
                              " are in one row because their growth rates agree within errors.");
     }
@@ -308,6 +314,22 @@ Cost typed_cost(const SettledThresholds& settled) {
   return cost;
 }
 
+/// Core seconds of the first threshold. Two tokens have a rule over the label's plane, whose inner
+/// lattice is doubled until the threshold is known to 1e-5: once for two layers, up to the largest
+/// one from four on. Links and one layer take none to speak of.
+double first_seconds(const Thresholds& request, const NamedModel& named) {
+  constexpr double first_points = 1024.0;
+  if (request.link != "none" || request.layers == 1) return 0.0;
+  const FieldShape& shape = named.model->shape();
+  const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&
+                     request.token_correlation == "none" && shape.directions() == shape.blocks();
+  if (!ruled) return named.channel_seconds(1.0, first_points, root_nodes);
+  constexpr double lattices[] = {2048.0, 30720.0, 129024.0};  // summed over the doublings
+  constexpr double labels = numerics::default_replicates * 50.0 * 19.0;
+  const double per_node = 3.5e-9 + 1.2e-9 * request.layers;  // measured
+  return labels * per_node * lattices[std::min(request.layers, 4) - 2];
+}
+
 Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled) {
   if (settled.typed) return typed_cost(settled);
   const NamedModel& named = settled.named;
@@ -335,7 +357,7 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
   // exact recovery.
   const double branches = request.stages ? std::min(blocks, *request.stages - 1.0) : blocks;
   const double later = std::min(branches, blocks - 1.0);
-  cost.core_seconds = 0.1 +
+  cost.core_seconds = 0.05 + first_seconds(request, named) +
                       named.channel_seconds(20.0 * branches * (1.0 + blocks), 256, 128 * deep) +
                       named.channel_seconds(5.0 * later, start, 2.0 * root_nodes * ratio * deep) +
                       named.channel_seconds(3.0 * later, points, root_nodes * ratio);
