@@ -180,6 +180,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
   AmpOptions options;
   options.max_iterations = request.iterations;
   options.damping = request.damping;
+  options.single = request.precision == AmpPrecision::mixed;
   options.norm_aware = request.variances == ScoreVariances::norms;
   const int runs = *request.runs;
   const double all = static_cast<double>(request.alpha.size()) * runs;
@@ -282,11 +283,16 @@ VerbOf<Amp> Amp::verb() {
       .add_word("variances", &Amp::variances, {ScoreVariances::norms, ScoreVariances::plain},
                 prose(R"(
           Variances of scores: in proportion to the squared norms of the tokens, or the same for
-          all.)"));
+          all.)"))
+      .add_word("precision", &Amp::precision, std::vector{AmpPrecision::mixed, AmpPrecision::full},
+                prose(R"(
+          Numbers in the large products and eigenvectors: single precision while the variance is
+          above 1e-3, where rounding changes mse by less than 1e-4 of itself, and double below
+          (mixed), or double throughout. mixed unless given; double on a GPU.)"));
   add_device(d.fields);
   d.rows = {{"", amp_columns().list()}};
   d.primary = "mse";
-  d.method = 5;
+  d.method = 6;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                 "aim amp --data data"};
