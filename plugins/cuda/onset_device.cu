@@ -14,8 +14,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "numerics/philox_scalar.hpp"
-#include "numerics/quantile_fractions.hpp"
+#include "numerics/random/philox_scalar.hpp"
+#include "numerics/point_sets/quantile_fractions.hpp"
 #include "onset/device/plugin.hpp"
 
 namespace {

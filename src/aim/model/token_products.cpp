@@ -8,7 +8,7 @@
 #include "aim/model/single_products.hpp"
 #include "aim/model/weighted_tokens.hpp"
 #include "device/tokens.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::aim {

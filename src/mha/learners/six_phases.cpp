@@ -9,7 +9,7 @@
 #include "mha/learners/phase_run.hpp"
 #include "mha/learners/refine/trimmed_refinement.hpp"
 #include "mha/learners/refusal/reasons.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "mha/model/instance.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::mha {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mha/model/instance.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "mha/linear_algebra/dense.hpp"
 #include "mha/verify/parts.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha::verifier {
 namespace {

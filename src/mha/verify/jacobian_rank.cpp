@@ -2,7 +2,7 @@
 
 #include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/parts.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha::verifier {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/message_sweep.hpp"
 #include "smi/learners/test_error.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/sgd_start.hpp"
 #include "smi/learners/token_rows.hpp"

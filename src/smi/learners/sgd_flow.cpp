@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "numerics/ode.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
+#include "numerics/solvers/ode.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/learners/semidefinite_root.hpp"

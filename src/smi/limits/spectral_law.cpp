@@ -7,10 +7,10 @@
 #include <cmath>
 #include <memory>
 
-#include "numerics/gaussian_expectation.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
-#include "numerics/random.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "aim/limits/flow/teacher_law.hpp"
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 
 namespace onset::aim {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/linear_program.hpp"
+#include "numerics/linear_algebra/linear_program.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {

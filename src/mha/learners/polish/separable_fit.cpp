@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {

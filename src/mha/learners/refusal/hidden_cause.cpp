@@ -12,7 +12,7 @@
 #include "mha/learners/verdict/posterior_checks.hpp"
 #include "mha/model/canonical.hpp"
 #include "mha/model/visibility.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {

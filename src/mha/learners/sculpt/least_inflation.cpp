@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "numerics/linear_program.hpp"
+#include "numerics/linear_algebra/linear_program.hpp"
 
 namespace onset::mha {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/random.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/hermite_channel.hpp"
 #include "smi/limits/typed/pieces.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "smi/limits/typed/sample_form.hpp"
 
 namespace onset::smi {

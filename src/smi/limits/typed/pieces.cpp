@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "numerics/quasi_monte_carlo.hpp"
-#include "numerics/random.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/subspace.hpp"

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "numerics/matrix_equations.hpp"
-#include "numerics/random.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "smi/limits/typed/outer_samples.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "numerics/gaussian_expectation.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/pieces.hpp"

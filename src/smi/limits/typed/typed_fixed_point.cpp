@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "numerics/matrix_equations.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/model/typed/symmetries.hpp"
 

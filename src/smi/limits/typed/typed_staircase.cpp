@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/roots.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/pieces.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <numbers>
 
-#include "numerics/quasi_monte_carlo.hpp"
-#include "numerics/random.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 
 namespace onset::smi {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {

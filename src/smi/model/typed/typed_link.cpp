@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::smi {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/model/typed/symmetries.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
 

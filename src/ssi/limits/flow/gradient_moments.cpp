@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/gaussian_expectation.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "ssi/limits/flow/product_grid.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"
