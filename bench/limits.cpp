@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/normals.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/context.hpp"
@@ -91,7 +91,8 @@ double normal_rate(int threads) {
     std::vector<double> y(count);
     std::vector<std::uint64_t> state(4 * numerics::simd::generator_copies);
     numerics::Stream(1, "limits", thread).bits(state);
-    for (int i = 0; i < repeats; ++i) numerics::simd::normals(state.data(), tiles, y.data(), nullptr);
+    for (int i = 0; i < repeats; ++i)
+      numerics::simd::normals(state.data(), tiles, y.data(), nullptr);
     kept = y[0];
   });
 }
@@ -104,10 +105,11 @@ int main() {
   std::printf("{\"cores\": %d", all);
   for (const int threads : {1, all}) {
     const char* const where = threads == 1 ? "one" : "all";
-    std::printf(", \"%s\": {\"double products\": %.4g, \"single products\": %.4g, \"reading\": %.4g, "
-                "\"exponentials\": %.4g, \"normals\": %.4g}",
-                where, product_rate<double>(threads, dgemm_), product_rate<float>(threads, sgemm_),
-                read_rate(threads), exp_rate(threads), normal_rate(threads));
+    std::printf(
+        ", \"%s\": {\"double products\": %.4g, \"single products\": %.4g, \"reading\": %.4g, "
+        "\"exponentials\": %.4g, \"normals\": %.4g}",
+        where, product_rate<double>(threads, dgemm_), product_rate<float>(threads, sgemm_),
+        read_rate(threads), exp_rate(threads), normal_rate(threads));
     if (all == 1) break;
   }
   std::printf("}\n");

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "aim/model/weighted_tokens.hpp"
+#include "numerics/linear_algebra/symmetric_products.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/simd/float_vectors.hpp"
-#include "numerics/symmetric_products.hpp"
 
 namespace onset::aim {
 namespace {

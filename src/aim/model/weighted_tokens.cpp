@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "aim/model/data.hpp"
+#include "numerics/linear_algebra/symmetric_products.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/simd/clones.hpp"
-#include "numerics/symmetric_products.hpp"
 
 namespace onset::aim {
 namespace {

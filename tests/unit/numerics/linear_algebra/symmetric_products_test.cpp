@@ -1,4 +1,4 @@
-#include "numerics/symmetric_products.hpp"
+#include "numerics/linear_algebra/symmetric_products.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::numerics {

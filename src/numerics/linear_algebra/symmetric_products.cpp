@@ -1,10 +1,10 @@
-#include "numerics/symmetric_products.hpp"
+#include "numerics/linear_algebra/symmetric_products.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "numerics/blas_buffers.hpp"
+#include "numerics/linear_algebra/blas_buffers.hpp"
 #include "onset/core/error.hpp"
 
 // Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
