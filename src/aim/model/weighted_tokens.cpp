@@ -14,7 +14,9 @@ namespace {
 
 /// The number of samples that are mixed, and used while they are in the cache.
 constexpr std::size_t mixed_samples = 128;
-/// Each group of samples has a sum of its own, of d^2 numbers: enough groups for many threads.
+/// Each group of samples has a sum of its own, of d^2 numbers: enough groups for many threads, of
+/// enough samples that adding up the groups is little beside them.
+constexpr std::size_t group_samples = 512;
 constexpr std::size_t most_groups = 32;
 
 ONSET_CLONES void add_scaled_token(float factor, const float* x, std::size_t dim, float* sum) {
@@ -34,7 +36,7 @@ class WeightedSum {
       : x_(x),
         weights_(weights),
         pairs_(x.tokens * (x.tokens + 1) / 2),
-        groups_(std::clamp<std::size_t>(x.samples / mixed_samples, 1, most_groups)),
+        groups_(std::clamp<std::size_t>(x.samples / group_samples, 1, most_groups)),
         halves_(groups_ * x.dim * x.dim, Real{0}) {}
 
   void compute(std::span<double> out, const Context& context) {

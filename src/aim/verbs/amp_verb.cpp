@@ -31,6 +31,8 @@ constexpr double few_samples = 5.0;
 /// Measured product rates of one core and of a GPU, for estimates only.
 constexpr double flops_per_second = 3e10;
 constexpr double device_flops_per_second = 3e13;
+/// The time of an iteration in mixed precision over that in double, likewise.
+constexpr double mixed_share = 0.45;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -226,17 +228,18 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   cost.method = prose(R"(
       Approximate message passing: per iteration two products of an n T x d matrix with a d x d
       one, the output function of every sample, and one eigendecomposition; damped, variances in
-      proportion to the tokens' norms. Memory: tokens once, their products once, labels and
-      messages; never d^2 per sample.)");
+      proportion to the tokens' norms. Memory: tokens once, their products or a copy in single
+      precision once, labels and messages; never d^2 per sample.)");
   const auto d = static_cast<double>(problem.dim);
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
   const bool on_device = problem.device == device::DeviceKind::gpu;
   const double rate = on_device ? device_flops_per_second : flops_per_second;
+  const double share = request.precision == AmpPrecision::mixed ? mixed_share : 1.0;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
-    cost.core_seconds += (flops / rate + model.channel->output_seconds(model) * samples) *
+    cost.core_seconds += (share * flops / rate + model.channel->output_seconds(model) * samples) *
                          typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
         4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
