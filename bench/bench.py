@@ -4,8 +4,9 @@ Usage: bench.py --command ONSET --limits BENCH_LIMITS [--repeats N] [JOB.. | gro
 
 Without a name all jobs that are not slow are run, then the growth of costs. Results are kept in bench/results.json,
 where a job that is run again takes the place of its last run, and the page is made from that file; `page` only makes
-the page. Ours on one core, ours on all and the plain way take turns; times are the shortest of their turns and ratios
-the median over turns. The plain way may use all cores, as NumPy does by itself.
+the page. Ours on one core, ours on all and the plain way on one take turns. Times on one core are processor times, so
+that other work on the machine counts little, on all cores wall times; of all the shortest turn. Ratios are core against
+core, the median over turns.
 """
 
 import argparse
@@ -28,13 +29,19 @@ ROOT = HERE.parent
 RESULTS = HERE / "results.json"
 PAGE = ROOT / "docs" / "speed.md"
 MOST_ERRORS = 5.0
+# A run on one core whose wall time exceeds its processor time by more shared its core with others.
+BUSY = 1.3
+
+
+# The plain way is measured on one core, and so is ours beside it.
+ONE_CORE = os.environ | {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
 def child(command, folder):
     """(seconds, processor seconds, MiB, stdout) of a process."""
     with tempfile.TemporaryFile() as out:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, cwd=folder)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, cwd=folder, env=ONE_CORE)
         said = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -51,14 +58,17 @@ class Bench:
         self.command, self.repeats = os.path.abspath(command), repeats
         self.limits = json.loads(subprocess.run([limits], capture_output=True, text=True, check=True).stdout)
         self.cores = self.limits["cores"]
+        self.busy = False  # whether others used the cores during the job
 
     def ours(self, arguments, threads, folder, writes=False):
         """(seconds, MiB, Run)."""
         options = ["--threads", str(threads), "--format", "json", "--quiet"]
         if writes:
             options += ["--out", str(folder / "files")]
-        seconds, _, memory, text = child([self.command, *arguments, *options], folder)
-        return seconds, memory, catalogue.Run(json.loads(text), folder / "files")
+        wall, work, memory, text = child([self.command, *arguments, *options], folder)
+        if threads == 1:
+            self.busy = self.busy or wall > BUSY * work + 0.05
+        return work if threads == 1 else wall, memory, catalogue.Run(json.loads(text), folder / "files")
 
     def turn(self, job, threads, folder):
         """(seconds of a unit, MiB, the numbers)."""
@@ -73,11 +83,12 @@ class Bench:
     def plain(self, job, folder):
         name, arguments = job.plain
         text = json.dumps(arguments).replace("{data}", str(folder / "data"))
-        seconds, _, memory, said = child([sys.executable, HERE / "plain_way.py", name, text], folder)
+        _, _, memory, said = child([sys.executable, HERE / "plain_way.py", name, text], folder)
         answer = json.loads(said)
-        return answer["seconds"] * job.plain_units, memory, answer["values"]
+        return answer["seconds"], memory, answer["values"]
 
     def measure(self, job):
+        self.busy = False
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             if job.prepare:
@@ -96,17 +107,15 @@ class Bench:
         ours, theirs = turns[0][1][2], turns[0][2][2]
         factor = error_factor(ours, theirs) if job.at_equal_error else 1.0
         one, both, plain = ([turn[side][0] for turn in turns] for side in range(3))
-        entry = {"title": job.title, "unit": job.unit, "one": min(one), "all": min(both), "plain": min(plain),
+        entry = {"title": job.title, "unit": job.unit, "one": min(one), "all": None if self.busy else min(both), "plain": min(plain),
                  "error_factor": factor, "turns": len(turns), "difference": difference(ours, theirs, job.close),
-                 "ratio": statistics.median(factor * t / o for t, o in zip(plain, both)),
-                 "ratio_one": statistics.median(factor * t / o for t, o in zip(plain, one)),
+                 "ratio": statistics.median(factor * t / o for t, o in zip(plain, one)),
                  "memory": max(turn[1][1] for turn in turns), "plain_memory": max(turn[2][1] for turn in turns),
                  "machine": machine(), "cores": self.cores, "when": datetime.date.today().isoformat()}
         if job.limit:
             name, work = job.limit
             entry["limit"] = name
-            entry["of_limit_one"] = work / self.limits["one"][name] / min(one)
-            entry["of_limit"] = work / self.limits["all"][name] / min(both)
+            entry["of_limit"] = work / self.limits["one"][name] / min(one)
         return entry
 
     def growth(self, row):

@@ -76,7 +76,7 @@ def amp(folder, iterations, rho=0.5, damping=0.5):
     shape = (1 + np.eye(tokens)) * norms[:, :, None] * norms[:, None, :]
     pair_weight = 0.5 + 0.5 * np.eye(tokens)
     omega = anchor = None
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(iterations):
         h = (np.matmul((flat @ estimate).reshape(x.shape), x.transpose(0, 2, 1))
              - np.trace(estimate) * np.eye(tokens)) / dim**0.5
@@ -97,7 +97,7 @@ def amp(folder, iterations, rho=0.5, damping=0.5):
         estimate = (vectors * cleaned) @ vectors.T
         keep = (1 + damping) / 2
         variance = keep * variance + (1 - keep) * least_error(delta, rho)
-    seconds = (time.perf_counter() - start) / iterations
+    seconds = (time.process_time() - start) / iterations
     return {"mse": [((estimate - truth)**2).sum() / dim, None]}, seconds
 
 
@@ -142,11 +142,12 @@ def descent(dim, alpha, starts, steps=1000, rate=0.1, rho=0.5, seed=1):
 def trained(alphas, decay, noise, rho=0.5):
     """Empirical risk with weight decay, loss on the fields: two equations with integrals of the density."""
     rows = {}
-    for alpha in alphas:
+    unknowns = [np.log((0.3 + noise) / (4 * max(alphas))), np.log(decay)]
+    for alpha in sorted(alphas, reverse=True):  # each from the last one: few samples are the hard end
         a = 4 * alpha
 
-        def equations(unknowns):
-            delta, cut = np.exp(unknowns)
+        def equations(logs):
+            delta, cut = np.exp(logs)
             x, g = density_grid(rho, delta)
             mu = -g.imag / np.pi
             f = np.maximum(x - cut, 0)
@@ -156,6 +157,6 @@ def trained(alphas, decay, noise, rho=0.5):
             equations.error = error
             return [a * delta - error - noise, decay - 2 * cut * (a - divided)]
 
-        fsolve(equations, [np.log((0.3 + noise) / a), np.log(decay)], xtol=1e-8)
+        unknowns = fsolve(equations, unknowns, xtol=1e-8)
         rows[f"mse@{alpha:g}"] = [equations.error, None]
     return rows

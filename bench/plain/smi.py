@@ -149,7 +149,15 @@ def curve(alphas, outer=256, inner=256, replicates=4, seed=1):
             for i, alpha in enumerate(alphas) for layer in (1,)}
 
 
-def gamp(dim, alpha, iterations=60, nodes=128, single=False, seed=1):
+def over_runs(name, values):
+    return {name: [np.mean(values), np.std(values, ddof=1) / len(values)**0.5 if len(values) > 1 else None]}
+
+
+def gamp(dim, alpha, runs, **options):
+    return over_runs("cos2", [one_gamp(dim, alpha, seed=seed, **options) for seed in range(runs)])
+
+
+def one_gamp(dim, alpha, iterations=60, nodes=128, single=False, seed=1):
     """Message passing for two layers on one data set; posteriors on nodes shared by all samples."""
     rng = np.random.default_rng(seed)
     real = np.float32 if single else np.float64
@@ -174,8 +182,7 @@ def gamp(dim, alpha, iterations=60, nodes=128, single=False, seed=1):
         weights = v @ b
         if v[1, 1] < 1e-8:
             break
-    cosine = [abs(w @ t) / np.linalg.norm(w) / np.linalg.norm(t) for w, t in zip(weights, teacher)]
-    return {"cos2": [cosine[1], None]}
+    return abs(weights[1] @ teacher[1]) / np.linalg.norm(weights[1]) / np.linalg.norm(teacher[1])
 
 
 def gamp_moments(h, omega, v, nodes):
@@ -197,7 +204,11 @@ def gamp_moments(h, omega, v, nodes):
     return mean, second - np.einsum("npm,nqm->pq", mean, mean)
 
 
-def spectral(dim, alpha, seed=1):
+def spectral(dim, alpha, runs):
+    return over_runs("overlap", [one_spectral(dim, alpha, seed) for seed in range(runs)])
+
+
+def one_spectral(dim, alpha, seed):
     """The leading eigenvector of sum T(y) x x^T for y = z^2, with the optimal T."""
     rng = np.random.default_rng(seed)
     n = round(alpha * dim)
@@ -206,4 +217,4 @@ def spectral(dim, alpha, seed=1):
     y = (x @ teacher)**2 / dim
     weight = 1 - 1 / y
     _, vectors = np.linalg.eigh((x * weight[:, None]).T @ x / n)
-    return {"cos": [abs(vectors[:, -1] @ teacher) / np.linalg.norm(teacher), None]}
+    return (vectors[:, -1] @ teacher)**2 / (teacher @ teacher)
