@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "numerics/solvers/roots.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "smi/limits/branch_end.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 
