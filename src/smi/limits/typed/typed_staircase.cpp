@@ -14,6 +14,7 @@
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 #include "smi/limits/typed/verdict.hpp"
+#include "smi/model/typed/typed_posterior.hpp"
 
 namespace onset::smi {
 namespace {
@@ -443,15 +444,27 @@ std::string_view to_string(TypedKind kind) {
 }
 
 double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
-  // Evaluations of a posterior and of the integral over labels, by the number of normals.
-  constexpr double posterior[] = {300.0, 6e3, 8e4, 1.2e5};
+  // Evaluations of the integral over labels, by the number of normals.
   constexpr double integral[] = {1e5, 4e7, 1e9, 2e9};
-  const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
-  const double samples = 8.0 * (30.0 * 64.0 + 8.0 * first_points);
-  const double later = std::min(options.max_stages == 0 ? link.directions() : options.max_stages,
-                                link.directions()) -
-                       1.0;
-  return 0.05 + 3.0 * link.seconds() * (integral[n] + later * 2.0 * samples * posterior[n]);
+  constexpr double replicates = 8.0, branch_points = 25.0, root_points = 5.0, shape_steps = 4.0;
+  const std::size_t n = link.fields().size();
+  const double posterior = typed_posterior_seconds(link, n);
+  const double first = has_label_integral(link)
+                           ? 3.0 * link.seconds() * integral[n - 1]
+                           : replicates * 4.0 * static_cast<double>(first_points) * posterior;
+  const auto size = static_cast<Eigen::Index>(link.directions());
+  const TypedRoles all{Eigen::MatrixXd::Identity(size, size), Eigen::MatrixXd(size, 0)};
+  // A matrix V of which symmetries leave more than its size is iterated.
+  const double steps = commuting_basis(link, all).size() > 1 ? 1.0 + shape_steps : 1.0;
+  const double trace =
+      replicates * branch_points * steps * static_cast<double>(trace_points[n - 1]) * posterior;
+  const double root =
+      replicates * root_points * 4.0 * static_cast<double>(first_points) * posterior;
+  const std::size_t stages =
+      options.max_stages == 0 ? link.directions() : std::min(options.max_stages, link.directions());
+  // Not every direction has a stage of its own.
+  const double later = 0.5 * (static_cast<double>(stages) - 1.0);
+  return 0.05 + first + later * (trace + root) + (options.max_stages == 0 ? trace : 0.0);
 }
 
 }  // namespace onset::smi

@@ -61,7 +61,10 @@ double default_spacing(std::size_t normals) {
 
 double typed_posterior_seconds(const TypedLink& link, std::size_t normals) {
   // Values with their slopes, both halves, roots and refinements included.
-  constexpr double evaluations[] = {5e2, 8e3, 1.6e5, 1.6e5};
+  constexpr double lines[] = {5e2, 8e3, 1.6e5, 1.6e5};
+  // The same of slices, where several outputs have a density.
+  constexpr double slices[] = {5e2, 1e3, 1.6e5, 1.6e5};
+  const double* evaluations = link.max_rank() > 1 ? slices : lines;
   return 2.0 * link.seconds() * evaluations[std::clamp<std::size_t>(normals, 1, 4) - 1];
 }
 

@@ -66,7 +66,7 @@ TEST(TypedStaircase, SeveralDiscreteOutputsAreIntegratedOverTheirRegions) {
 }
 
 // An atom of one output beside a density of the other.
-TEST(TypedStaircase, OutputsOfDifferentRanksAreWeighedTogether) {
+TEST(LongTypedStaircase, OutputsOfDifferentRanksAreWeighedTogether) {
   const TypedStaircase stairs =
       typed_staircase(TypedLink("z1^2, sign(z2)", 0.0), {.tolerance = 2e-2, .max_stages = 2}, {});
   expect_stage(stairs.stages[0], "z2", TypedKind::trivial);

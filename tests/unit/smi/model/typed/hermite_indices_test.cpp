@@ -55,10 +55,9 @@ TEST(HermiteIndices, MomentsOfLabelsAgreeWithMeansAndSecondMoments) {
     form.matrix = FieldMatrix::Identity(2, 2);
     const LevelLines lines(link, form, {});
     const HermiteIndices indices(2, 2);
-    const bool atom = link.is_discrete();
-    const LevelMoments m = atom ? lines.atom(1.0) : lines.density(0.8);
-    const LevelHermite h =
-        atom ? lines.atom_hermite(1.0, indices) : lines.density_hermite(0.8, indices);
+    const TypedLabel label = link.is_discrete() ? TypedLabel(1.0, true) : TypedLabel(0.8, false);
+    const LevelMoments m = lines.moments(label);
+    const LevelHermite h = lines.hermite(label, indices);
     EXPECT_NEAR(h.z(), m.z, tolerance::hundreds_of_roundings);
     EXPECT_NEAR(h.moments[indices.at({1, 0})], m.mean(0), tolerance::thousands_of_roundings);
     EXPECT_NEAR(h.moments[indices.at({1, 1})], m.second(0, 1), tolerance::thousands_of_roundings);
