@@ -23,6 +23,10 @@ std::optional<Given> small_request(const Verb& verb) {
   static const std::map<std::string, Given> requests = {
       {"smi thresholds", {{"layers", std::int64_t{1}}, {"tol", 0.05}}},
       {"smi curve", {{"layers", std::int64_t{1}}, {"alpha", std::string("0.3")}, {"tol", 0.1}}},
+      {"smi evolution",
+       {{"layers", std::int64_t{1}},
+        {"alpha", std::string("0.3")},
+        {"iterations", std::int64_t{3}}}},
       {"smi potential", {{"layers", std::int64_t{1}}, {"alpha", std::string("0.3")}}},
       {"smi amp",
        {{"layers", std::int64_t{1}},

@@ -13,7 +13,7 @@
 namespace onset::numerics {
 namespace {
 
-constexpr double half_width = 10.0;  ///< panels cover +-10 standard deviations
+constexpr double panels_half_width = 10.0;  ///< panels cover +-10 standard deviations
 /// The error that a panel may have, relative to the scale; the outer one exceeds what inner
 /// integrals leave behind.
 constexpr double inner_error = 1e-15;
@@ -36,7 +36,7 @@ BatchFunction with_fixed(const BatchFunction& f, std::size_t axis, double at) {
 
 /// Unit panels, cut at the given places.
 std::vector<double> panel_edges(std::vector<double> cuts) {
-  for (double x = -half_width; x <= half_width; x += 1.0) cuts.push_back(x);
+  for (double x = -panels_half_width; x <= panels_half_width; x += 1.0) cuts.push_back(x);
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
@@ -75,7 +75,7 @@ Integrand with_square(const BatchFunction& f, double scale) {
 Moments on_line(const BatchFunction& f, const BatchFunction& switches, std::size_t degree,
                 double scale, double error) {
   std::vector<double> cuts;
-  add_cuts(switches, half_width, cuts);
+  add_cuts(switches, panels_half_width, cuts);
   const auto edges = panel_edges(std::move(cuts));
   const Integrand integrand = with_square(f, scale);
   const MomentLayout layout = line_layout(f.outputs, degree);
@@ -100,7 +100,7 @@ Moments on_plane(const BatchFunction& f, const BatchFunction& switches, std::siz
     }
   };
   std::vector<double> cuts;
-  for (const double y : elsewhere) add_cuts(with_fixed(switches, 1, y), half_width, cuts);
+  for (const double y : elsewhere) add_cuts(with_fixed(switches, 1, y), panels_half_width, cuts);
   const auto edges = panel_edges(std::move(cuts));
   std::vector<Moments> parts(edges.size() - 1, no_moments(layout));
   parallel_for(context, parts.size(), [&](std::size_t i) {

@@ -25,7 +25,7 @@ ONSET_CLONES std::uint64_t propose(std::size_t count, const double* normals,
     const auto k = static_cast<double>(static_cast<std::int32_t>(bits[i] & low_bits));
     const double above = (k + 1.0) * 0x1p-12;
     out[i] = 2.0 * scale * (v * v * v);
-    flags[i] = (y > -0.5) & (above <= bound) ? 0 : 1;
+    flags[i] = ((y > -0.5) & (above <= bound)) ? 0 : 1;
     open += flags[i];
   }
   return open;

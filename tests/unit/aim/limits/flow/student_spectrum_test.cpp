@@ -165,7 +165,7 @@ TEST(AimStudentSpectrum, OfADirectStudentIsThatOfANoisyTeacher) {
 TEST(AimStudentSpectrum, OfADirectGaussianStartIsRefused) {
   FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 2);
   model.student = Student::direct;
-  EXPECT_THROW(student_spectra(model, {0.1}, {}, {}), Refused);
+  EXPECT_THROW((void)student_spectra(model, {0.1}, {}, {}), Refused);
 }
 
 }  // namespace
