@@ -252,7 +252,8 @@ NOT_HERE = """
 `smi generate`, `aim generate`, `mha generate` write data. `aim thresholds`, `aim spectrum`, `ssi phase` and `smi curve` of links in
 closed form come from deterministic rules whose bounds are compared with finer rules in the unit tests. Numbers of `mha learn`,
 `verify`, `evaluate`, `baseline` and `trial` and of single runs of `smi sgd` and `smi text` are outcomes of one run and have no error. `mha inspect` reads a layer from a folder; its
-errors are the scatter of batches and draws of inputs.
+errors are the scatter of batches and draws of inputs. That of
+`mha compare` is the scatter of the few starts that it was given.
 """
 
 

@@ -184,6 +184,21 @@ TEST(MhaLearn, GaussianInputsAreCertifiedAsBooleanOnesAre) {
   }
 }
 
+TEST(MhaLearn, HeadsThatTheRefinedEstimateShowsFaintlyAreCountedAgain) {
+  const Drawn drawn = draw(law_of(1, 12, 2, 3.0), 600, 1);
+  const Learned learned = learn(drawn.examples, {}, {});
+  double first = 0.0;
+  for (const PhaseReport& phase : learned.phases) first = phase.gap.value_or(first);
+  EXPECT_LT(first, 3.0);
+  EXPECT_GE(learned.evidence.gap, 3.0);
+  EXPECT_EQ(learned.verdict, Verdict::certified) << learned.reason;
+  for (const Check& check : verify(certificate_of(learned, drawn.examples),
+                                   {learned.layer, learned.geometry}, drawn.examples, {})
+                                .checks) {
+    EXPECT_TRUE(check.passed) << check.name;
+  }
+}
+
 TEST(MhaRefusal, CancellingProjectionsOfGaussianInputs) {
   InstanceLaw law = law_of(2, 6, 2, 3.0);
   law.inputs = Inputs::gaussian;
