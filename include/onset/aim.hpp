@@ -41,6 +41,7 @@ struct Curve {
   PriorKind prior = PriorKind::wishart;
   int layers = 1;
   LayerLabels labels = LayerLabels::deep;
+  double skip = 1.0;  ///< connection between layers behind one label
   HardmaxOutput output = HardmaxOutput::exact;
   double label_scale = 1.0;
   std::vector<double> alpha = {};
@@ -134,6 +135,10 @@ struct Amp {
   std::optional<double> noise_variance = {};
   std::optional<NoiseKind> noise_kind = {};
   std::optional<double> noise = {};
+  PriorKind prior = PriorKind::wishart;
+  int layers = 1;
+  LayerLabels labels = LayerLabels::deep;
+  double skip = 1.0;  ///< connection between layers behind one label
   std::optional<int> dim = {};
   std::optional<int> runs = {};
   std::vector<double> alpha = {};
@@ -141,6 +146,7 @@ struct Amp {
   int iterations = 500;
   double damping = 0.5;
   ScoreVariances variances = ScoreVariances::norms;
+  std::optional<AmpPrecision> precision = {};  ///< mixed unless given; double on a GPU
   device::DeviceKind device = device::DeviceKind::cpu;
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse; it does not end a run

@@ -28,6 +28,7 @@
 ///   reduction, left, right   of attention: what of its matrix is the output
 ///   activation          of tied and untied students; relu unless given
 ///   positional          tokens carry +P, -P, +P, ..
+///   encodings           vectors of one's own instead, one for each token
 ///   a, omega            the positional-semantic model, instead of all of these
 ///   loss                of one sample
 /// Fields that describe SGD: dim (d of a token, whole), rate (eta), runs, start, and level, the
@@ -44,6 +45,7 @@ struct Sie {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
+  std::optional<std::string> encodings = {};
   int degree = 0;  ///< the largest degree considered; 0 means 8 up to three tokens, 6 beyond
   std::int64_t samples = 400'000;  ///< samples of the directional test, where it is needed
   std::uint64_t seed = 1;
@@ -64,6 +66,7 @@ struct Loss {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
+  std::optional<std::string> encodings = {};
   std::optional<double> a = {};
   std::optional<double> omega = {};
   SampleLoss loss = SampleLoss::half_squared;
@@ -102,6 +105,7 @@ struct Flow {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
+  std::optional<std::string> encodings = {};
   std::optional<double> a = {};
   std::optional<double> omega = {};
   SampleLoss loss = SampleLoss::half_squared;
@@ -138,6 +142,7 @@ struct Sgd {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
+  std::optional<std::string> encodings = {};
   std::optional<double> a = {};
   std::vector<double> omega = {};
   SampleLoss loss = SampleLoss::half_squared;
@@ -191,6 +196,7 @@ struct Scaling {
   std::vector<double> right = {};
   std::optional<std::string> activation = {};
   bool positional = false;
+  std::optional<std::string> encodings = {};
   std::vector<double> dim = {};          ///< dimensions; empty means a few that are quickly done
   std::optional<std::string> rate = {};  ///< of `dim`, say "0.1/sqrt(dim)"; else about the best
   int runs = 128;

@@ -91,7 +91,7 @@ class Refusals(unittest.TestCase):
     def test_what_has_no_limit_is_refused_with_the_reason(self):
         for arguments, reason in [
                 (["--channel", "hardmax", "--loss", "squared"], "cross-entropy"),
-                (["--channel", "linear", "--loss", "cross-entropy"], "probabilities"),
+                (["--noise", "1"], "not worked out"),
                 (["--start", "zero"], "stay there"),
                 (["--beta", "1e5"], "standard deviation"),
                 (["--rho", "1e5"], "standard deviation"),
@@ -121,6 +121,12 @@ class Refusals(unittest.TestCase):
 
 
 class Extremes(unittest.TestCase):
+    def test_a_long_time_has_a_first_step_that_is_short_enough(self):
+        """A ten-thousandth of the last time is tried first, and leads to a student far beyond any integral."""
+        rows = result("flow", "--student", "untied", "--start", "identity", "--loss", "cross-entropy",
+                      "--decay", "0.1", "--time", "4000,20000")["rows"]
+        self.assertAlmostEqual(rows[0]["mse"], rows[1]["mse"], places=9)  # it has settled long before
+
     def test_many_tokens_have_a_flow_without_noise(self):
         found = result("flow", "--tokens", "1000", "--loss", "cross-entropy", "--time", "0.001")
         self.assertNotIn("max_rate", found["summary"])
@@ -147,7 +153,7 @@ class BadInput(unittest.TestCase):
                                   (["--time", "1", "--loss", "square"], "squared"),
                                   (["--time", "1", "--start", "identity", "--width-ratio", "1"], "--width-ratio"),
                                   (["--time", "1", "--student", "direct", "--scale", "1"], "--scale"),
-                                  (["--time", "1", "--noise", "1"], "--noise"),
+                                  (["--time", "1", "--channel", "linear", "--loss", "cross-entropy"], "--loss"),
                                   (["--time", "1", "--tokens", "1"], "--tokens")]:
             done = onset("aim", "flow", *arguments)
             self.assertEqual(done.returncode, 2, arguments)

@@ -96,6 +96,23 @@ class Limits(unittest.TestCase):
         self.assertEqual(rows("curve", "--layers", "2", "--labels", "separate", "--alpha", "0.1"),
                          rows("curve", "--alpha", "0.1"))
 
+    def test_two_gaussian_layers_behind_one_label_have_a_row_each(self):
+        layers = ["--prior", "wigner", "--layers", "2", "--labels", "deep"]
+        found = rows("curve", *layers, "--alpha", "0,0.5")
+        self.assertEqual([(row["alpha"], row["layer"], row["mmse"]) for row in found],
+                         [(0, 1, 1), (0, 2, 1), (0.5, 1, 0), (0.5, 2, 0)])
+        self.assertEqual([row["alpha"] for row in rows("thresholds", *layers)], [0.5])
+        for arguments, word in [(["--tokens", "3"], "integral"), (["--layers", "3"], "integral"),
+                                (["--channel", "hardmax"], "softmax"), (["--noise", "1"], "noise")]:
+            done = onset("aim", "curve", *layers, *arguments, "--alpha", "0.1", "--format", "json")
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assertIn(word, done.stderr)
+        self.assertEqual(onset("aim", "potential", *layers, "--alpha", "0.1").returncode, 3)
+        amp = rows("amp", *layers, "--dim", "12", "--alpha", "0.05", "--runs", "2", "--iterations", "300")
+        self.assertEqual([row["layer"] for row in amp], [1, 2])
+        self.assertEqual(onset("aim", "amp", "--prior", "wigner", "--alpha", "0.1").returncode, 3)
+        self.assertEqual(onset("aim", "amp", *layers, "--data", ".").returncode, 2)
+
     def test_how_one_layer_is_labelled_makes_no_difference(self):
         one = [rows("curve", "--prior", "wigner", "--labels", labels, "--alpha", "0.1")
                for labels in ["deep", "separate", "sum"]]
@@ -172,7 +189,7 @@ class Training(unittest.TestCase):
                 (["erm", *alpha, "--decay", "best"], ["--decay", "'best'", "optimal"]),
                 (["erm", *alpha, "--loss", "squared"], ["--loss", "did you mean 'square'"]),
                 (["erm", *alpha, "--channel", "linear", "--loss", "fields"], ["--loss", "allowed: square"]),
-                (["erm", *alpha, "--channel", "hardmax", "--loss", "square"], ["--loss", "cross-entropy"]),
+                (["erm", *alpha, "--channel", "hardmax", "--loss", "fields"], ["--loss", "cross-entropy"]),
                 (["erm", *alpha, "--channel", "hardmax", "--optimise", "mse"], ["--optimise", "test"]),
                 (["erm", *alpha, "--penalty", "ridge", "--width-ratio", "1"], ["--width-ratio", "trace"]),
                 (["erm", "--alpha", "0"], ["--alpha"]),
@@ -189,6 +206,7 @@ class Training(unittest.TestCase):
 
     def test_what_the_equations_do_not_cover_is_refused(self):
         for arguments in (["--channel", "hardmax", "--decay", "0"], ["--tokens", "9", "--decay", "0.1"],
+                          ["--channel", "hardmax", "--loss", "square"],
                           ["--noise-variance", "1", "--noise-kind", "equal", "--decay", "1"]):
             done = onset("aim", "erm", "--alpha", "0.1", *arguments, "--format", "json")
             self.assertEqual(done.returncode, 3, arguments)

@@ -48,11 +48,10 @@ class MessagePassing {
         scores_(data.tokens * (data.tokens + 1) / 2),
         estimate_(data.dim * data.dim, 0.0),
         gradient_(data.samples * scores_, 0.0),
-        variances_(data.samples * scores_),
         field_(data.samples * scores_),
         products_(token_products(data, context)) {
     for (std::size_t i = 0; i < data.dim; ++i) estimate_[i * data.dim + i] = std::sqrt(model.rho);
-    set_relative_variances();
+    variances_ = relative_variances(*products_, data, options.norm_aware);
   }
 
   AmpRun run() {
@@ -78,26 +77,9 @@ class MessagePassing {
   }
 
  private:
-  /// (1 + delta_ab), times |x_a|^2 |x_b|^2 / d^2 when norms are taken into account.
-  void set_relative_variances() {
-    const std::size_t tokens = data_.tokens;
-    const auto dim = static_cast<double>(data_.dim);
-    std::vector<double> norms(data_.samples * tokens, dim);
-    if (options_.norm_aware) products_->squared_norms(norms);
-    for (double& norm : norms) norm /= dim;
-    for (std::size_t s = 0; s < data_.samples; ++s) {
-      const double* own = norms.data() + s * tokens;
-      for (std::size_t a = 0; a < tokens; ++a) {
-        for (std::size_t b = a; b < tokens; ++b) {
-          variances_[s * scores_ + score_index(a, b, tokens)] =
-              (a == b ? 2.0 : 1.0) * own[a] * own[b];
-        }
-      }
-    }
-  }
-
   AmpStep iterate() {
     AmpStep step;
+    products_->allow_single(options_.single && variance_ >= min_single_variance);
     step.conjugate = update_gradient();
     if (!(std::isfinite(step.conjugate) && step.conjugate > 0.0)) {
       step.variance = not_known;
@@ -166,7 +148,7 @@ class MessagePassing {
   /// the old estimate in omega, so the gradients correct the same mixture.
   void denoise(AmpStep& step) {
     const std::size_t dim = data_.dim;
-    std::vector<double> shown = back_projection();
+    std::vector<double> shown = back_projection(*products_, gradient_, data_);
     const double scale = 2.0 / (step.conjugate * static_cast<double>(dim));
     for (std::size_t i = 0; i < dim * dim; ++i) shown[i] = anchor_[i] + scale * shown[i];
     std::vector<double> values(dim);
@@ -194,25 +176,6 @@ class MessagePassing {
     const double wanted = overlap + 1.0 / static_cast<double>(data_.dim);
     const double scale = std::sqrt(wanted / inner(estimate_, estimate_, data_.dim));
     for (double& x : estimate_) x *= scale;
-  }
-
-  /// The sum over samples and scores of g_ab Z_ab [aim 28].
-  std::vector<double> back_projection() {
-    const std::size_t tokens = data_.tokens;
-    const std::size_t dim = data_.dim;
-    std::vector<double> matrix(dim * dim);
-    products_->weighted_products(gradient_, matrix);
-    std::vector<double> traces(data_.samples, 0.0);
-    for (std::size_t s = 0; s < data_.samples; ++s) {
-      for (std::size_t a = 0; a < tokens; ++a) {
-        traces[s] += gradient_[s * scores_ + score_index(a, a, tokens)];
-      }
-    }
-    const double trace = numerics::ordered_sum(traces.data(), traces.size());
-    const double scale = 1.0 / std::sqrt(static_cast<double>(dim));
-    for (std::size_t i = 0; i < dim; ++i) matrix[i * dim + i] -= trace;
-    for (double& x : matrix) x *= scale;
-    return matrix;
   }
 
   /// Whether both have settled: the variance moves more slowly than the estimate, and has to arrive

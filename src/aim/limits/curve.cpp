@@ -15,12 +15,19 @@ namespace {
 
 AttentionIndexed checked(const AttentionIndexed& model) {
   model.validate();
+  if (model.is_deep()) {
+    throw Refused(
+        "this is the state evolution of one matrix behind a label; possible: one layer, and "
+        "`labels = separate`");
+  }
   return model;
 }
 
 /// The relative step for the slopes with which errors are propagated; they need two digits.
 constexpr double slope_step = 0.02;
 constexpr double longer_chord = 4.0;
+/// The relative rounding of a threshold: a sample ratio that is typed as the threshold is there.
+constexpr double rounding_of_threshold = 4.0 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
@@ -56,7 +63,7 @@ CurvePoint StateEvolution::at(double alpha) const {
     if (!model_.published.density) p.free_entropy = Estimate{0.0, 0.0};
     return per_layer(p);
   }
-  if (alpha >= perfect_recovery()) {
+  if (alpha >= (1.0 - rounding_of_threshold) * perfect_recovery()) {
     const double infinite = std::numeric_limits<double>::infinity();
     return per_layer({alpha, {q0, 0.0}, {infinite, 0.0}, {0.0, 0.0}, found});
   }

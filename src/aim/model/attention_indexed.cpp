@@ -37,16 +37,38 @@ void check_channel(const AttentionIndexed& model) {
   }
 }
 
+/// Several layers behind one label: which of them have a state evolution that closes, and a channel
+/// that is computed [aim 42].
+void check_deep(const AttentionIndexed& model) {
+  if (model.prior != PriorKind::wigner) {
+    throw Refused(
+        "several layers behind one label: state evolution needs the joint denoiser of the layers' "
+        "matrices, which has no closed form when q_hat is not diagonal, and with Wishart matrices "
+        "it is not; possible are `prior = wigner` and `labels = separate` (a label for each "
+        "layer)");
+  }
+  if (model.channel != &softmax_channel() || model.noise_variance > 0.0) {
+    throw Refused(
+        "several layers behind one label are computed for labels that are the softmax of the last "
+        "one, without noise; possible: `channel = softmax` without noise, and "
+        "`labels = separate`");
+  }
+  if (model.layers != 2 || model.tokens != 2) {
+    throw Refused(
+        "what one label tells of L layers of T tokens is an integral over (L - 1) (T (T + 1)/2 - "
+        "1) numbers for every label; it is done for two layers of two tokens (2 numbers), and "
+        "there are " +
+        std::to_string((model.layers - 1) * (static_cast<int>(model.scores()) - 1)) +
+        "; possible: `layers = 2` with `tokens = 2`, and `labels = separate`");
+  }
+}
+
 void check_layers(const AttentionIndexed& model) {
   require(model.layers >= 1 && model.layers <= max_layers, "layers", std::int64_t{model.layers},
           "1 to " + std::to_string(max_layers));
+  require(model.skip >= 0.0 && model.skip <= max_skip, "skip", model.skip, "0 to 1000");
+  if (model.is_deep()) return check_deep(model);
   if (model.layers == 1 || model.labels == LayerLabels::separate) return;
-  if (model.labels == LayerLabels::deep) {
-    throw Refused(
-        "several layers behind one label: state evolution needs the joint denoiser of the layers' "
-        "matrices, which has no closed form when q_hat is not diagonal; possible are "
-        "`labels = separate` (a label for each layer) and `labels = sum` with `prior = wigner`");
-  }
   if (model.prior != PriorKind::wigner) {
     throw Refused(
         "a label of the sum of several layers' scores makes q_hat a full matrix, and with Wishart "

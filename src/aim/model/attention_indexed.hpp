@@ -23,11 +23,14 @@ struct AttentionIndexed {
   PriorKind prior = PriorKind::wishart;
   int layers = 1;
   LayerLabels labels = LayerLabels::deep;
+  double skip = 1.0;  ///< strength c of the skip connection between layers behind one label
   PublishedHardmax published = {};
 
   /// Throws InvalidArgument naming the field; throws Refused where state evolution does not close.
   void validate() const;
 
+  /// Whether one label is made by all of several layers [aim 42].
+  [[nodiscard]] bool is_deep() const { return layers > 1 && labels == LayerLabels::deep; }
   /// The number of scores of a sample, T (T + 1) / 2.
   [[nodiscard]] double scores() const { return 0.5 * tokens * (tokens + 1); }
   /// The variance of the noise on a score, which may depend on whether it is that of a token with
@@ -39,6 +42,8 @@ struct AttentionIndexed {
 
 inline constexpr int max_tokens = 1000;
 inline constexpr int max_layers = 1000;
+/// Beyond this the first layer of a network changes nothing that could be seen.
+inline constexpr double max_skip = 1000.0;
 /// Width ratios whose spectrum keeps full precision.
 inline constexpr double min_rho = 1e-6;
 inline constexpr double max_rho = 1e6;

@@ -87,25 +87,30 @@ Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim, std::uint
   return teacher;
 }
 
-Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
-                    const DataSource& source, const Context& context) {
+Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples, const DataSource& source) {
   const bool test = source.use == DataUse::test;
   const char* const purpose = test ? "aim new tokens" : "aim tokens";
   Dataset data;
   data.samples = samples;
-  data.tokens = static_cast<std::size_t>(model.tokens);
-  data.dim = teacher.dim;
-  const std::size_t tokens = data.tokens;
-  const std::size_t draws = samples * tokens * data.dim;
+  data.tokens = static_cast<std::size_t>(tokens);
+  data.dim = dim;
   if (source.device == device::DeviceKind::gpu) {
-    data.on_device = draw_on_device({samples, tokens, data.dim}, source, purpose);
+    data.on_device = draw_on_device({samples, data.tokens, dim}, source, purpose);
   } else {
-    data.inputs = normals(draws, source.seed, purpose, source.index);
+    data.inputs = normals(samples * data.tokens * dim, source.seed, purpose, source.index);
   }
+  return data;
+}
+
+Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
+                    const DataSource& source, const Context& context) {
+  Dataset data = sample_tokens(model.tokens, teacher.dim, samples, source);
+  const std::size_t tokens = data.tokens;
   const std::size_t each = tokens * (tokens + 1) / 2;
   std::vector<double> scores(samples * each);
   scores_of(*token_products(data, context), teacher.matrix, tokens, scores);
   if (model.noise_variance > 0.0) {
+    const bool test = source.use == DataUse::test;
     const char* const noise = test ? "aim new label noise" : "aim label noise";
     add_noise(model, scores, tokens, normals(scores.size(), source.seed, noise, source.index));
   }

@@ -71,6 +71,10 @@ struct DataSource {
   DataUse use = DataUse::training;
 };
 
+/// Draws the Gaussian tokens of a data set, without labels.
+[[nodiscard]] Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples,
+                                    const DataSource& source);
+
 /// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
 /// runs; on a device, its own memory instead.
 [[nodiscard]] Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher,

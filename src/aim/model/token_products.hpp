@@ -16,6 +16,10 @@ class TokenProducts {
  public:
   virtual ~TokenProducts() = default;
 
+  /// Whether the next products and eigenvectors of message passing may be made in single precision;
+  /// devices do not.
+  virtual void allow_single(bool /*allowed*/) {}
+
   /// x_a^T S x_b of all samples, n x T (T + 1) / 2, for a symmetric S of d x d.
   virtual void pair_products(std::span<const double> matrix, std::span<double> out) = 0;
   /// |x_a|^2, n x T.
@@ -44,5 +48,15 @@ class TokenProducts {
 /// Scores h_ab = (x_a^T S x_b - delta_ab Tr S) / sqrt(d) of all samples, n x T (T + 1) / 2 [aim 1].
 void scores_of(TokenProducts& products, const std::vector<double>& matrix, std::size_t tokens,
                std::vector<double>& scores);
+
+/// The sum over samples and scores of g_ab Z_ab, d x d, with <Z_ab, S> = h_ab [aim 28].
+[[nodiscard]] std::vector<double> back_projection(TokenProducts& products,
+                                                  const std::vector<double>& gradient,
+                                                  const Dataset& data);
+
+/// Variances of scores in units of the error of S, n x T (T + 1) / 2: 1 + delta_ab, times |x_a|^2
+/// |x_b|^2 / d^2 when norms are taken into account [aim 28].
+[[nodiscard]] std::vector<double> relative_variances(TokenProducts& products, const Dataset& data,
+                                                     bool norm_aware);
 
 }  // namespace onset::aim

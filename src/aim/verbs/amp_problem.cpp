@@ -31,6 +31,15 @@ void fill(std::optional<T>& field, const T& usual) {
   if (!field) field = usual;
 }
 
+void settle_precision(Amp& request) {
+  const bool on_gpu = request.device == device::DeviceKind::gpu;
+  fill(request.precision, on_gpu ? AmpPrecision::full : AmpPrecision::mixed);
+  if (on_gpu && request.precision == AmpPrecision::mixed) {
+    throw InvalidArgument("precision",
+                          "mixed is for the processor; allowed with `device = gpu`: double");
+  }
+}
+
 /// The model with everything filled, as the other verbs have it.
 AttentionIndexed settle_given_model(Amp& request) {
   Generate usual;
@@ -48,6 +57,30 @@ AttentionIndexed settle_given_model(Amp& request) {
   usual.noise_variance = request.noise_variance;
   usual.noise_kind = *request.noise_kind;
   return settle_model(usual);
+}
+
+/// Adds what several layers behind one label are, and refuses what has no message passing.
+void settle_layers(const Amp& request, AttentionIndexed& model) {
+  model.prior = request.prior;
+  model.layers = request.layers;
+  model.labels = request.labels;
+  model.skip = request.skip;
+  if (request.layers > 1 && request.labels != LayerLabels::deep) {
+    throw Refused(prose(R"(
+        message passing of several layers is that of `labels = deep`; with a label for each layer
+        every one is learned as if it were alone: possible is `layers = 1`)"));
+  }
+  if (request.layers == 1 && request.prior == PriorKind::wigner) {
+    throw Refused(prose(R"(
+        message passing of one layer denoises W W^T; possible: `prior = wishart`, and `layers = 2`
+        with `prior = wigner`)"));
+  }
+  model.validate();
+  if (model.is_deep() && request.data) {
+    throw InvalidArgument("data", prose(R"(
+        folders hold data of one layer; allowed with `layers = {}`: leaving it out)",
+                                        request.layers));
+  }
 }
 
 /// A folder's samples at one alpha: the first n = alpha d^2.
@@ -71,6 +104,10 @@ Fields<Amp> problem_fields() {
             ? " May be " + said
             : " " + to_text(usual.fallback) + " unless given or " + said;
   }
+  add_layers(fields, prose(R"(
+      With several layers: one label of a deep network (two layers of two tokens, softmax without
+      noise, `prior = wigner`); the others are refused.)"));
+  add_skip(fields);
   fields
       .add("dim", &Amp::dim, dim_rule,
            dim_text + (" " + std::to_string(default_dim)) +
@@ -100,7 +137,9 @@ AmpProblem settle_problem(Amp& request) {
     fill(request.runs, default_runs);
   }
   request.device = device::settle(request.device);
+  settle_precision(request);
   AmpProblem problem{settle_given_model(request), {}, 0, request.seed, request.device};
+  settle_layers(request, problem.model);
   const std::string why = problem.model.channel->no_output(problem.model);
   if (!why.empty()) throw Refused(why);
   if (request.data) {

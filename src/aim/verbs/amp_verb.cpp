@@ -16,6 +16,7 @@
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
 #include "aim/verbs/spread_note.hpp"
+#include "aim/verbs/two_layer_runs.hpp"
 #include "core/definition.hpp"
 #include "core/outcome.hpp"
 #include "core/prose.hpp"
@@ -31,6 +32,8 @@ constexpr double few_samples = 5.0;
 /// Measured product rates of one core and of a GPU, for estimates only.
 constexpr double flops_per_second = 3e10;
 constexpr double device_flops_per_second = 3e13;
+/// The time of an iteration in mixed precision over that in double, likewise.
+constexpr double mixed_share = 0.45;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -171,6 +174,7 @@ void judge(double alpha, std::size_t dim, const Outcome& outcome, Result& result
 
 void run_amp(const Amp& request, const AmpProblem& problem, const Context& context,
              Result& result) {
+  if (problem.model.is_deep()) return run_two_layers(request, problem, context, result);
   const auto columns = amp_columns();
   result.table = columns.table();
   const AmpSamples samples(problem);
@@ -180,6 +184,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
   AmpOptions options;
   options.max_iterations = request.iterations;
   options.damping = request.damping;
+  options.single = request.precision == AmpPrecision::mixed;
   options.norm_aware = request.variances == ScoreVariances::norms;
   const int runs = *request.runs;
   const double all = static_cast<double>(request.alpha.size()) * runs;
@@ -221,21 +226,23 @@ double typical_iterations(const AttentionIndexed& model, double alpha) {
 }
 
 Cost amp_cost(const Amp& request, const AmpProblem& problem) {
+  if (problem.model.is_deep()) return two_layers_cost(request, problem);
   Cost cost;
   cost.method = prose(R"(
       Approximate message passing: per iteration two products of an n T x d matrix with a d x d
       one, the output function of every sample, and one eigendecomposition; damped, variances in
-      proportion to the tokens' norms. Memory: tokens once, their products once, labels and
-      messages; never d^2 per sample.)");
+      proportion to the tokens' norms. Memory: tokens once, their products or a copy in single
+      precision once, labels and messages; never d^2 per sample.)");
   const auto d = static_cast<double>(problem.dim);
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
   const bool on_device = problem.device == device::DeviceKind::gpu;
   const double rate = on_device ? device_flops_per_second : flops_per_second;
+  const double share = request.precision == AmpPrecision::mixed ? mixed_share : 1.0;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
-    cost.core_seconds += (flops / rate + model.channel->output_seconds(model) * samples) *
+    cost.core_seconds += (share * flops / rate + model.channel->output_seconds(model) * samples) *
                          typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
         4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
@@ -267,7 +274,9 @@ VerbOf<Amp> Amp::verb() {
       Draws teachers and n = alpha d^2 samples (or reads them from `data`), runs the structured
       algorithm, and compares its error with that of state evolution. alpha is n/d^2, samples
       over dimension squared; theory and runs agree where alpha d is 10 or more, away from
-      perfect recovery. Every estimate is tried on the labels of 2000 new samples besides. With `out`, trajectory.csv lists every iteration: errors, overlaps
+      perfect recovery. Every estimate is tried on the labels of 2000 new samples besides. With
+      `layers = 2` and `prior = wigner` two Gaussian matrices stand behind one label (see aim
+      curve), each with a row. With `out`, trajectory.csv lists every iteration: errors, overlaps
       (equal on the Nishimori line) and eigenvalues. Errors are the scatter of the runs, with
       Student's factor for few of them; the error of a single run is not known. Runs that
       diverge are counted; runs that still move after `iterations` make the result unconverged.
@@ -282,13 +291,20 @@ VerbOf<Amp> Amp::verb() {
       .add_word("variances", &Amp::variances, {ScoreVariances::norms, ScoreVariances::plain},
                 prose(R"(
           Variances of scores: in proportion to the squared norms of the tokens, or the same for
-          all.)"));
+          all.)"))
+      .add_word("precision", &Amp::precision, std::vector{AmpPrecision::mixed, AmpPrecision::full},
+                prose(R"(
+          Numbers in the large products and eigenvectors: single precision while the variance is
+          above 1e-3, where rounding changes mse by less than 1e-4 of itself, and double below
+          (mixed), or double throughout. mixed unless given; double on a GPU.)"));
   add_device(d.fields);
-  d.rows = {{"", amp_columns().list()}};
+  d.rows = {{"", amp_columns().list()},
+            {"with several layers behind one label", two_layer_run_columns()}};
   d.primary = "mse";
-  d.method = 5;
+  d.method = 6;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
+                "aim amp --prior wigner --layers 2 --dim 100 --alpha 0.2,0.4",
                 "aim amp --data data"};
   d.settle = settle_problem;
   d.cost = amp_cost;

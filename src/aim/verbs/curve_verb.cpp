@@ -4,6 +4,7 @@
 
 #include "aim/limits/curve.hpp"
 #include "aim/limits/label_error.hpp"
+#include "aim/limits/two_layer_curve.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "core/definition.hpp"
 #include "core/prose.hpp"
@@ -62,6 +63,50 @@ CurveRow row_of(const CurvePoint& p, const LabelErrors& labels) {
   return row;
 }
 
+/// One layer of a network at one alpha.
+struct LayerRow {
+  double alpha = 0.0;
+  int layer = 1;
+  Estimate q;
+  std::optional<Estimate> qhat = {};
+  Estimate mmse;
+  std::optional<Estimate> free_entropy = {};
+  bool converged = false;
+};
+
+Columns<LayerRow> layer_columns() {
+  return Columns<LayerRow>()
+      .add("alpha", &LayerRow::alpha, data_alpha_meaning)
+      .add("layer", &LayerRow::layer, "from 1; the last one makes the label")
+      .add("q", &LayerRow::q, "overlap Tr(S S_hat)/d of the layer's matrix with the truth")
+      .add("qhat", &LayerRow::qhat,
+           "precision of that matrix as the labels show it; empty at perfect recovery", "precision")
+      .add("mmse", &LayerRow::mmse, "least possible ||S - S_hat||_F^2/d; 1 without data")
+      .add("free_entropy", &LayerRow::free_entropy, prose(R"(
+          free entropy of all layers over d^2, counted from nothing known; empty at perfect
+          recovery)"),
+           "nat")
+      .add("converged", &LayerRow::converged, "whether the fixed point was found");
+}
+
+/// The rows of one alpha; returns the largest error.
+double add_layers_at(const TwoLayerPoint& point, const Columns<LayerRow>& columns, Result& result) {
+  double max_error = 0.0;
+  for (std::size_t l = 0; l < point.mmse.size(); ++l) {
+    const Estimate& mmse = point.mmse[l];
+    LayerRow row{.alpha = point.alpha,
+                 .layer = static_cast<int>(l) + 1,
+                 .q = {1.0 - mmse.value, mmse.error},
+                 .mmse = mmse,
+                 .free_entropy = point.free_entropy,
+                 .converged = point.found()};
+    if (std::isfinite(point.conjugate[l].value)) row.qhat = point.conjugate[l];
+    result.table.add_row(columns.cells(row));
+    max_error = std::max(max_error, mmse.error);
+  }
+  return max_error;
+}
+
 struct SettledCurve {
   AttentionIndexed model;
   InformationPlan plan;
@@ -69,13 +114,46 @@ struct SettledCurve {
 
 SettledCurve settle_curve(Curve& request) {
   const AttentionIndexed model = settle_model(request);
-  InformationPlan plan = model.channel->information_plan(model);
+  InformationPlan plan =
+      model.is_deep() ? two_layer_plan() : model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
   return {model, std::move(plan)};
 }
 
+/// How the rows ended as a whole.
+void conclude(bool converged, double max_error, const Curve& request, const SettledCurve& settled,
+              Result& result) {
+  if (!converged) {
+    result.unconverged("some rows did not converge");
+  } else if (max_error > *request.tol) {
+    result.unconverged("the asked tolerance " + to_text(Value(*request.tol)) + " was not reached" +
+                       (settled.plan.method.empty() ? "" : ": " + settled.plan.method));
+  }
+}
+
+/// Layers behind one label, which have rows of their own.
+void run_layers(const Curve& request, const SettledCurve& settled, const Context& context,
+                Result& result) {
+  const auto columns = layer_columns();
+  result.table = columns.table();
+  bool converged = true;
+  double max_error = 0.0;
+  for (const TwoLayerPoint& point :
+       two_layer_curve(settled.model, request.alpha, request.seed, context)) {
+    max_error = std::max(max_error, add_layers_at(point, columns, result));
+    converged = converged && point.found();
+    if (!point.hard) continue;
+    result.notes.push_back(prose(R"(
+        alpha = {}: state evolution that starts from nothing known ends at a larger error, so that
+        message passing does too; the row has the least possible error.)",
+                                 to_text(Value(point.alpha))));
+  }
+  conclude(converged, max_error, request, settled, result);
+}
+
 void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
+  if (settled.model.is_deep()) return run_layers(request, settled, context, result);
   const auto columns = curve_columns();
   const LabelErrors labels(settled.model, request.seed);
   result.table = columns.table();
@@ -86,23 +164,23 @@ void run_curve(const Curve& request, const SettledCurve& settled, const Context&
     converged = converged && point.status.converged();
     max_error = std::max(max_error, point.mmse.error);
   }
-  if (!converged) {
-    result.unconverged("some rows did not converge");
-  } else if (max_error > *request.tol) {
-    result.unconverged("the asked tolerance " + to_text(Value(*request.tol)) + " was not reached" +
-                       (settled.plan.method.empty() ? "" : ": " + settled.plan.method));
-  }
+  conclude(converged, max_error, request, settled, result);
 }
 
 Cost curve_cost(const Curve& request, const SettledCurve& settled) {
   Cost cost;
+  cost.memory_bytes = 1e6;
+  if (settled.model.is_deep()) {
+    cost.method = settled.plan.method;
+    cost.core_seconds = settled.plan.core_seconds * static_cast<double>(request.alpha.size());
+    return cost;
+  }
   cost.method = prose(R"(
       Fixed points of state evolution as a curve with the noise Delta = 1/qhat as its parameter:
       mmse(Delta) from the spectrum of S plus Gaussian noise (double-exponential quadrature),
       alpha(Delta) explicit; every alpha is one bracketed root.)");
   if (!settled.plan.method.empty()) cost.method += " " + settled.plan.method;
   cost.core_seconds = 2e-3 * static_cast<double>(request.alpha.size()) + settled.plan.core_seconds;
-  cost.memory_bytes = 1e6;
   return cost;
 }
 
@@ -121,19 +199,27 @@ VerbOf<Curve> Curve::verb() {
       precision qhat and the least possible error mmse = ||S - S_hat||_F^2/d, which is exactly 0
       above perfect recovery, the error on the label of a new sample (that of the best
       prediction, and that of the label which the estimated matrix makes), and the free entropy,
-      whose maximum the fixed point is. The tolerance is for mmse.)");
+      whose maximum the fixed point is. With `layers = 2` and `labels = deep` two Gaussian
+      matrices (`prior = wigner`) stand behind one label: the first layer mixes the tokens by
+      softmax + `skip`, the second makes the label of the mixed tokens, and each layer has a row.
+      The tolerance is for mmse.)");
   d.fields = limit_fields<Curve>();
+  add_skip(d.fields);
   d.fields.add("alpha", &Curve::alpha,
                {.min = 0.0, .max = max_alpha, .required = true, .grid = true},
                "Sample ratios n/d^2 (samples over dimension squared); n/(d r) with `rho = 0`.");
-  d.rows = {{"", curve_columns().list()}};
+  d.rows = {{"", curve_columns().list()},
+            {"with several layers behind one label", layer_columns().list()}};
   d.primary = "mmse";
-  d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
+  d.usual_tolerance = prose(R"(
+      1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on), or 1e-3 for two
+      layers behind one label,)");
   d.method = 3;
   d.examples = {"aim curve --channel softmax --tokens 2 --rho 0.5 --alpha 0.01:0.2:0.01",
                 "aim curve --channel hardmax --tokens 2 --rho 0.5 --alpha log:0.01:10:40",
                 "aim curve --channel linear --tokens 3 --noise 0.3 --alpha log:0.01:1:20",
-                "aim curve --channel hardmax --rho 0 --alpha 0.1:2:0.1"};
+                "aim curve --channel hardmax --rho 0 --alpha 0.1:2:0.1",
+                "aim curve --prior wigner --layers 2 --labels deep --alpha 0.1:0.5:0.1"};
   d.settle = settle_curve;
   d.cost = curve_cost;
   d.run = run_curve;

@@ -57,6 +57,27 @@ template <class Request>
   return fields;
 }
 
+/// The law of the matrices and what several layers do; `labels` says what else is possible.
+template <class Request>
+void add_layers(Fields<Request>& fields, const std::string& labels) {
+  fields
+      .add_word("prior", &Request::prior, {PriorKind::wishart, PriorKind::wigner}, prose(R"(
+          Law of S: W W^T of width ratio rho, or a Gaussian symmetric matrix (the limit of large
+          widths without its mean; rho has no effect).)"))
+      .add("layers", &Request::layers, {.min = 1, .max = max_layers},
+           "Layers, each with a matrix of its own.")
+      .add_word("labels", &Request::labels,
+                {LayerLabels::deep, LayerLabels::separate, LayerLabels::sum}, labels);
+}
+
+/// The skip connection of layers behind one label.
+template <class Request>
+void add_skip(Fields<Request>& fields) {
+  fields.add("skip", &Request::skip, {.min = 0.0, .max = max_skip}, prose(R"(
+      Strength c of the skip connection between layers behind one label (`labels = deep`), whose
+      tokens are mixed by softmax + c.)"));
+}
+
 /// What only the limits have besides: priors, layers, published variants.
 template <class Request>
 [[nodiscard]] Fields<Request> limit_fields() {
@@ -65,17 +86,11 @@ template <class Request>
   rho.min = 0.0;
   rho.text =
       "Width ratio rho = r/d of the matrix W; 0: the limit of small widths, alpha meaning n/(d r).";
+  add_layers(fields, prose(R"(
+      With several layers: one label of a deep network (two layers of two tokens, softmax without
+      noise, needs `prior = wigner`), one for each layer, or one of the sum of their scores (needs
+      `prior = wigner`). With one layer all three are the same.)"));
   fields
-      .add_word("prior", &Request::prior, {PriorKind::wishart, PriorKind::wigner}, prose(R"(
-          Law of S: W W^T of width ratio rho, or a Gaussian symmetric matrix (the limit of large
-          widths without its mean; rho has no effect).)"))
-      .add("layers", &Request::layers, {.min = 1, .max = max_layers},
-           "Layers, each with a matrix of its own.")
-      .add_word("labels", &Request::labels,
-                {LayerLabels::deep, LayerLabels::separate, LayerLabels::sum}, prose(R"(
-          With several layers: one label of a deep network (refused: no closed form), one for
-          each layer, or one of the sum of their scores (needs `prior = wigner`). With one layer
-          all three are the same.)"))
       .add_word("output", &Request::output, {HardmaxOutput::exact, HardmaxOutput::density},
                 prose(R"(
           Hardmax of two tokens: the Bayes-optimal output function, or the one behind the
@@ -109,6 +124,7 @@ template <class Request>
     model.prior = request.prior;
     model.layers = request.layers;
     model.labels = request.labels;
+    if constexpr (requires { request.skip; }) model.skip = request.skip;
     model.published.density = request.output == HardmaxOutput::density;
     model.published.off_scale = request.label_scale;
   }

@@ -9,6 +9,7 @@
 #include "core/rows.hpp"
 #include "numerics/parallel.hpp"
 #include "onset/aim.hpp"
+#include "onset/core/error.hpp"
 
 namespace onset::aim {
 namespace {
@@ -41,6 +42,11 @@ struct SettledEntropy {
 
 SettledEntropy settle_entropy(Potential& request) {
   const AttentionIndexed model = settle_model(request);
+  if (model.is_deep()) {
+    throw Refused(prose(R"(
+        the free entropy of several layers behind one label depends on an overlap of each; aim
+        curve has its value at the fixed point; possible here: `labels = separate`)"));
+  }
   InformationPlan plan = model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
   return {model, std::move(plan)};

@@ -23,9 +23,9 @@ bool linear(const AttentionIndexed& labels) {
 void check_loss(const AttentionIndexed& labels, SgdLoss loss) {
   const bool hardmax = labels.channel == &hardmax_channel();
   if (!linear(labels) && labels.noise_variance > 0.0) {
-    throw InvalidArgument("noise", prose(R"(
-        on the scores behind softmax labels is not worked out for online learning; allowed: leaving
-        it out, or `channel = linear`)"));
+    throw Refused(prose(R"(
+        noise on the scores behind softmax labels is not worked out for online learning; possible:
+        no `noise`, or `channel = linear`)"));
   }
   if (!linear(labels) && !hardmax && labels.channel != &softmax_channel()) {
     throw Refused("online learning is known for linear, softmax and hardmax labels only, not for " +
@@ -37,9 +37,8 @@ void check_loss(const AttentionIndexed& labels, SgdLoss loss) {
         "cross-entropy; possible is `loss = cross-entropy`");
   }
   if (linear(labels) && loss == SgdLoss::cross_entropy) {
-    throw Refused(
-        "linear labels are scores, not probabilities, so that they have no cross-entropy; possible "
-        "is `loss = squared`");
+    throw InvalidArgument("loss", prose(R"(
+        cross-entropy with linear labels, which are scores and not probabilities; allowed: squared)"));
   }
 }
 

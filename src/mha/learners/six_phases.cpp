@@ -104,7 +104,7 @@ namespace {
 /// Multiplies what has the unit of the labels by 2^exponent.
 void scale_labels(Learned& learned, int exponent) {
   for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
-                       &learned.knowledge.refined_w}) {
+                       &learned.knowledge.refined_w, &learned.evidence.hull_w}) {
     scale(*values, exponent);
   }
   learned.evidence.tuple_tau = std::ldexp(learned.evidence.tuple_tau, exponent);

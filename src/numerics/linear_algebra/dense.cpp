@@ -100,6 +100,14 @@ void transpose_multiply(MatrixView a, MatrixView b, std::span<double> out, const
   }
 }
 
+void square(MatrixView a, std::span<double> out, const Context& context) {
+  require(out.size() == a.columns * a.columns, "out", "does not have the size of the product");
+  for_blocks(a.columns, context, [&](std::size_t first, std::size_t count) {
+    block_product({a.data + first, 'T', a.columns}, {a.data + first, 'N', a.columns}, count,
+                  a.columns - first, a.rows, out.data() + first * (a.columns + 1), a.columns);
+  });
+}
+
 void symmetric_eigen(std::size_t size, std::span<double> matrix, std::span<double> values) {
   require(matrix.size() == size * size, "matrix", "is not square");
   require(values.size() == size, "values", "does not have one place for each eigenvalue");

@@ -26,6 +26,9 @@ void multiply_by_transpose(MatrixView a, MatrixView b, std::span<double> out,
 /// out = a^T b: sums over the rows of both in fixed blocks, added in a fixed order.
 void transpose_multiply(MatrixView a, MatrixView b, std::span<double> out, const Context& context);
 
+/// out = a^T a, its upper triangle only (the rest is left as it is), which takes half the time.
+void square(MatrixView a, std::span<double> out, const Context& context);
+
 /// Eigenvalues (increasing) and eigenvectors of a symmetric matrix (LAPACK dsyevd on one thread).
 /// On return row k of `matrix` is the unit eigenvector of values[k]. Only the upper triangle of the
 /// matrix is read. Throws InvalidArgument when an entry is not finite or LAPACK fails.

@@ -22,15 +22,6 @@ class StopHandler : public ClpEventHandler {
   std::stop_token stop_;
 };
 
-void check_sizes(const LinearProgram& program) {
-  const std::size_t columns = program.cost.size();
-  const std::size_t rows = program.row_lower.size();
-  if (program.lower.size() != columns || program.upper.size() != columns ||
-      program.row_upper.size() != rows || program.matrix.size() != rows * columns) {
-    throw InvalidArgument("program", "bounds, costs and matrix do not fit one another");
-  }
-}
-
 CoinPackedMatrix packed(const LinearProgram& program) {
   const int columns = static_cast<int>(program.cost.size());
   const int rows = static_cast<int>(program.row_lower.size());
@@ -53,6 +44,15 @@ CoinPackedMatrix packed(const LinearProgram& program) {
 }
 
 }  // namespace
+
+void check_sizes(const LinearProgram& program) {
+  const std::size_t columns = program.cost.size();
+  const std::size_t rows = program.row_lower.size();
+  if (program.lower.size() != columns || program.upper.size() != columns ||
+      program.row_upper.size() != rows || program.matrix.size() != rows * columns) {
+    throw InvalidArgument("program", "bounds, costs and matrix do not fit one another");
+  }
+}
 
 LinearSolution solve(const LinearProgram& program, Simplex method, const Context& context) {
   check_sizes(program);

@@ -21,6 +21,9 @@ struct LinearProgram {
   std::vector<double> row_upper;
 };
 
+/// Throws InvalidArgument when the sizes of a program do not fit one another.
+void check_sizes(const LinearProgram& program);
+
 /// Which simplex method: primal where zero is feasible, dual where every cost is bounded.
 enum class Simplex { primal, dual };
 

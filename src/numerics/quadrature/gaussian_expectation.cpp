@@ -11,6 +11,7 @@
 #include "numerics/parallel.hpp"
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/point_sets/sobol.hpp"
+#include "numerics/shared_map.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 
@@ -60,10 +61,9 @@ class Integration {
 
   // The moments of every replicate, divided by the number of points.
   [[nodiscard]] std::vector<Moments> run(const Context& context) const {
-    std::vector<Moments> pieces(point_sets_.size() * pieces_);
-    parallel_for(context, pieces.size(), [&](std::size_t index) {
-      pieces[index] = piece(index / pieces_, index % pieces_, context);
-    });
+    const std::vector<Moments> pieces = shared_map(
+        context, point_sets_.size() * pieces_,
+        [&](std::size_t index) { return piece(index / pieces_, index % pieces_, context); });
     std::vector<Moments> result(point_sets_.size(), Moments(pieces.front().size()));
     std::vector<double> terms(pieces_);
     for (std::size_t r = 0; r < result.size(); ++r) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "onset/core/error.hpp"
 
@@ -21,11 +22,18 @@ constexpr double tableau[stages][stages - 1] = {
 constexpr double fourth_order[stages] = {
     5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40};
 
+/// The shortest step, in units of the time that is to be reached.
+constexpr double shortest_step = 1e-14;
+
 struct Step {
   OdeState next;
   OdeState last_slope;  ///< f at the end: the first slope of the next step
-  double error = 0.0;   ///< in units of the tolerance
+  double error = 0.0;   ///< in units of the tolerance; infinite where f ceased to be finite
 };
+
+bool finite(const OdeState& x) {
+  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
+}
 
 Step take_step(const OdeField& f, const OdeState& x, const OdeState& slope, double h,
                const OdeOptions& options) {
@@ -39,6 +47,7 @@ Step take_step(const OdeField& f, const OdeState& x, const OdeState& slope, doub
       point[i] = x[i] + h * sum;
     }
     k.push_back(f(point));
+    if (!finite(k.back())) return {{}, {}, std::numeric_limits<double>::infinity()};
   }
   Step step{point, k.back(), 0.0};
   for (std::size_t i = 0; i < n; ++i) {
@@ -62,10 +71,6 @@ double bisect_event(const OdeField& f, const OdeState& x, const OdeState& slope,
     (event(take_step(f, x, slope, middle, options).next) >= 0.0 ? high : low) = middle;
   }
   return high;
-}
-
-bool finite(const OdeState& x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
 }
 
 }  // namespace
@@ -101,9 +106,14 @@ OdeSolution solve_ode(const OdeField& f, OdeState x, const std::vector<double>& 
       const double length = last ? target - t : h;
       const Step step = take_step(f, x, slope, length, options);
       ++solution.status.iterations;
-      if (!finite(step.next)) {
-        solution.status.reason = StopReason::diverged;
-        return solution;
+      if (!std::isfinite(step.error)) {
+        // A step into nonsense is shortened; where no step is short enough the path ends.
+        if (!(length > shortest_step * target)) {
+          solution.status.reason = StopReason::diverged;
+          return solution;
+        }
+        h = 0.2 * length;
+        continue;
       }
       const double grow = step.error > 0.0 ? 0.9 * std::pow(step.error, -0.2) : 5.0;
       if (step.error <= 1.0) {

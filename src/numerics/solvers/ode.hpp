@@ -17,7 +17,9 @@ struct OdeOptions {
 };
 
 using OdeState = std::vector<double>;
-/// dx/dt; time does not enter, since our flows are autonomous.
+/// dx/dt; time does not enter, since our flows are autonomous. It may be asked about states that
+/// the path never comes to, when a step was tried that is too long: for those that mean nothing it
+/// answers with NaN, and the step is shortened.
 using OdeField = std::function<OdeState(const OdeState& x)>;
 
 struct OdeSolution {

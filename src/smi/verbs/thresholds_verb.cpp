@@ -127,11 +127,17 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs, std::optional<int> ha
   return rows;
 }
 
+/// Of a fold that was not found: four decimals, rounded up.
+std::string below(double alpha) {
+  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * alpha) / 1e4);
+}
+
 struct TypedRow {
   std::int64_t stage = 0;
   std::string directions;
   std::string kind;
   std::optional<Estimate> alpha = {};
+  std::optional<Estimate> jump = {};
   std::optional<Estimate> gain = {};
   std::optional<std::int64_t> leap = {};
 };
@@ -144,9 +150,14 @@ Columns<TypedRow> typed_columns() {
       .add("kind", &TypedRow::kind, prose(R"(
           trivial: learned from the first samples on, or at once given the stage before; weak:
           learned better than chance from here on; hard: not learned from small overlaps at any
-          alpha; perfect: recovered exactly from here on (counting); irrelevant: the label does
-          not depend on them; unresolved: the errors do not say which)"))
+          alpha; perfect: exact recovery becomes the optimum (counting); algorithmic: state
+          evolution from small overlaps jumps there, to exact recovery where `jump` is 1 and that
+          is later than counting says; irrelevant: the label does not depend on them; unresolved:
+          the errors do not say which)"))
       .add("alpha", &TypedRow::alpha, alpha_meaning)
+      .add("jump", &TypedRow::jump, prose(R"(
+          mean overlap of the directions just above alpha; 0 where it grows from 0 on; empty where
+          errors do not say)"))
       .add("gain", &TypedRow::gain,
            "largest slope of an overlap at alpha = 0, of what is learned from the first samples on")
       .add("leap", &TypedRow::leap, leap_meaning);
@@ -157,8 +168,25 @@ TypedRow row_of(const TypedStage& stage, std::size_t before) {
           .directions = direction_names(stage.directions),
           .kind = std::string(to_string(stage.kind)),
           .alpha = stage.alpha,
+          .jump = stage.jump,
           .gain = stage.gain,
           .leap = stage.leap};
+}
+
+/// Whether small overlaps miss what is possible: a claim only where a jump or a hard direction was
+/// found. A fold may always be smaller than errors show, so that its absence is a bound.
+std::string typed_hard_phase(const TypedStaircase& stairs) {
+  bool unresolved = false;
+  for (const TypedStage& stage : stairs.stages) {
+    const bool jumps = stage.kind == TypedKind::weak && stage.jump &&
+                       stage.jump->value > 3.0 * stage.jump->error && stage.jump->value > 0.0;
+    if (stage.kind == TypedKind::hard || stage.kind == TypedKind::algorithmic || jumps)
+      return "yes";
+    unresolved = unresolved || stage.kind == TypedKind::unresolved;
+  }
+  if (unresolved) return "unresolved";
+  if (!(stairs.recovered_below > 0.0)) return "no jump found";
+  return below(stairs.recovered_below);
 }
 
 void run_typed(const Thresholds& request, const SettledThresholds& settled, const Context& context,
@@ -169,6 +197,7 @@ void run_typed(const Thresholds& request, const SettledThresholds& settled, cons
       typed_staircase(*settled.typed, settled.typed_options, context, [&](const TypedStage& stage) {
         result.table.add_row(columns.cells(row_of(stage, result.table.rows().size())));
       });
+  if (!request.stages) result.summary.emplace_back("hard_phase", typed_hard_phase(stairs));
   std::string reason = stairs.doubt;
   if (!stairs.met_tolerance) {
     if (!reason.empty()) reason += "; ";
@@ -207,8 +236,7 @@ std::string hard_phase(const Staircase& stairs) {
                                  [](const StaircaseStep& step) { return step.jump.value > 0.0; });
   if (stairs.hard_phase || !stairs.hard.empty() || jumps) return "yes";
   if (!stairs.perfect) return "no jump found";
-  // Four decimals, rounded up.
-  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * stairs.algorithmic_below) / 1e4);
+  return below(stairs.algorithmic_below);
 }
 
 void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
@@ -279,7 +307,8 @@ Cost typed_cost(const SettledThresholds& settled) {
       axes. First threshold: growth map E T (x) T at overlap 0 as an integral over the label.
       Later ones: alpha nu = 1 on the branch of fixed points of the directions learned before, by
       quasi-Monte Carlo. Errors: scatter of eight replicates, and what the rule over labels
-      changed in its last step. Exact recovery by counting equations.)");
+      changed in its last step. Exact recovery by counting equations; jumps where alpha falls along
+      the branch.)");
   cost.core_seconds = typed_staircase_seconds(*settled.typed, settled.typed_options);
   cost.memory_bytes = 2e8;
   return cost;
@@ -360,7 +389,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 7;
+  d.method = 8;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

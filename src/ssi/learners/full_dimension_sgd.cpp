@@ -1,5 +1,6 @@
-// Online SGD with all its dimensions. The teacher lies along the first axis and the positional
-// encoding along the second, which costs no generality; everything else is as the definition says.
+// Online SGD with all its dimensions. The teacher lies along the first axis and the directions of
+// positional encodings along the next ones, which costs no generality; everything else is as the
+// definition says.
 #include <algorithm>
 #include <cmath>
 
@@ -21,11 +22,13 @@ constexpr std::size_t together = 8;
 /// constraint |W|^2 = vectors * d; what is stored is W/scale, so that a step needs no extra pass.
 class Weights {
  public:
-  Weights(std::size_t dim, std::size_t vectors, const SgdOptions& options, std::size_t run)
+  /// `axes`: how many coordinates, from the first on, a start without overlaps has at 0.
+  Weights(std::size_t dim, std::size_t vectors, std::size_t axes, const SgdOptions& options,
+          std::size_t run)
       : dim_(dim), vectors_(vectors), w_(dim * vectors) {
     numerics::NormalStream(options.seed, "ssi full start", run).fill(std::span<float>(w_));
     if (options.start != Start::random) {
-      for (std::size_t v = 0; v < vectors_; ++v) vector(v)[0] = vector(v)[1] = 0.0f;
+      for (std::size_t v = 0; v < vectors_; ++v) std::fill_n(vector(v), axes, 0.0f);
       double square = 0.0;
       for (const float x : w_) square += static_cast<double>(x) * x;
       const bool overlapped = options.start == Start::overlapped;
@@ -76,7 +79,7 @@ class Group {
         dim_(static_cast<std::size_t>(options.dim)),
         tokens_(model.tokens()),
         outputs_(model.target->outputs()),
-        signs_(model.signs()),
+        encodings_(model.all_encodings()),
         x_(options.batch * count * tokens_ * dim_),
         teacher_(tokens_ * count),
         z_(tokens_ * count),
@@ -86,7 +89,9 @@ class Group {
         label_noise_(outputs_) {
     const std::size_t vectors = model.student.vector_per_token ? tokens_ : 1;
     for (std::size_t r = 0; r < count; ++r) {
-      weights_.emplace_back(dim_, vectors, options, first + r);
+      // Without an encoding the second coordinate starts at 0 all the same.
+      const std::size_t axes = 1 + std::max<std::size_t>(1, encodings_.own.size());
+      weights_.emplace_back(dim_, vectors, axes, options, first + r);
       streams_.emplace_back(options.seed, "ssi full", first + r);
       noise_.emplace_back(options.seed, "ssi full noise", first + r);
     }
@@ -113,12 +118,20 @@ class Group {
       streams_[r].fill(std::span(sample(b, r, 0), tokens_ * dim_));
       for (std::size_t i = 0; i < tokens_; ++i) {
         const float* own = w.vector(w.vectors() > 1 ? i : 0);
-        const double e = w.scale() * own[1] / root;
         teacher_[i * count_ + r] = sample(b, r, i)[0];
         z_[i * count_ + r] =
-            w.scale() * simd::dot(sample(b, r, i), own, dim_) / root + signs_[i] * e;
+            w.scale() * (simd::dot(sample(b, r, i), own, dim_) + encoding_product(i, own)) / root;
       }
     }
+  }
+
+  /// <P_i, w>, up to the factor of w.
+  [[nodiscard]] double encoding_product(std::size_t token, const float* w) const {
+    double sum = encodings_.teacher[token] * w[0];
+    for (std::size_t k = 0; k < encodings_.own.size(); ++k) {
+      sum += encodings_.own[k][token] * w[k + 1];
+    }
+    return sum;
   }
 
   void move(std::size_t r) {
@@ -131,7 +144,10 @@ class Group {
         const double d = delta_[(b * tokens_ + i) * count_ + r];
         float* own = w.vector(w.vectors() > 1 ? i : 0);
         // The positional part comes first, for the same reason.
-        own[1] += static_cast<float>(factor * d * signs_[i]);
+        own[0] += static_cast<float>(factor * d * encodings_.teacher[i]);
+        for (std::size_t k = 0; k < encodings_.own.size(); ++k) {
+          own[k + 1] += static_cast<float>(factor * d * encodings_.own[k][i]);
+        }
         const double now =
             simd::add_scaled(static_cast<float>(factor * d), sample(b, r, i), own, dim_);
         square = w.vectors() > 1 ? square + now : now;
@@ -183,7 +199,7 @@ class Group {
       SgdRun& run = runs[r];
       run.m = w.vectors() > 1 ? std::sqrt(square / static_cast<double>(w.vectors()))
                               : w.scale() * w.vector(0)[0] / root;
-      run.e = model_.positional ? w.scale() * w.vector(0)[1] / root : 0.0;
+      run.e = w.scale() * positional_part(w.vector(0)) / root;
       if (run.first_passage == 0 && std::max(std::abs(run.e), std::abs(run.m)) >= options_.level) {
         run.first_passage = step;
       }
@@ -191,6 +207,15 @@ class Group {
       keep_path(step, first_ + r, run);
     }
     return all;
+  }
+
+  /// The component along P, or the length of those along several directions.
+  [[nodiscard]] double positional_part(const float* w) const {
+    const std::size_t directions = encodings_.own.size();
+    if (directions <= 1) return directions == 1 ? w[1] : 0.0;
+    double square = 0.0;
+    for (std::size_t k = 1; k <= directions; ++k) square += static_cast<double>(w[k]) * w[k];
+    return std::sqrt(square);
   }
 
   void keep_path(std::uint64_t step, std::size_t index, SgdRun& run) const {
@@ -206,7 +231,7 @@ class Group {
   std::size_t dim_;
   std::size_t tokens_;
   std::size_t outputs_;
-  std::vector<double> signs_;
+  Encodings encodings_;
   std::vector<float> x_;
   std::vector<double> teacher_;
   std::vector<double> z_;

@@ -9,7 +9,8 @@ namespace onset::ssi {
 
 void SgdOptions::validate(const SequenceModel& model) const {
   model.validate();
-  const double min_dim = !model.student.activation && model.positional ? 3.0 : 2.0;
+  const auto directions = static_cast<double>(model.all_encodings().own.size());
+  const double min_dim = 2.0 + (model.student.activation ? 0.0 : directions);
   if (!(dim >= min_dim) || dim > 1e12 || dim != std::floor(dim)) {
     throw InvalidArgument("dim", "allowed: a whole number from " +
                                      std::to_string(static_cast<int>(min_dim)) + " to 1e12");

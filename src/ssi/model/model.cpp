@@ -4,11 +4,23 @@
 
 namespace onset::ssi {
 
-std::vector<double> SequenceModel::signs() const {
-  std::vector<double> signs(tokens(), 0.0);
-  if (!positional) return signs;
-  for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = i % 2 == 0 ? 1.0 : -1.0;
-  return signs;
+Encodings SequenceModel::all_encodings() const {
+  if (encodings) return *encodings;
+  if (positional) return opposite_encodings(tokens());
+  return {std::vector<double>(tokens(), 0.0), {}};
+}
+
+std::vector<double> SequenceModel::shifts() const {
+  const Encodings all = all_encodings();
+  if (all.own.empty()) return std::vector<double>(tokens(), 0.0);
+  if (all.own.size() == 1) return all.own.front();
+  throw Refused("encodings along " + std::to_string(all.own.size()) +
+                " directions across the teacher have as many overlaps, and the risk is no function "
+                "of one e and m; possible: encodings along one direction, and ssi sgd with any");
+}
+
+bool SequenceModel::encodings_see_teacher() const {
+  return encodings && encodings->see_teacher();
 }
 
 void SequenceModel::validate() const {
@@ -25,6 +37,17 @@ void SequenceModel::validate() const {
     throw InvalidArgument(
         "student", "has " + std::to_string(student.link->outputs()) + " outputs, the target " +
                        std::to_string(target->outputs()) + "; allowed: as many as the target");
+  }
+  if (encodings && encodings->teacher.size() != tokens()) {
+    throw InvalidArgument("encodings", "has " + std::to_string(encodings->teacher.size()) +
+                                           " rows; allowed: one for each of the " +
+                                           std::to_string(tokens()) + " tokens");
+  }
+  if (encodings && positional == encodings->own.empty()) {
+    throw InvalidArgument("positional", "contradicts `encodings`");
+  }
+  if (encodings && student.activation) {
+    throw InvalidArgument("encodings", "a tied or untied student has no positional encoding");
   }
   if (positional && student.activation) {
     throw InvalidArgument("positional", "a tied or untied student has no positional encoding");

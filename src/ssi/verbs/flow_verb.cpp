@@ -79,6 +79,7 @@ SettledFlow settle_flow(Flow& request) {
   if (!request.tol && request.method == FlowMethod::ode) request.tol = ode_tolerance;
   SettledFlow settled;
   settled.model = settle_model(request);
+  (void)settled.model.shifts();  // refuses several directions
   settled.sgd = sgd_options(request);
   if (request.method == FlowMethod::sde) {
     const double steps = std::ceil(request.time * request.dim / request.rate);

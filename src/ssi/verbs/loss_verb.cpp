@@ -36,6 +36,7 @@ constexpr double series_tolerance = 1e-3;
 
 SequenceModel settle_loss(Loss& request) {
   SequenceModel model = settle_model(request);
+  (void)model.shifts();  // refuses several directions
   if (!request.tol && has_series(model)) request.tol = series_tolerance;
   return model;
 }

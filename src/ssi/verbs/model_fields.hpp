@@ -42,7 +42,11 @@ template <class Request>
           L^(-1/2) sum_i z_i; relu unless given.)"))
       .add("positional", &Request::positional, {}, prose(R"(
           Tokens carry the positional encodings +P, -P, +P, .. with |P| = 1, orthogonal to the
-          teacher; the student's overlap with P is e.)"));
+          teacher; the student's overlap with P is e.)"))
+      .add("encodings", &Request::encodings, {}, prose(R"(
+          Positional encodings of one's own instead, one for each token, separated by semicolons:
+          '0.5,1; 0,-2' has components 0.5 and 0 along the teacher, then 1 and -2 along a direction
+          across it (more numbers: more directions).)"));
   fields.edit("reduction").aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   return fields;
 }
@@ -75,6 +79,7 @@ template <class Request>
                    .right = request.right,
                    .activation = request.activation};
   texts.positional = request.positional;
+  texts.encodings = request.encodings;
   if constexpr (requires { request.loss; }) texts.loss = request.loss;
   return named_model(texts);
 }

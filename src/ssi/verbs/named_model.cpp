@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
@@ -34,6 +36,35 @@ LinkPointer named_target(const std::string& text, std::size_t tokens) {
   }
 }
 
+[[noreturn]] void wrong_encoding(const std::string& what) {
+  throw InvalidArgument("encodings", what + prose(R"(
+      ; allowed: rows of numbers from -{:g} to {:g}, one row for each token, such as '0,1; 0,-1')",
+                                                  max_encoding, max_encoding));
+}
+
+/// One row of numbers that commas separate.
+std::vector<double> read_row(const std::string& text) {
+  std::vector<double> row;
+  std::istringstream list(text);
+  for (std::string item; std::getline(list, item, ',');) {
+    std::istringstream word(item);
+    double x = 0.0;
+    std::string rest;
+    if (!(word >> x) || word >> rest) wrong_encoding("'" + item + "' is no number");
+    if (!(std::abs(x) <= max_encoding)) wrong_encoding(item + " is too large");
+    row.push_back(x);
+  }
+  return row;
+}
+
+Encodings read_encodings(const std::string& text) {
+  std::vector<std::vector<double>> rows;
+  std::istringstream list(text);
+  for (std::string row; std::getline(list, row, ';');) rows.push_back(read_row(row));
+  if (rows.empty()) wrong_encoding("is empty");
+  return reduced_encodings(rows);
+}
+
 }  // namespace
 
 SequenceModel named_model(const ModelTexts& texts) {
@@ -43,6 +74,15 @@ SequenceModel named_model(const ModelTexts& texts) {
   SequenceModel model;
   model.target = named_target(*texts.target, texts.options.tokens);
   model.positional = texts.positional;
+  if (texts.encodings) {
+    if (texts.positional) {
+      throw InvalidArgument("positional", prose(R"(
+          says which encodings tokens carry, and `encodings` says it too; allowed: one of the
+          two)"));
+    }
+    model.encodings = read_encodings(*texts.encodings);
+    model.positional = !model.encodings->own.empty();
+  }
   model.loss = texts.loss;
   StudentOptions options = texts.options;
   options.outputs = model.target->outputs();

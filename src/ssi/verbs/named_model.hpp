@@ -11,6 +11,8 @@ namespace onset::ssi {
 
 inline constexpr double max_tokens = 64;
 inline constexpr double max_strength = 5;  ///< of --a
+/// The largest component of an encoding: fields are of order one.
+inline constexpr double max_encoding = 10;
 
 /// A target and a student by their texts.
 struct ModelTexts {
@@ -18,6 +20,7 @@ struct ModelTexts {
   std::string student = "attention";
   StudentOptions options = {};  ///< the number of outputs is taken from the target
   bool positional = false;
+  std::optional<std::string> encodings = {};  ///< instead of +P, -P, ..
   SampleLoss loss = SampleLoss::half_squared;
 };
 [[nodiscard]] SequenceModel named_model(const ModelTexts& texts);

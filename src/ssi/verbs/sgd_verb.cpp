@@ -95,6 +95,7 @@ void require_fit(const Sgd& request, const SequenceModel& model, const SgdOption
         has no diffusion here; allowed: with `engine = chain` or `engine = full`)"));
   }
   if (request.engine == SgdEngine::chain) require_batch(model, options);
+  if (request.engine == SgdEngine::sde) (void)model.shifts();  // refuses several directions
   if (request.engine == SgdEngine::full && request.dim > max_full_dim) {
     throw InvalidArgument(
         "dim", "is too large for `engine = full`; allowed: up to 1e8, or `engine = chain`");
@@ -223,6 +224,13 @@ void run_target(const Sgd& request, const SettledSgd& settled, const Context& co
     throw Refused(prose(R"(
         some runs are not finite: the target or the student has no value somewhere, or the rate
         is far too large)"));
+  }
+  const std::size_t directions = settled.models.front().all_encodings().own.size();
+  if (directions > 1) {
+    result.notes.push_back(prose(R"(
+        Encodings have {} directions across the teacher: e is the length of the overlaps with
+        them.)",
+                                 directions));
   }
   result.artifacts.push_back(runs_artifact(runs, "runs.csv"));
   if (request.trajectories > 0) {

@@ -41,7 +41,9 @@ Columns<SieRow> sie_columns() {
 }
 
 SequenceModel settle_sie(Sie& request) {
-  return settle_target(request);
+  SequenceModel model = settle_target(request);
+  (void)model.shifts();  // refuses several directions
+  return model;
 }
 
 void add_summary(const SequenceModel& model, const Exponents& x, Result& result) {

@@ -37,8 +37,8 @@ class Landscape {
   [[nodiscard]] virtual Jet jet(double e, double m) const;
 };
 
-/// Whether the risk of a model is a Hermite series: squared losses of up to three tokens, and
-/// students of one activation for any number.
+/// Whether the risk of a model is a Hermite series: squared losses of up to three tokens whose
+/// encodings lie across the teacher, and students of one activation for any number.
 [[nodiscard]] bool has_series(const SequenceModel& model);
 
 /// Makes the landscape of a model. Squared losses of up to three tokens, and tied students of any

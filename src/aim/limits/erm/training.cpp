@@ -41,16 +41,22 @@ constexpr double golden_width = 2e-3;
 /// What the coarse rule may have moved the best decay by; mse changes by a ten-thousandth of that.
 constexpr double best_decay_precision = 1e-2;
 
+/// A loss that means nothing with these labels is a mistake; one that nobody has worked out is
+/// refused.
 void check_loss(const AttentionIndexed& model, TrainingLoss loss) {
-  const auto reject = [&](const char* allowed) {
+  const auto reject = [&](const char* why, const char* allowed) {
     throw InvalidArgument("loss", std::string(to_string(loss)) + " with " +
-                                      std::string(model.channel->name()) +
-                                      " labels is not worked out; allowed: " + allowed);
+                                      std::string(model.channel->name()) + " labels, " + why +
+                                      "; allowed: " + allowed);
   };
-  if (model.channel == &linear_channel() && loss != TrainingLoss::square) reject("square");
-  if (model.channel == &hardmax_channel() && loss != TrainingLoss::cross_entropy) {
-    reject("cross-entropy");
+  if (model.channel == &linear_channel() && loss != TrainingLoss::square) {
+    reject("which are scores and not probabilities", "square");
   }
+  if (model.channel != &hardmax_channel() || loss == TrainingLoss::cross_entropy) return;
+  if (loss == TrainingLoss::fields) reject("which show no scores", "cross-entropy");
+  throw Refused(
+      "squared errors of hardmax labels: the minima of single samples have no closed form, and "
+      "there is no advantage over cross-entropy; possible is `loss = cross-entropy`");
 }
 
 void check_model(const AttentionIndexed& model, TrainingLoss loss) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "aim/limits/flow/teacher_law.hpp"
 #include "numerics/solvers/roots.hpp"
@@ -41,6 +42,16 @@ numerics::OdeOptions ode_options(const FlowModel& model, Precision precision) {
   return options;
 }
 
+/// The largest Tr S^2/d of a student that its integrals are asked about. Trial steps that are too
+/// long lead to far larger ones, and no path does: students of softmax labels tend to the teacher,
+/// which is less steep by this factor, and those of hardmax labels grow like the logarithm of time.
+double largest_norm(const FlowModel& model) {
+  if (model.labels.channel == &linear_channel()) return std::numeric_limits<double>::infinity();
+  constexpr double beyond = 10.0;
+  const double steepness = beyond * max_steepness(model.loss, model.labels.tokens);
+  return std::pow(steepness / model.labels.beta, 2);
+}
+
 /// The asked times and some between them, so that a mark is searched for in a short interval.
 std::vector<double> with_checkpoints(const std::vector<double>& times) {
   constexpr int extra = 24;
@@ -76,8 +87,12 @@ FlowSolver::FlowSolver(const FlowModel& model, Precision precision, double last,
 numerics::OdeSolution FlowSolver::solve(const numerics::OdeState& start,
                                         const std::vector<double>& times,
                                         const Context& context) const {
+  const double max_norm = largest_norm(model_);
   const auto slope = [&](const numerics::OdeState& state) {
     context.check();  // a slope of many tokens takes milliseconds
+    if (!(dynamics_->moments(state).scores.p <= max_norm)) {
+      return numerics::OdeState(state.size(), std::numeric_limits<double>::quiet_NaN());
+    }
     return dynamics_->slope(state);
   };
   return numerics::solve_ode(slope, start, times, ode_, context);

@@ -22,9 +22,11 @@ std::unique_ptr<Chain> make_chain(const SequenceModel& model, const SgdOptions& 
   const double rate = options.rate;
   require_batch(model, options);
   if (model.student.vector_per_token) return untied_chain(model, dim, rate);
+  if (model.all_encodings().own.size() > 1) return encoded_chain(model, dim, rate, options.batch);
   if (options.batch > 1) return sequence_chain(model, dim, rate, options.batch);
   if (model.student.activation) return tied_chain(model, dim, rate);
-  if (model.positional && model.tokens() == 2 && model.student.link->is_attention_matrix()) {
+  const bool opposite = model.positional && !model.encodings;
+  if (opposite && model.tokens() == 2 && model.student.link->is_attention_matrix()) {
     return two_token_chain(model, dim, rate);
   }
   return sequence_chain(model, dim, rate, 1);

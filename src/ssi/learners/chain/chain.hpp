@@ -65,7 +65,12 @@ class SequenceState : public Chain {
 /// more tokens, whose slopes are divided by their number.
 [[nodiscard]] std::unique_ptr<Chain> sequence_chain(const SequenceModel& model, double dim,
                                                     double rate, std::size_t batch);
-/// The same for attention of two tokens without a reduction, with a positional encoding; faster.
+/// The same with encodings along several directions; e is then the length of their overlaps.
+/// [ssi 42]
+[[nodiscard]] std::unique_ptr<Chain> encoded_chain(const SequenceModel& model, double dim,
+                                                   double rate, std::size_t batch);
+/// The same as sequence_chain for attention of two tokens without a reduction, with a positional
+/// encoding; faster.
 [[nodiscard]] std::unique_ptr<Chain> two_token_chain(const SequenceModel& model, double dim,
                                                      double rate);
 [[nodiscard]] std::unique_ptr<Chain> tied_chain(const SequenceModel& model, double dim,

@@ -6,37 +6,44 @@
 namespace onset::ssi {
 namespace {
 
-/// z_i = m z*_i + q zeta_i + e pi_i, q = sqrt(1 - m^2).
-ONSET_CLONES void fields(std::size_t tokens, const double* signs, const StepDraws& draws,
+/// Components of the encodings along the teacher, tau_i, and along P, pi_i.
+struct Shifts {
+  const double* teacher;
+  const double* own;
+};
+
+/// z_i = m (z*_i + tau_i) + q zeta_i + e pi_i, q = sqrt(1 - m^2). [ssi 41]
+ONSET_CLONES void fields(std::size_t tokens, const Shifts& shifts, const StepDraws& draws,
                          const double* e, const double* m, double* q, double* z) {
   for (std::size_t p = 0; p < lanes; ++p) q[p] = std::sqrt(std::max(0.0, 1.0 - m[p] * m[p]));
   for (std::size_t i = 0; i < tokens; ++i) {
     const double* teacher = draws.normals + i * draws.stride;
     const double* zeta = draws.normals + (tokens + i) * draws.stride;
     for (std::size_t p = 0; p < lanes; ++p) {
-      z[i * lanes + p] = m[p] * teacher[p] + q[p] * zeta[p] + e[p] * signs[i];
+      z[i * lanes + p] =
+          m[p] * (teacher[p] + shifts.teacher[i]) + q[p] * zeta[p] + e[p] * shifts.own[i];
     }
   }
 }
 
-/// The sums over tokens that a step needs: of delta times z*, zeta, z and pi, and |delta|^2.
+/// The sums over tokens that a step needs: of delta times z* + tau, zeta, z and pi, and |delta|^2.
 struct Sums {
   Lanes teacher, zeta, radial, square, shift;
 };
 
 /// Adds those of one sample.
-ONSET_CLONES void add_token_sums(std::size_t tokens, const double* signs, const StepDraws& draws,
+ONSET_CLONES void add_token_sums(std::size_t tokens, const Shifts& shifts, const StepDraws& draws,
                                  const double* z, const double* delta, Sums& sums) {
   for (std::size_t i = 0; i < tokens; ++i) {
     const double* teacher = draws.normals + i * draws.stride;
     const double* zeta = draws.normals + (tokens + i) * draws.stride;
     for (std::size_t p = 0; p < lanes; ++p) {
       const double d = delta[i * lanes + p];
-      sums.teacher[p] += d * teacher[p];
+      sums.teacher[p] += d * (teacher[p] + shifts.teacher[i]);
       sums.zeta[p] += d * zeta[p];
       sums.radial[p] += d * z[i * lanes + p];
       sums.square[p] += d * d;
-      sums.shift[p] += d * signs[i];
+      sums.shift[p] += d * shifts.own[i];
     }
   }
 }
@@ -78,7 +85,8 @@ class SequenceChain final : public SequenceState {
         batch_(batch),
         tokens_(model.tokens()),
         outputs_(model.target->outputs()),
-        signs_(model.signs()),
+        teacher_shifts_(model.teacher_shifts()),
+        own_shifts_(model.shifts()),
         z_(tokens_ * lanes),
         delta_(tokens_ * lanes),
         f_(outputs_ * lanes),
@@ -102,7 +110,8 @@ class SequenceChain final : public SequenceState {
 
  private:
   void add_sample(const StepDraws& draws) {
-    fields(tokens_, signs_.data(), draws, e_.data(), m_.data(), q_.data(), z_.data());
+    const Shifts shifts{teacher_shifts_.data(), own_shifts_.data()};
+    fields(tokens_, shifts, draws, e_.data(), m_.data(), q_.data(), z_.data());
     model_.student.link->values(lanes, z_.data(), f_.data());
     for (std::size_t k = 0; k < outputs_; ++k) {
       const double* y = draws.labels + k * draws.stride;
@@ -115,14 +124,15 @@ class SequenceChain final : public SequenceState {
     if (batch_ > 1) {
       for (double& slope : delta_) slope /= static_cast<double>(batch_);
     }
-    add_token_sums(tokens_, signs_.data(), draws, z_.data(), delta_.data(), sums_);
+    add_token_sums(tokens_, shifts, draws, z_.data(), delta_.data(), sums_);
   }
 
   const SequenceModel& model_;
   std::size_t batch_;
   std::size_t tokens_;
   std::size_t outputs_;
-  std::vector<double> signs_;
+  std::vector<double> teacher_shifts_;
+  std::vector<double> own_shifts_;
   std::vector<double> z_;
   std::vector<double> delta_;
   std::vector<double> f_;

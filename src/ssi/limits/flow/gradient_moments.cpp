@@ -78,7 +78,7 @@ std::vector<double> by_grid(const SequenceModel& model, double rate, OverlapNode
 void add_curvatures(const SequenceModel& model, const ProductGrid& grid, MomentTables& tables) {
   const std::size_t tokens = model.tokens();
   const std::size_t outputs = model.target->outputs();
-  const auto signs = model.signs();
+  const EncodingShifts shifts{model.teacher_shifts(), model.shifts()};
   std::vector<double> y(outputs * batch_points);
   std::vector<double> f(outputs * batch_points);
   std::vector<double> loss(batch_points);
@@ -92,7 +92,7 @@ void add_curvatures(const SequenceModel& model, const ProductGrid& grid, MomentT
     for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
     loss_values(model.loss, outputs, batch_points, y.data(), loss.data());
     for (std::size_t p = 0; p < batch_points; ++p) {
-      const PairKernels kernels = pair_kernels(signs, batch_points, p, teacher, z);
+      const PairKernels kernels = pair_kernels(shifts, batch_points, p, teacher, z);
       const double weight = grid.weights[first + p] * loss[p];
       along_m += weight * kernels.second_along_m;
       along_e += weight * kernels.second_along_e;
@@ -100,6 +100,11 @@ void add_curvatures(const SequenceModel& model, const ProductGrid& grid, MomentT
   }
   tables.curvature_e.push_back(along_e);
   tables.curvature_m.push_back(along_m);
+}
+
+/// Whether m -> -m and e -> -e leave the risk as it is. Encodings that see the teacher break it.
+bool is_even_in_both(const SequenceModel& model) {
+  return is_even(*model.target) && is_even(*model.student.link) && !model.encodings_see_teacher();
 }
 
 /// Signs of the moments under m -> -m and e -> -e, for models that are even in both fields.
@@ -114,7 +119,7 @@ MomentTables by_grids(const SequenceModel& model, double rate, const OverlapNode
   const ProductGrid grids[2] = {product_grid(2 * model.tokens(), step, fine_width, 1e-9),
                                 product_grid(2 * model.tokens(), 1.15 * step, 5.7, 1e-7)};
   const auto& list = nodes.nodes();
-  const bool even = is_even(*model.target) && is_even(*model.student.link);
+  const bool even = is_even_in_both(model);
   const auto first_quadrant = [&](const OverlapNodes::Node& x) { return x.e >= 0.0 && x.m >= 0.0; };
   MomentTables tables;
   tables.product_rules = true;
@@ -182,7 +187,8 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
   const auto [count, teacher, zeta] = fields;
   const std::size_t tokens = model.tokens();
   const std::size_t outputs = model.target->outputs();
-  const auto signs = model.signs();
+  const auto shifts = model.shifts();
+  const auto teacher_shifts = model.teacher_shifts();
   const double q = std::sqrt(std::max(0.0, 1.0 - node.m * node.m));
   const double turn = q > 0.0 ? node.e / q : 0.0;
   std::vector<double> z(tokens * count);
@@ -191,7 +197,7 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
   std::vector<double> f(outputs * count);
   for (std::size_t i = 0; i < tokens; ++i) {
     for (std::size_t p = i * count; p < (i + 1) * count; ++p) {
-      z[p] = node.m * teacher[p] + q * zeta[p] + node.e * signs[i];
+      z[p] = node.m * (teacher[p] + teacher_shifts[i]) + q * zeta[p] + node.e * shifts[i];
     }
   }
   model.target->values(count, teacher, y.data());
@@ -211,10 +217,11 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
     for (std::size_t i = 0; i < tokens; ++i) {
       const double x = zeta[i * count + p];
       const double d = delta[i * count + p];
-      score_e += x * signs[i] / q;
-      score_m += x * teacher[i * count + p] / q + (1.0 - x * x) * node.m / (q * q);
-      a += d * teacher[i * count + p];
-      b += d * (turn * x + signs[i]);
+      const double along = teacher[i * count + p] + teacher_shifts[i];
+      score_e += x * shifts[i] / q;
+      score_m += x * along / q + (1.0 - x * x) * node.m / (q * q);
+      a += d * along;
+      b += d * (turn * x + shifts[i]);
       radial += d * z[i * count + p];
       square += d * d;
     }
@@ -226,9 +233,9 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
       out[mean_u * count + p] += a - node.m * radial;
       out[mean_v * count + p] += b - node.e * radial;
     } else {
-      const double along = node.m * score_m + node.e * score_e;
-      out[mean_u * count + p] += loss[p] * (score_m - node.m * along);
-      out[mean_v * count + p] += loss[p] * (score_e - node.e * along);
+      const double radial_score = node.m * score_m + node.e * score_e;
+      out[mean_u * count + p] += loss[p] * (score_m - node.m * radial_score);
+      out[mean_v * count + p] += loss[p] * (score_e - node.e * radial_score);
     }
     out[uu * count + p] += u * u;
     out[uv * count + p] += u * v;
@@ -258,7 +265,7 @@ double gradient_moments_seconds(const SequenceModel& model, const OverlapNodes& 
     // quarter of the nodes.
     const double ball = std::pow(std::numbers::pi, tokens) / std::tgamma(tokens + 1.0);
     points = 1.5 * ball * std::pow(fine_width / grid_step(model.loss), 2.0 * tokens);
-    if (is_even(*model.target) && is_even(student)) points *= 0.25;
+    if (is_even_in_both(model)) points *= 0.25;
   }
   return 1e-9 * points * point * static_cast<double>(nodes.nodes().size());
 }

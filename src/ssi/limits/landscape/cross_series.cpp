@@ -67,7 +67,7 @@ Jet CrossSeries::square(double e) const {
   return x;
 }
 
-CrossSeries cross_series(const Link& target, const Link& student, const std::vector<double>& signs,
+CrossSeries cross_series(const Link& target, const Link& student, const std::vector<double>& shifts,
                          bool positional, const SeriesAccuracy& accuracy, const Context& context) {
   require_small(target);
   const std::size_t degree = accuracy.degree;
@@ -81,7 +81,7 @@ CrossSeries cross_series(const Link& target, const Link& student, const std::vec
   std::vector<double> values((degree + 2) * nodes);  // c_s and F at every point
   std::vector<double> rests(nodes);
   numerics::parallel_for(context, nodes, [&](std::size_t i) {
-    std::vector<double> shift = signs;
+    std::vector<double> shift = shifts;
     for (double& x : shift) x *= points[i];
     const auto f = project_shifted(student, how, shift, context);
     for (std::size_t s = 0; s <= degree; ++s) values[s * nodes + i] = g.series.product(f.series, s);

@@ -46,13 +46,13 @@ class CrossSeries {
 };
 
 /// Computes the series by products of Hermite coefficients on a grid, for up to three tokens.
-/// `shifts` are the signs of the positional encoding; without one (positional false) only e = 0 is
-/// computed. It takes about outputs * degree * nodes_of_rule^L operations per Chebyshev point.
+/// `shifts` are the components of the encodings along P; without any (positional false) only e = 0
+/// is computed. It takes about outputs * degree * nodes_of_rule^L operations per Chebyshev point.
 /// Targets of up to two tokens may have kinks and jumps, and so may students: where a positional
 /// encoding moves kinks that couple two tokens, the rule is of second order. Throws Refused when
 /// E|g|^2 is not finite.
 [[nodiscard]] CrossSeries cross_series(const Link& target, const Link& student,
-                                       const std::vector<double>& signs, bool positional,
+                                       const std::vector<double>& shifts, bool positional,
                                        const SeriesAccuracy& accuracy, const Context& context);
 
 /// The series of a student sigma(u) of any number of tokens, by the finer or the coarser of two

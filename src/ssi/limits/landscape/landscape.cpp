@@ -72,7 +72,7 @@ class SeriesLandscape final : public Landscape {
 std::unique_ptr<Landscape> by_series(const SequenceModel& model, const Context& context) {
   const bool three = model.tokens() > 2;
   const auto build = [&](const SeriesAccuracy& accuracy) {
-    return cross_series(*model.target, *model.student.link, model.signs(), model.positional,
+    return cross_series(*model.target, *model.student.link, model.shifts(), model.positional,
                         accuracy, context);
   };
   CrossSeries fine = build(three ? SeriesAccuracy{0.3, 8.0, 30, 24, true} : SeriesAccuracy{});
@@ -89,7 +89,7 @@ Jet Landscape::jet(double, double) const {
 }
 
 bool has_series(const SequenceModel& model) {
-  return model.loss != SampleLoss::frobenius &&
+  return model.loss != SampleLoss::frobenius && !model.encodings_see_teacher() &&
          (model.tokens() <= grid_tokens || model.student.activation);
 }
 

@@ -55,14 +55,15 @@ class SampledLandscape final : public Landscape {
     return {numerics::reduce(rows[0]), numerics::reduce(rows[1]), numerics::reduce(rows[2])};
   }
 
-  /// Adds half of the loss and of its slopes: with z = m z* + q zeta + e pi these are E of delta
-  /// times dz/de and dz/dm.
+  /// Adds half of the loss and of its slopes: with z = m (z* + tau) + q zeta + e pi these are E of
+  /// delta times dz/de and dz/dm.
   void add(double e, double m, double sign, const numerics::NormalBatch& batch,
            std::span<double> out) const {
     const std::size_t count = batch.count;
     const std::size_t tokens = model_.tokens();
     const std::size_t outputs = model_.target->outputs();
-    const auto signs = model_.signs();
+    const auto shifts = model_.shifts();
+    const auto teacher_shifts = model_.teacher_shifts();
     const double q = sign * std::sqrt(std::max(0.0, 1.0 - m * m));
     const double turn = q != 0.0 ? m / q : 0.0;
     const double* teacher = batch.normals.data();
@@ -74,7 +75,7 @@ class SampledLandscape final : public Landscape {
     std::vector<double> loss(count);
     for (std::size_t i = 0; i < tokens; ++i) {
       for (std::size_t p = i * count; p < (i + 1) * count; ++p) {
-        z[p] = m * teacher[p] + q * zeta[p] + e * signs[i];
+        z[p] = m * (teacher[p] + teacher_shifts[i]) + q * zeta[p] + e * shifts[i];
       }
     }
     model_.target->values(count, teacher, y.data());
@@ -87,9 +88,10 @@ class SampledLandscape final : public Landscape {
     for (std::size_t i = 0; i < tokens; ++i) {
       for (std::size_t p = 0; p < count; ++p) {
         const double d = 0.5 * delta[i * count + p];
-        out[count + p] += d * signs[i];
-        // dz/dm = z* - (m/q) zeta, with the zeta of this sign.
-        out[2 * count + p] += d * (teacher[i * count + p] - turn * zeta[i * count + p]);
+        out[count + p] += d * shifts[i];
+        // dz/dm = z* + its shift - (m/q) zeta, with the zeta of this sign.
+        out[2 * count + p] +=
+            d * (teacher[i * count + p] + teacher_shifts[i] - turn * zeta[i * count + p]);
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "onset/core/error.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/model/parity.hpp"
 
@@ -84,6 +85,12 @@ OriginExpansion blank_origin(std::size_t degree, bool positional) {
 
 OriginExpansion expand_at_origin(const SequenceModel& model, const Spectrum& spectrum,
                                  std::uint64_t seed, const Context& context) {
+  if (model.encodings_see_teacher()) {
+    throw Refused(
+        "encodings with a component along the teacher move fields by m, and the expansion around "
+        "the start is worked out for those across it; possible: no component along the teacher "
+        "(ssi loss, flow and sgd take any)");
+  }
   OriginExpansion origin;
   if (model.student.activation) {
     origin = activation_origin(model, spectrum, seed, context);

@@ -42,14 +42,14 @@ struct StudentSeries {
 std::vector<std::vector<double>> taylor_by(const SequenceModel& model,
                                            const HermiteCoefficients& target, StudentSeries student,
                                            std::size_t degree) {
-  const auto signs = model.signs();
+  const auto shifts = model.shifts();
   std::vector<std::vector<double>> taylor;
   double factorial = 1.0;
   for (std::size_t j = 0; j <= (model.positional ? degree : 0); ++j) {
     if (j > 0) {
       factorial *= static_cast<double>(j);
-      student.f = student.f.derivative(signs);
-      student.square = student.square.derivative(signs);
+      student.f = student.f.derivative(shifts);
+      student.square = student.square.derivative(shifts);
     }
     std::vector<double> row(degree + 1 - j);
     for (std::size_t s = 0; s < row.size(); ++s) {

@@ -49,7 +49,7 @@ void rows_from_coefficients(const SequenceModel& model, const DegreeParts& targe
                             std::span<double> out) {
   const std::size_t count = batch.count;
   const std::size_t outputs = model.target->outputs();
-  const auto signs = model.signs();
+  const auto shifts = model.shifts();
   std::vector<double> f(outputs * count);
   std::vector<double> parts;
   model.student.link->values(count, batch.normals.data(), f.data());
@@ -58,9 +58,9 @@ void rows_from_coefficients(const SequenceModel& model, const DegreeParts& targe
   for (std::size_t p = 0; p < count; ++p) {
     double along = 0.0;
     double length = 0.0;
-    for (std::size_t i = 0; i < signs.size(); ++i) {
-      along += signs[i] * batch.normals[i * count + p];
-      length += signs[i] * signs[i];
+    for (std::size_t i = 0; i < shifts.size(); ++i) {
+      along += shifts[i] * batch.normals[i * count + p];
+      length += shifts[i] * shifts[i];
     }
     const double second = along * along - length;  // d^2/de^2 acting to the left
     for (std::size_t o = 0; o < outputs; ++o) {
@@ -82,7 +82,8 @@ void rows_from_pairs(const SequenceModel& model, std::size_t degree,
   const std::size_t count = batch.count;
   const std::size_t tokens = model.tokens();
   const std::size_t outputs = model.target->outputs();
-  const auto signs = model.signs();
+  const auto shifts = model.shifts();
+  const EncodingShifts both{model.teacher_shifts(), shifts};
   const double* teacher = batch.normals.data();
   const double* z = teacher + tokens * count;
   std::vector<double> g(outputs * count);
@@ -91,7 +92,7 @@ void rows_from_pairs(const SequenceModel& model, std::size_t degree,
   model.student.link->values(count, z, f.data());
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t p = 0; p < count; ++p) {
-    const PairKernels kernels = pair_kernels(signs, count, p, teacher, z);
+    const PairKernels kernels = pair_kernels(both, count, p, teacher, z);
     double product = 0.0;
     double square = 0.0;
     for (std::size_t o = 0; o < outputs; ++o) {
@@ -158,9 +159,10 @@ OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spect
     for (Estimate& x : origin.taylor[j]) x = {0.0, unknown};
   }
   Estimate second = numerics::reduce(rows[degree + 1]);
-  // E of the squared second derivative of the density's logarithm along the signs is 2 L^2.
-  second.error += student * coefficient_error(spectrum, 0) * std::sqrt(2.0) *
-                  static_cast<double>(model.tokens());
+  // E of the squared second derivative of the density's logarithm along pi is 2 |pi|^4.
+  double length = 0.0;
+  for (const double shift : model.shifts()) length += shift * shift;
+  second.error += student * coefficient_error(spectrum, 0) * std::sqrt(2.0) * length;
   origin.taylor[2][0] = {0.5 * second.value, 0.5 * second.error};
   return origin;
 }

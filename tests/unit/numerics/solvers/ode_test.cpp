@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <stop_token>
 #include <utility>
 
@@ -75,6 +76,30 @@ TEST(SolveOde, KeepsWhatItReachedBeforeItRunsAway) {
   EXPECT_FALSE(solution.status.converged());
   ASSERT_EQ(solution.states.size(), 1u);
   EXPECT_NEAR(solution.states[0][0], 2.0, of_the_ode);
+}
+
+/// Decay that is defined next to 0 only, as a student's is while integrals reach it.
+OdeState decay_near_zero(const OdeState& x) {
+  constexpr double last = 2.0;
+  return {std::abs(x[0]) <= last ? -x[0] : std::numeric_limits<double>::quiet_NaN()};
+}
+
+TEST(SolveOde, ShortensAStepIntoNonsense) {
+  // The first step tried is a ten-thousandth of the last time, 10 here, and leaps far beyond 2.
+  const auto solution = solve_ode(decay_near_zero, {1.0}, {1.0, 1e5}, {}, {});
+  ASSERT_TRUE(solution.status.converged());
+  EXPECT_NEAR(solution.states[0][0], std::exp(-1.0), of_the_ode);
+  EXPECT_NEAR(solution.states[1][0], 0.0, of_the_ode);
+}
+
+TEST(SolveOde, EndsWhereEveryStepIsNonsense) {
+  const auto outwards = [](const OdeState& x) {
+    return OdeState{x[0] < 2.0 ? 1.0 : std::numeric_limits<double>::quiet_NaN()};
+  };
+  const auto solution = solve_ode(outwards, {1.0}, {0.5, 3.0}, {}, {});
+  EXPECT_EQ(solution.status.reason, StopReason::diverged);
+  ASSERT_EQ(solution.states.size(), 1u);
+  EXPECT_NEAR(solution.states[0][0], 1.5, of_the_ode);
 }
 
 TEST(SolveOde, EndsUnfinishedWhenItsStepsAreUsedUp) {

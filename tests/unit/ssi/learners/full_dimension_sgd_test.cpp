@@ -63,6 +63,35 @@ TEST(LongSsiEngines, BatchesAndLabelNoiseKeepTheLawOfAllDimensions) {
   expect_same_law(with_student("H2sum", 2, "untied"), options, "untied with label noise");
 }
 
+/// Encodings of any length and angle: one direction across the teacher, and two. [ssi 41, 42]
+TEST(LongSsiEngines, EncodingsOfOnesOwnKeepTheLawOfAllDimensions) {
+  SgdOptions options;
+  options.runs = static_cast<std::size_t>(testing::scaled(2048));
+  options.rate = 0.3;
+  SequenceModel model;
+  model.target = read_target("z1 + He2(z2) - z1*z2", 2);
+  model.student.link = attention_link({2, Reduction::trace, {}, {}});
+  for (const double dim : {4.0, 12.0}) {
+    options.dim = dim;
+    options.steps = static_cast<std::uint64_t>(8 * dim);
+    const std::string at = " at d = " + std::to_string(static_cast<int>(dim));
+    for (const Start start : {Start::random, Start::zero}) {
+      options.start = start;
+      model.positional = true;
+      model.encodings = reduced_encodings({{0.5, 1.0}, {-0.3, 0.4}});
+      expect_same_law(model, options, "one direction" + at);
+      model.encodings = reduced_encodings({{0.5, 1.0, 0.0}, {-0.3, 0.4, -1.2}});
+      expect_same_law(model, options, "two directions" + at);
+      options.batch = 2;
+      expect_same_law(model, options, "two directions, two samples" + at);
+      options.batch = 1;
+      model.positional = false;
+      model.encodings = reduced_encodings({{0.5}, {-1.0}});
+      expect_same_law(model, options, "along the teacher" + at);
+    }
+  }
+}
+
 TEST(LongSsiEngines, TheChainHasTheLawOfAllDimensions) {
   SgdOptions options;
   options.runs = static_cast<std::size_t>(testing::scaled(2048));

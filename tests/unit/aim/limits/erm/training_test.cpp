@@ -289,8 +289,9 @@ TEST(Training, WhatTheEquationsDoNotCoverIsRefused) {
   };
   EXPECT_THROW(make(model_of(linear_channel(), 2, 0.5, 0.0), TrainingLoss::fields),
                InvalidArgument);
-  EXPECT_THROW(make(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::square),
+  EXPECT_THROW(make(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::fields),
                InvalidArgument);
+  EXPECT_THROW(make(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::square), Refused);
   EXPECT_THROW(make(model_of(softmax_channel(), 9, 0.5, 0.0), TrainingLoss::square), Refused);
   AttentionIndexed equal = model_of(softmax_channel(), 2, 0.5, 0.1);
   equal.noise_kind = NoiseKind::equal;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "onset/core/error.hpp"
 #include "support/contexts.hpp"
@@ -43,6 +44,29 @@ TEST(SsiFlow, TheErrorOfTheGradientVarianceHoldsForOneToken) {
   for (std::uint64_t seed = 1; seed < 8; ++seed) square += std::pow(miss(seed), 2);
   EXPECT_LT(square / 8.0, 5.3);
   EXPECT_GT(square / 8.0, 0.015);
+}
+
+/// A component along the teacher that is c times the one across it moves e by c m [ssi 41], so that
+/// the slopes of the risk are those of usual encodings at another place.
+TEST(SsiFlow, FollowsEncodingsThatSeeTheTeacher) {
+  SequenceModel model;
+  model.target = read_target("softmax", 2);
+  model.student = make_student("attention", {.tokens = 2, .outputs = 4});
+  model.positional = true;
+  const auto usual = population_risk(model, 1, {});
+  constexpr double c = 0.5;
+  model.encodings = reduced_encodings({{c, 1.0}, {-c, -1.0}});
+  constexpr double rate = 1e-9;  // no pull of the noise
+  const FlowField field(model, rate, 1, {});
+  for (const auto& [e, m] : {std::pair{0.2, 0.5}, {-0.4, 0.3}, {0.1, -0.6}}) {
+    const Jet there = usual->jet(e + c * m, m);
+    const double slope_m = there.m + c * there.e;
+    const double radial = m * slope_m + e * there.e;
+    const Motion motion = field.at(e, m);
+    constexpr double of_the_interpolation = 1e-3;
+    EXPECT_NEAR(motion.drift_m, -(slope_m - m * radial), of_the_interpolation) << e << " " << m;
+    EXPECT_NEAR(motion.drift_e, -(there.e - e * radial), of_the_interpolation) << e << " " << m;
+  }
 }
 
 TEST(SsiFlow, APoleOfTheTargetIsRefused) {

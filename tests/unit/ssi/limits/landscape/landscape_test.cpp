@@ -150,6 +150,42 @@ TEST(SsiRisk, AShiftMovesTheKink) {
   EXPECT_LT(at.risk.error, 1e-8);
 }
 
+/// Encodings c times as long see c times the overlap.
+TEST(SsiRisk, LongerEncodingsSeeMoreOfTheirOverlap) {
+  SequenceModel model;
+  model.target = read_target("softmax", 2);
+  model.student = make_student("attention", {.tokens = 2, .outputs = 4});
+  model.positional = true;
+  const auto usual = population_risk(model, 1, {});
+  model.encodings = reduced_encodings({{0.0, 2.0}, {0.0, -2.0}});
+  const auto longer = population_risk(model, 1, {});
+  const RiskPoint here = longer->at(0.3, 0.5);
+  const RiskPoint there = usual->at(0.6, 0.5);
+  EXPECT_NEAR(here.risk.value, there.risk.value, ninth_digit);
+  EXPECT_NEAR(here.slope_e.value, 2.0 * there.slope_e.value, ninth_digit);
+}
+
+/// A component along the teacher that is c times the one across it moves e by c m. [ssi 41]
+TEST(SsiRisk, EncodingsAlongTheTeacherMoveFieldsByM) {
+  SequenceModel model;
+  model.target = read_target("softmax", 2);
+  model.student = make_student("attention", {.tokens = 2, .outputs = 4});
+  model.positional = true;
+  const auto usual = population_risk(model, 1, {});
+  constexpr double c = 0.5;
+  model.encodings = reduced_encodings({{c, 1.0}, {-c, -1.0}});
+  EXPECT_FALSE(has_series(model));
+  const auto tilted = population_risk(model, 1, {});
+  const double m = 0.6;
+  const RiskPoint here = tilted->at(0.2, m);
+  const RiskPoint there = usual->at(0.2 + c * m, m);
+  constexpr double errors = 7.0;  // of 15 degrees of freedom: one false alarm in 3e5
+  EXPECT_NEAR(here.risk.value, there.risk.value, errors * here.risk.error);
+  EXPECT_NEAR(here.slope_e.value, there.slope_e.value, errors * here.slope_e.error);
+  EXPECT_NEAR(here.slope_m.value, there.slope_m.value + c * there.slope_e.value,
+              errors * here.slope_m.error);
+}
+
 TEST(SsiRisk, KinksThatCoupleTokensEndInSeconds) {
   const auto landscape = population_risk(twins("He3(z1)*relu(z2)"), 1, {});
   for (const double m : {-0.7, 0.5, 0.8}) {
