@@ -343,7 +343,9 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
       on the bias of the inner integrals.)");
   // Points grow like the inverse square of the tolerance, inner nodes like its inverse, up to the
   // most that a run may use; a tolerance beyond that ends as unconverged.
-  const double blocks = static_cast<double>(named.model->shape().blocks());
+  // Queries and keys of their own are learned in one stage.
+  const bool together = request.weights == Weights::untied;
+  const double blocks = together ? 1.0 : static_cast<double>(named.model->shape().blocks());
   const double natural = named.is_cheap() ? 1e-3 : 5e-3;  // error at 2048 points
   const auto most = static_cast<double>(options.max_points);
   const double reachable = natural * std::sqrt(2048.0 / most);
