@@ -9,9 +9,9 @@
 #   --preset the CMake preset, release by default; the build goes to build/NAME
 #
 # When nothing is missing no package manager is called, so it works offline. cpp-httplib, which only
-# `onset serve` needs, is tried always; LibTorch, which only `onset smi text` needs, clang, which only
-# ONSET_CHECKS of scripts/test.sh needs, snakemake, which only the test of an example needs, and mkdocs,
-# Doxygen and KaTeX, which only the site needs, are tried with --full. All of them are done without where
+# `onset serve` needs, is tried always; LibTorch, which only `onset smi text` needs, clang and
+# mmdebstrap, which only ONSET_CHECKS of scripts/test.sh needs, snakemake, which only the test of an example
+# needs, and mkdocs, Doxygen and KaTeX, which only the site needs, are tried with --full. All of them are done without where
 # they cannot be had.
 set -euo pipefail
 
@@ -26,7 +26,7 @@ full_packages=(ccache libgtest-dev librandom123-dev libbenchmark-dev
   python3-matplotlib python3-tqdm python3-nbconvert python3-ipykernel mypy
   libopenmpi-dev openmpi-bin chromium clang-format-16 clang-tidy-16)
 optional_packages=(libcpp-httplib-dev)
-full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake
+full_optional_packages=(libtorch-dev clang-16 libclang-rt-16-dev snakemake mmdebstrap
   mkdocs mkdocs-material doxygen libjs-katex)
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; }

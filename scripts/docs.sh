@@ -19,7 +19,9 @@ onset=build/release/bin/onset
 for picture in docs/images/*.png; do
   id=$(basename "$picture" .png)
   if [[ -e figures/$id.toml ]]; then
-    "$onset" figure "$id" --out "onset-out/$id"
+    # A few are drawn with options, which the gallery states.
+    read -ra options < <(sed -n "s/^$id = \"\(.*\)\"/\1/p" docs/images/options.toml) || true
+    "$onset" figure "$id" "${options[@]}" --out "onset-out/$id"
     cp "onset-out/$id/$id.png" "$picture"
   fi
 done

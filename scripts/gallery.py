@@ -14,6 +14,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/gallery.md"
+OPTIONS = tomllib.loads((ROOT / "docs/images/options.toml").read_text(encoding="utf-8"))
 
 HEAD = """# Gallery
 
@@ -39,6 +40,8 @@ def entry(onset, file):
     lines = [f"## {figure['title']}", "", f"`onset figure {name}` ({time})", "", " ".join(figure["caption"].split()), ""]
     if (ROOT / f"docs/images/{name}.png").exists():
         lines += [f"![{figure['title']}](images/{name}.png)", ""]
+        if name in OPTIONS:
+            lines += [f"Shown as `onset figure {name} {OPTIONS[name]}` draws it.", ""]
     return "\n".join(lines)
 
 

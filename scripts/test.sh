@@ -11,6 +11,7 @@
 #          sanitizers
 #   fuzz   a minute of fuzzing, in the same build
 #   tsan   the thread sanitizer over the quick tests that start threads
+#   packages   the Debian packages, installed by apt in a clean Debian root (as root, with a network)
 #
 # Order: what is cheapest first, the whole test suite last, so that the last lines are its own
 # summary. A failing stage does not stop the later ones: one run shows all that is wrong, and the exit
@@ -63,6 +64,7 @@ if wanted tidy; then stage "clang-tidy" scripts/tidy.sh; fi
 if wanted asan; then stage "clang, address and undefined-behaviour sanitizers" address_sanitizer; fi
 if wanted fuzz; then stage "fuzzing" scripts/fuzz.sh --seconds 60; fi
 if wanted tsan; then stage "thread sanitizer" thread_sanitizer; fi
+if wanted packages; then export ONSET_DEBIAN_ROOT=1; fi
 
 if ((${#failed[@]})); then
   printf '\nFailed so far:\n'

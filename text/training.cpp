@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "text/adamw.hpp"
 #include "text/transformer.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::text {
 namespace {

@@ -1,9 +1,9 @@
-// Writes src/numerics/lattice_generators.inc to standard output, in a few minutes.
+// Writes src/numerics/point_sets/lattice_generators.inc to standard output, in a few minutes.
 //   g++ -std=c++20 -O3 -Isrc tools/generate_lattice.cpp -o generate_lattice
-//   ./generate_lattice > src/numerics/lattice_generators.inc
+//   ./generate_lattice > src/numerics/point_sets/lattice_generators.inc
 #include <cstdio>
 
-#include "numerics/lattice_search.hpp"
+#include "numerics/point_sets/lattice_search.hpp"
 
 int main() {
   constexpr int max_bits = 16;

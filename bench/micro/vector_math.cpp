@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "aim/learners/amp.hpp"
 #include "aim/limits/curve.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace {
 

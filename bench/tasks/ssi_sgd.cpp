@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "numerics/chi_square.hpp"
-#include "numerics/normal_stream.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/chi_square.hpp"
+#include "numerics/random/normal_stream.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/ssi/learners/sgd.hpp"
 
 namespace {

@@ -146,6 +146,7 @@ struct Amp {
   int iterations = 500;
   double damping = 0.5;
   ScoreVariances variances = ScoreVariances::norms;
+  std::optional<AmpPrecision> precision = {};  ///< mixed unless given; double on a GPU
   device::DeviceKind device = device::DeviceKind::cpu;
   std::uint64_t seed = 1;
   double tol = 0.05;  ///< target standard error of mse; it does not end a run

@@ -6,8 +6,9 @@
 
 #include "onset/core/verb.hpp"
 #include "onset/mha/model/degeneracy.hpp"
+#include "onset/mha/model/inputs.hpp"
 
-/// Learning a multi-head attention layer from Boolean examples: what the command calls
+/// Learning a multi-head attention layer from random examples: what the command calls
 /// `onset mha ..`.
 ///
 ///   onset::mha::Learn{.examples = "examples"}.run(context)
@@ -18,13 +19,15 @@
 /// among the artifacts of a result: theta.npy, w.npy and certificate.json of what was learned.
 ///
 /// Fields that say where files are, the same in every request:
-///   examples   folder with X.npy (N x k x d, entries 1 and -1) and Y.npy (the same shape)
+///   examples   folder with X.npy (N x k x d) and Y.npy (the same shape)
+///   inputs     what X.npy has; if not given, what the manifest beside it says, or Boolean
 ///   model      folder that the artifacts of Learn were written to
 ///   truth      folder with the true theta.npy and w.npy (m x d x d)
 /// Fields that describe a random layer and its examples: heads m, dim d, tokens k, samples N,
 ///   scale       Frobenius norm of a typical theta
 ///   coherence   theta_i = G + coherence G_i; 0: independent heads
 ///   noise       standard deviation of label noise, per coordinate
+///   inputs      whether the entries of tokens are 1 and -1 or standard normal
 ///   degenerate, degree   whether and how far the layer hides its heads (by default all the way)
 /// `tol` has no effect: the numbers are facts about one run and the examples at hand.
 namespace onset::mha {
@@ -38,6 +41,7 @@ struct Generate {
   std::int64_t samples = 100'000;
   double coherence = 0.0;
   double noise = 0.0;
+  Inputs inputs = Inputs::boolean;
   std::optional<double> degree = {};
   Degeneracy degenerate = Degeneracy::none;
   std::uint64_t seed = 1;
@@ -52,7 +56,8 @@ struct Generate {
 struct Learn {
   std::string examples = {};
   std::optional<int> heads = {};  ///< found from the singular gap unless given
-  bool no_polish = false;         ///< stop at what the geometry gives
+  std::optional<Inputs> inputs = {};
+  bool no_polish = false;  ///< stop at what the geometry gives
   std::uint64_t seed = 1;
   double tol = 0.0;
 
@@ -90,6 +95,7 @@ struct Evaluate {
 struct Inspect {
   std::string layer = {};  ///< folder with theta.npy and w.npy
   int tokens = 2;
+  Inputs inputs = Inputs::boolean;
   std::uint64_t seed = 1;
   double tol = 0.0;
 
@@ -101,6 +107,7 @@ struct Inspect {
 /// Plain optimisation from random starts, for comparison with Learn.
 struct Baseline {
   std::string examples = {};
+  std::optional<Inputs> inputs = {};
   int heads = 2;
   int starts = 4;  ///< the number of starts of each method
   double scale = 3.0;
@@ -123,6 +130,7 @@ struct Trial {
   std::int64_t samples = 100'000;
   double coherence = 0.0;
   double noise = 0.0;
+  Inputs inputs = Inputs::boolean;
   std::optional<double> degree = {};
   Degeneracy degenerate = Degeneracy::none;
   bool no_polish = false;
@@ -130,6 +138,29 @@ struct Trial {
   double tol = 0.0;
 
   [[nodiscard]] static VerbOf<Trial> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// Draws a layer and lets the six phases, least squares and Adam try to learn it, without files.
+struct Compare {
+  int heads = 2;
+  int dim = 8;
+  int tokens = 2;
+  double scale = 3.0;
+  std::int64_t samples = 20'000;
+  double coherence = 0.0;
+  double noise = 0.0;
+  Inputs inputs = Inputs::boolean;
+  std::optional<double> degree = {};
+  Degeneracy degenerate = Degeneracy::none;
+  int starts = 8;         ///< the number of starts of each method
+  int lm_steps = 60;      ///< budget of a Levenberg-Marquardt start, in Jacobians
+  int adam_steps = 2500;  ///< budget of an Adam start, in minibatches; 0: no Adam
+  std::uint64_t seed = 1;
+  double tol = 0.0;
+
+  [[nodiscard]] static VerbOf<Compare> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };

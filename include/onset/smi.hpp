@@ -19,10 +19,19 @@
 ///
 /// Fields that describe the model, the same in every request:
 ///   layers, tokens, skip, beta, rank, noise   deep attention, see DeepAttention
+///   weights             of queries and keys: tied, or untied (one layer)
 ///   token_correlation   none, R, equi:R, ar1:R, or a file with the matrix
 ///   link                a multi-index model by name instead of deep attention (docs/links.md)
 /// `alpha` is the sample ratio N/D: samples over dimension.
 namespace onset::smi {
+
+/// Whether a layer's scores are made by one set of weights or by two.
+enum class Weights {
+  tied,    ///< queries and keys have the same weights
+  untied,  ///< weights of their own: two blocks, queries and keys
+};
+
+[[nodiscard]] std::string_view to_string(Weights weights);
 
 /// When each layer, or direction of a link, starts to be learned.
 struct Thresholds {
@@ -31,6 +40,7 @@ struct Thresholds {
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
@@ -50,6 +60,7 @@ struct Curve {
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
@@ -62,6 +73,29 @@ struct Curve {
   std::optional<double> tol = {};  ///< target standard error of Q11
 
   [[nodiscard]] static VerbOf<Curve> verb();
+  [[nodiscard]] Call settle() const { return verb().call(*this); }
+  [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
+};
+
+/// State evolution in time: overlaps and test errors after every iteration of message passing.
+struct Evolution {
+  int layers = 2;
+  int tokens = 2;
+  std::vector<double> skip = {1.0};
+  double beta = 1.0;
+  std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
+  double noise = 0.0;
+  std::string token_correlation = "none";
+  std::string link = "none";
+  std::vector<double> alpha = {};
+  int iterations = 50;
+  std::int64_t dim = 1000;                 ///< overlaps start at 1/D, and do not fall below it
+  std::vector<double> start_overlap = {};  ///< another start: one for all layers, or one each
+  std::uint64_t seed = 1;
+  std::optional<double> tol = {};  ///< target standard error of every overlap
+
+  [[nodiscard]] static VerbOf<Evolution> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }
   [[nodiscard]] Result run(const Context& context = {}) const { return verb().run(*this, context); }
 };
@@ -82,6 +116,7 @@ struct Potential {
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
@@ -105,6 +140,7 @@ struct Generate {
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
@@ -123,6 +159,7 @@ struct Generate {
 enum class AmpInit {
   random,    ///< at small random weights
   spectral,  ///< at the eigenvectors of the optimal spectral method
+  planted,   ///< at a given overlap with the teacher
 };
 
 [[nodiscard]] std::string_view to_string(AmpInit init);
@@ -136,6 +173,7 @@ struct Amp {
   std::vector<double> skip = {};
   std::optional<double> beta = {};
   std::vector<int> rank = {};
+  std::optional<Weights> weights = {};
   std::optional<double> noise = {};
   std::optional<std::string> token_correlation = {};
   std::optional<std::string> link = {};
@@ -144,7 +182,8 @@ struct Amp {
   std::optional<std::int64_t> runs = {};  ///< 8, or 1 on data
   int iterations = 200;                   ///< the most that a run makes
   AmpInit init = AmpInit::random;
-  double start = 1e-3;  ///< the standard deviation of the initial weights
+  std::optional<double> start_overlap = {};  ///< of every layer, with AmpInit::planted
+  double start = 1e-3;                       ///< the standard deviation of the initial weights
   double damping = 0.0;
   int restarts = 3;
   int nodes = 128;  ///< nodes of the posterior's integrals; a power of two
@@ -166,6 +205,7 @@ struct Exponent {
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
+  Weights weights = Weights::tied;
   double noise = 0.0;
   std::string token_correlation = "none";
   std::string link = "none";
@@ -187,6 +227,7 @@ struct Spectral {
   std::vector<double> skip = {};
   std::optional<double> beta = {};
   std::vector<int> rank = {};
+  std::optional<Weights> weights = {};
   std::optional<double> noise = {};
   std::optional<std::string> token_correlation = {};
   std::optional<std::string> link = {};
@@ -221,6 +262,8 @@ struct Sgd {
   int tokens = 2;
   std::vector<double> skip = {1.0};
   double beta = 1.0;
+  std::vector<int> rank = {1};
+  std::string token_correlation = "none";
   std::string link = "none";
   SgdEngine engine = SgdEngine::batch;
   std::optional<std::int64_t> dim = {};    ///< (500, 1000)

@@ -14,8 +14,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "numerics/philox_scalar.hpp"
-#include "numerics/quantile_fractions.hpp"
+#include "numerics/point_sets/quantile_fractions.hpp"
+#include "numerics/random/philox_scalar.hpp"
 #include "onset/device/plugin.hpp"
 
 namespace {
@@ -61,7 +61,8 @@ class Buffer {
   }
   double* take(const double* host, std::size_t count) {
     get(count);
-    check(cudaMemcpy(data_, host, count * sizeof(double), cudaMemcpyHostToDevice), "copy to the GPU");
+    check(cudaMemcpy(data_, host, count * sizeof(double), cudaMemcpyHostToDevice),
+          "copy to the GPU");
     return data_;
   }
   [[nodiscard]] double* data() const { return data_; }
@@ -175,14 +176,25 @@ __global__ void row_norms(const double* x, std::size_t rows, std::size_t size, d
   const std::size_t i = blockIdx.x * warps_per_block + threadIdx.x / warp;
   if (i >= rows) return;
   double sum = 0.0;
-  for (std::size_t j = threadIdx.x % warp; j < size; j += warp) sum += x[i * size + j] * x[i * size + j];
+  for (std::size_t j = threadIdx.x % warp; j < size; j += warp)
+    sum += x[i * size + j] * x[i * size + j];
   sum = warp_sum(sum);
   if (threadIdx.x % warp == 0) out[i] = sum;
 }
 
-/// out_a = sum_b (a = b ? diagonal : 1) / 2 w_ab x_b, per sample; a warp for each row.
-__global__ void mix(const double* x, const double* weights, std::size_t rows, int tokens,
-                    std::size_t size, double own, double other, double* out) {
+/// The tokens of a sample, of `size` numbers each, and the factors of a token and of the others.
+struct Mixture {
+  int tokens;
+  std::size_t size;
+  double own;
+  double other;
+};
+
+/// out_a = sum_b (a = b ? own : other) w_ab x_b, per sample; a warp for each row.
+__global__ void mix(const double* x, const double* weights, std::size_t rows, Mixture mixture,
+                    double* out) {
+  const int tokens = mixture.tokens;
+  const std::size_t size = mixture.size;
   const std::size_t pairs = static_cast<std::size_t>(tokens) * (tokens + 1) / 2;
   const std::size_t i = blockIdx.x * warps_per_block + threadIdx.x / warp;
   if (i >= rows) return;
@@ -196,7 +208,7 @@ __global__ void mix(const double* x, const double* weights, std::size_t rows, in
       const int low = a < b ? a : b;
       const int high = a < b ? b : a;
       const double weight = w[low * tokens - low * (low + 1) / 2 + high];
-      sum += (a == b ? own : other) * weight * in[b * size + j];
+      sum += (a == b ? mixture.own : mixture.other) * weight * in[b * size + j];
     }
     out[i * size + j] = sum;
   }
@@ -242,7 +254,7 @@ struct OnsetTokens {
     double* result = pairs_.get(shape_.samples * pairs());
     for_chunks([&](const double* x, std::size_t first, std::size_t count) {
       double* y = products_.get(count * d);
-      gemm(CUBLAS_OP_N, CUBLAS_OP_N, d, count, d, s, d, x, d, 0.0, y, d);
+      multiply(CUBLAS_OP_N, count, d, s, x, 0.0, y);
       const std::size_t samples = count / shape_.tokens;
       pair_dots<<<blocks_for(samples * pairs(), warps_per_block), threads>>>(
           x, y, samples, tokens(), d, result + first / shape_.tokens * pairs());
@@ -268,10 +280,10 @@ struct OnsetTokens {
     check(cudaMemset(result, 0, d * d * sizeof(double)), "memory of the GPU");
     for_chunks([&](const double* x, std::size_t first, std::size_t count) {
       double* y = products_.get(count * d);
-      mix<<<blocks_for(count, warps_per_block), threads>>>(
-          x, w + first / shape_.tokens * pairs(), count, tokens(), d, 1.0, 0.5, y);
+      mix<<<blocks_for(count, warps_per_block), threads>>>(x, w + first / shape_.tokens * pairs(),
+                                                           count, {tokens(), d, 1.0, 0.5}, y);
       launched();
-      gemm(CUBLAS_OP_N, CUBLAS_OP_T, d, d, count, y, d, x, d, 1.0, result, d);
+      multiply(CUBLAS_OP_T, d, count, y, x, 1.0, result);
     });
     give(result, d * d, out);
   }
@@ -301,7 +313,7 @@ struct OnsetTokens {
     scale_columns<<<blocks_for(d * d, threads), threads>>>(vectors_.data(), wanted, d, scaled);
     launched();
     double* result = matrix_.get(d * d);
-    gemm(CUBLAS_OP_N, CUBLAS_OP_T, d, d, d, scaled, d, vectors_.data(), d, 0.0, result, d);
+    multiply(CUBLAS_OP_T, d, d, scaled, vectors_.data(), 0.0, result);
     give(result, d * d, out);
   }
 
@@ -312,8 +324,8 @@ struct OnsetTokens {
     const double* w = weights_.take(weights, count * d * width);
     double* fields = fields_.get(count * rows() * width);
     for_chunks([&](const double* x, std::size_t first, std::size_t n) {
-      batched_gemm(CUBLAS_OP_N, width, n, d, {w, width, d * width}, {x, d, 0}, 0.0,
-                   {fields + first * width, width, rows() * width});
+      multiply_students(CUBLAS_OP_N, {width, n, d}, {w, width, d * width}, {x, d, 0}, 0.0,
+                        {fields + first * width, width, rows() * width});
     });
     double* result = pairs_.get(count * shape_.samples * pairs());
     pair_dots<<<blocks_for(count * shape_.samples * pairs(), warps_per_block), threads>>>(
@@ -327,12 +339,13 @@ struct OnsetTokens {
     const double* s = pairs_.take(slopes, count_ * shape_.samples * pairs());
     double* mixed = products_.get(count_ * rows() * width_);
     mix<<<blocks_for(count_ * rows(), warps_per_block), threads>>>(
-        fields_.data(), s, count_ * rows(), tokens(), width_, 2.0, 1.0, mixed);
+        fields_.data(), s, count_ * rows(), {tokens(), width_, 2.0, 1.0}, mixed);
     launched();
     double* result = weights_.get(count_ * d * width_);
     for_chunks([&](const double* x, std::size_t first, std::size_t n) {
-      batched_gemm(CUBLAS_OP_T, width_, d, n, {mixed + first * width_, width_, rows() * width_},
-                   {x, d, 0}, first == 0 ? 0.0 : 1.0, {result, width_, d * width_});
+      multiply_students(CUBLAS_OP_T, {width_, d, n},
+                        {mixed + first * width_, width_, rows() * width_}, {x, d, 0},
+                        first == 0 ? 0.0 : 1.0, {result, width_, d * width_});
     });
     give(result, count_ * d * width_, out);
   }
@@ -345,6 +358,12 @@ struct OnsetTokens {
     std::size_t leading;
     std::size_t stride;
   };
+  /// A product of a rows x inner matrix with an inner x columns one.
+  struct ProductSize {
+    std::size_t rows;
+    std::size_t columns;
+    std::size_t inner;
+  };
 
   void open() {
     check(cublasCreate(&blas_), "cuBLAS");
@@ -354,26 +373,27 @@ struct OnsetTokens {
   [[nodiscard]] int tokens() const { return static_cast<int>(shape_.tokens); }
   [[nodiscard]] std::size_t pairs() const { return shape_.tokens * (shape_.tokens + 1) / 2; }
 
-  void gemm(cublasOperation_t op_a, cublasOperation_t op_b, std::size_t m, std::size_t n,
-            std::size_t k, const double* a, std::size_t leading_a, const double* b,
-            std::size_t leading_b, double keep, double* c, std::size_t leading_c) {
+  static std::int64_t whole(std::size_t x) { return static_cast<std::int64_t>(x); }
+
+  /// c = a op(b) + keep c, where a has `inner` columns, c has `columns`, and all columns have dim
+  /// numbers.
+  void multiply(cublasOperation_t op_b, std::size_t columns, std::size_t inner, const double* a,
+                const double* b, double keep, double* c) {
     const double one = 1.0;
-    check(cublasDgemm_64(blas_, op_a, op_b, static_cast<std::int64_t>(m),
-                         static_cast<std::int64_t>(n), static_cast<std::int64_t>(k), &one, a,
-                         static_cast<std::int64_t>(leading_a), b,
-                         static_cast<std::int64_t>(leading_b), &keep, c,
-                         static_cast<std::int64_t>(leading_c)),
+    const std::int64_t d = whole(shape_.dim);
+    check(cublasDgemm_64(blas_, CUBLAS_OP_N, op_b, d, whole(columns), whole(inner), &one, a, d, b,
+                         d, &keep, c, d),
           "a product");
   }
 
-  void batched_gemm(cublasOperation_t op_b, std::size_t m, std::size_t n, std::size_t k,
-                    Batch<const double> a, Batch<const double> b, double keep, Batch<double> c) {
+  /// The same for every student: c is rows x columns.
+  void multiply_students(cublasOperation_t op_b, ProductSize size, Batch<const double> a,
+                         Batch<const double> b, double keep, Batch<double> c) {
     const double one = 1.0;
-    const auto whole = [](std::size_t x) { return static_cast<std::int64_t>(x); };
     check(cublasDgemmStridedBatched_64(
-              blas_, CUBLAS_OP_N, op_b, whole(m), whole(n), whole(k), &one, a.first,
-              whole(a.leading), whole(a.stride), b.first, whole(b.leading), whole(b.stride), &keep,
-              c.first, whole(c.leading), whole(c.stride), whole(count_)),
+              blas_, CUBLAS_OP_N, op_b, whole(size.rows), whole(size.columns), whole(size.inner),
+              &one, a.first, whole(a.leading), whole(a.stride), b.first, whole(b.leading),
+              whole(b.stride), &keep, c.first, whole(c.leading), whole(c.stride), whole(count_)),
           "a product");
   }
 

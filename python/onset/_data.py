@@ -22,7 +22,8 @@ def _write(folder, name, array):
 def _signs(x):
     """Examples of +1 and -1, of whatever type, as the one byte that files have."""
     if not numpy.isin(x, (-1, 1)).all():
-        raise _onset.InvalidArgument("X: has numbers that are neither 1 nor -1; allowed: these two, of any type")
+        raise _onset.InvalidArgument("X: has numbers that are neither 1 nor -1; allowed: these two, of any type, or real "
+                                     "numbers with inputs=\"gaussian\"")
     return x.astype(numpy.int8)
 
 
@@ -34,7 +35,7 @@ def _checked(name, array, most_dimensions):
     return array
 
 
-def _write_data(folder, family, x, y, truth):
+def _write_data(folder, x, y, truth, family, signs):
     """The files of a folder of data, as docs/smi-amp.md, aim-data.md and mha.md describe them."""
     x, y = _checked("X", x, 3), _checked("Y", y, 4)
     if len(x) != len(y):
@@ -43,7 +44,7 @@ def _write_data(folder, family, x, y, truth):
         x = x[:, None, :]  # one token
     if y.ndim == 1:
         y = y[:, None]  # one number
-    _write(folder, "X.npy", _signs(x) if family == "mha" else x.astype(float))
+    _write(folder, "X.npy", _signs(x) if signs else x.astype(float))
     _write(folder, "Y.npy", y.astype(float))
     if truth is not None:
         name = {"smi": "truth/w.npy", "aim": "truth/S.npy"}.get(family)
@@ -108,7 +109,9 @@ class Folders:
         takes_truth = any(parameter["name"] == "truth" for parameter in self._parameters)
         truth = None if takes_truth else given.pop("truth", None)
         given[folder] = self._new("<arrays>")
-        _write_data(given[folder], self._family, x, y, truth)
+        takes_inputs = any(parameter["name"] == "inputs" for parameter in self._parameters)
+        signs = self._family == "mha" and takes_inputs and given.get("inputs") != "gaussian"
+        _write_data(given[folder], x, y, truth, self._family, signs)
 
     def name(self, value):
         """What a path stood for, for people."""

@@ -179,3 +179,11 @@ def test_a_layer_is_learned_from_arrays_of_any_sign_type(tmp_path):
     assert verified.status == "ok"
     with pytest.raises(ValueError, match="^X: has numbers that are neither 1 nor -1"):
         onset.mha.learn(X=numpy.zeros((10, 2, 8)), Y=numpy.zeros((10, 2, 8)))
+
+
+def test_a_layer_is_learned_from_real_arrays():
+    layer = onset.mha.generate(heads=1, dim=5, tokens=2, scale=2.0, samples=1000, inputs="gaussian")
+    x, y = layer.artifacts["X.npy"], layer.artifacts["Y.npy"]
+    learned = onset.mha.learn(X=x, Y=y, inputs="gaussian")
+    assert learned.summary["verdict"] == "certified"
+    assert onset.mha.verify(X=x, Y=y, model=learned).status == "ok"

@@ -29,7 +29,7 @@ const std::vector<Question>& questions() {
       {"Where does gradient descent go?",
        {"ssi loss", "ssi phase", "ssi flow", "ssi sgd", "ssi gain", "ssi scaling", "aim flow",
         "aim sgd", "aim gd", "smi sgd"}},
-      {"What does message passing reach?", {"aim amp", "smi amp"}},
+      {"What does message passing reach?", {"aim amp", "smi amp", "smi evolution"}},
       {"Can a layer be learned from examples, and is that certain?",
        {"mha trial", "mha learn", "mha inspect", "mha verify", "mha evaluate", "mha baseline"}},
       {"Which layer is learned first on real text?", {"smi text"}},

@@ -10,7 +10,7 @@
 #include "io/json_record.hpp"
 #include "report/html/study_view.hpp"
 #include "report/point_text.hpp"
-#include "study/store_parts.hpp"
+#include "study/store/store_parts.hpp"
 
 namespace onset::explore {
 namespace {

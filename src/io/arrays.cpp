@@ -69,7 +69,8 @@ ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wan
   return out;
 }
 
-ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path, const Extents& wanted) {
+ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path, const Extents& wanted,
+                                const char* allowed) {
   const Array array = read_shaped(path, wanted);
   ArrayOf<std::int8_t> out{array.shape, {}};
   out.values.reserve(array.size());
@@ -77,7 +78,7 @@ ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path, const Extents
       [&](const auto& list) {
         for (std::size_t i = 0; i < list.size(); ++i) {
           const auto value = static_cast<double>(list[i]);
-          if (value != 1.0 && value != -1.0) wrong_entry(path, array, i, value, "1 and -1");
+          if (value != 1.0 && value != -1.0) wrong_entry(path, array, i, value, allowed);
           out.values.push_back(value > 0.0 ? 1 : -1);
         }
       },

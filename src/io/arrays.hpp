@@ -31,9 +31,11 @@ struct ArrayOf {
 /// Finite numbers of the wanted shape; whole numbers are read as reals.
 [[nodiscard]] ArrayOf<double> read_reals(const std::filesystem::path& path, const Extents& wanted);
 
-/// Entries 1 and -1 of the wanted shape; any type that has these two values will do.
+/// Entries 1 and -1 of the wanted shape; any type that has these two values will do. `allowed` is
+/// what a message about others says.
 [[nodiscard]] ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path,
-                                              const Extents& wanted);
+                                              const Extents& wanted,
+                                              const char* allowed = "1 and -1");
 
 /// The shape as text, say "3 x 2 x 100".
 [[nodiscard]] std::string shape_text(const std::vector<std::size_t>& shape);

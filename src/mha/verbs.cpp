@@ -5,8 +5,8 @@
 namespace onset::mha {
 
 std::vector<Verb> verbs() {
-  return {Generate::verb(), Learn::verb(), Verify::verb(), Evaluate::verb(),
-          Baseline::verb(), Trial::verb(), Inspect::verb()};
+  return {Generate::verb(), Learn::verb(), Verify::verb(),  Evaluate::verb(),
+          Baseline::verb(), Trial::verb(), Inspect::verb(), Compare::verb()};
 }
 
 }  // namespace onset::mha

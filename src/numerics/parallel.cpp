@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "numerics/shared_map.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::numerics {
@@ -26,6 +27,7 @@ class Loop {
       if (index >= count_) return;
       try {
         if (stop_.stop_requested()) throw Interrupted();
+        const WithPeers alone(nullptr);
         body_(index);
       } catch (...) {
         fail(index);

@@ -64,6 +64,8 @@ struct Series {
   /// stands for all.
   bool alike = false;
   double x_times = 1.0;  ///< a number that x is multiplied by
+  /// Columns that number repeats, such as runs: rows that differ in nothing else are averaged.
+  std::vector<std::string> average{};
 };
 
 /// Column z of a run over the grid of its columns x and y: shades of a number, or one colour for

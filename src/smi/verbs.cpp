@@ -5,8 +5,9 @@
 namespace onset::smi {
 
 std::vector<Verb> verbs() {
-  return {Thresholds::verb(), Curve::verb(), Potential::verb(), Generate::verb(), Amp::verb(),
-          Sgd::verb(),        Text::verb(),  Exponent::verb(),  Spectral::verb()};
+  return {Thresholds::verb(), Curve::verb(),   Evolution::verb(), Potential::verb(),
+          Generate::verb(),   Amp::verb(),     Sgd::verb(),       Text::verb(),
+          Exponent::verb(),   Spectral::verb()};
 }
 
 }  // namespace onset::smi

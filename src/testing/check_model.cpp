@@ -5,7 +5,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "testing/model_samples.hpp"
 #include "testing/model_statistics.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "testing/model_samples.hpp"
 
 namespace onset::testing {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::testing {
 namespace {

@@ -17,7 +17,7 @@ IO_ERROR = 4
 # Sums of some 1e4 terms are added in another order, and a few iterations amplify that little.
 ROUNDING = 1e-8
 
-AMP = ["aim", "amp", "--dim", "24", "--alpha", "0.3", "--runs", "1", "--iterations", "6"]
+AMP = ["aim", "amp", "--dim", "24", "--alpha", "0.3", "--runs", "1", "--iterations", "6", "--precision", "double"]
 GD = ["aim", "gd", "--dim", "16", "--alpha", "0.4", "--runs", "2", "--starts", "3", "--steps", "12"]
 
 
@@ -73,7 +73,7 @@ class OnADevice(unittest.TestCase):
             made = onset("aim", "generate", "--dim", "20", "--alpha", "0.4", "--out", data)
             self.assertEqual(made.returncode, 0, made.stderr)
             answers = [one_object(with_plugin("aim", "amp", "--data", data, "--iterations", "5", "--device", device,
-                                              "--format", "json").stdout) for device in ("cpu", "gpu")]
+                                              "--precision", "double", "--format", "json").stdout) for device in ("cpu", "gpu")]
             self.assert_close(answers[0]["rows"][0], answers[1]["rows"][0])
 
     def test_the_same_bits_from_run_to_run(self):

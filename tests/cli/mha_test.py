@@ -277,6 +277,53 @@ class Learning(unittest.TestCase):
         self.assertEqual({row["projection_error"] for row in rows}, {None})
 
 
+class GaussianInputs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.examples = pathlib.Path(cls.folder.name, "examples")
+        cls.model = pathlib.Path(cls.folder.name, "model")
+        run = onset("mha", "generate", "--heads", "2", "--dim", "6", "--scale", "2", "--samples", "15000", "--inputs",
+                    "gaussian", "--out", str(cls.examples))
+        assert run.returncode == 0, run.stderr
+        cls.learned = onset("mha", "learn", str(cls.examples), "--out", str(cls.model), "--format", "json")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_the_manifest_says_what_the_inputs_are(self):
+        x = np.load(self.examples / "X.npy")
+        self.assertEqual((x.dtype, x.shape), (np.float64, (15000, 2, 6)))
+        layer = [np.load(self.examples / "truth" / name) for name in ["theta.npy", "w.npy"]]
+        np.testing.assert_allclose(np.load(self.examples / "Y.npy"), forward(x, *layer), atol=1e-12)
+        self.assertEqual(self.learned.returncode, 0, self.learned.stdout + self.learned.stderr)
+        result = one_object(self.learned.stdout)
+        self.assertEqual((result["summary"]["verdict"], result["parameters"]["inputs"]), ("certified", "gaussian"))
+
+    def test_what_was_learned_remembers_it(self):
+        run = onset("mha", "verify", str(self.examples), "--model", str(self.model))
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        run = onset("mha", "evaluate", str(self.examples), "--model", str(self.model), "--truth",
+                    str(self.examples / "truth"), "--format", "json")
+        row = one_object(run.stdout)["rows"][0]
+        self.assertLess(row["theta"], 1e-9)
+        self.assertLess(row["function"], 1e-9)
+
+    def test_reals_without_a_manifest_must_be_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ["X.npy", "Y.npy"]:
+                np.save(os.path.join(folder, name), np.load(self.examples / name))
+            run = onset("mha", "learn", folder)
+            self.assertEqual((run.returncode, run.stdout), (4, ""))
+            self.assertIn("1 and -1, or real numbers with --inputs gaussian", run.stderr)
+            run = onset("mha", "learn", folder, "--inputs", "gaussian", "--format", "json")
+            self.assertEqual(one_object(run.stdout)["rows"], one_object(self.learned.stdout)["rows"])
+            run = onset("mha", "learn", folder, "--inputs", "gausian")
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("gaussian", run.stderr)
+
+
 class BadFiles(unittest.TestCase):
     """Each case changes one thing about good files; the message names the file and the fault."""
 
@@ -358,7 +405,9 @@ class BadFiles(unittest.TestCase):
                                 (["trial", "--degenerate", "parity", "--coherence", "0.1"],
                                  "--coherence: has no effect"),
                                 (["trial", "--degenerate", "cancelling", "--heads", "1"],
-                                 "--heads")]:
+                                 "--heads"),
+                                (["compare", "--degenerate", "parity", "--inputs", "gaussian"],
+                                 "--inputs: a parity is one of bits")]:
             run = onset("mha", *arguments)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn(word, run.stderr)

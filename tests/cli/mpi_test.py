@@ -1,4 +1,4 @@
-"""mpirun -n K onset sweep: the same bits, and a dead rank costs only the points in flight."""
+"""mpirun -n K onset sweep, or one command: the same bits, and a dead rank costs only the points in flight."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from onset_command import COMMAND, children, one_object
+from onset_command import COMMAND, children, one_object, onset
 from study_files import (ENDLESS_STUDY, QUICK_POINTS, QUICK_STUDY, REFUSED_STUDY, StudyCase,
                          stored_points)
 
@@ -107,6 +107,57 @@ class Mpi(StudyCase):
             self.launch(RANKS, study, self.path("s.db"), "--max-hours", "3e-4"))
         self.assertEqual((code, row["missing"]), (3, 4), err)
         self.assertLess(time.monotonic() - began, 10.0)
+
+
+# A few seconds of work, in loops that ranks share.
+ONE_POINT = ["smi", "thresholds", "--layers", "2", "--tol", "0.02"]
+LONG_POINT = ["smi", "thresholds", "--layers", "3", "--tol", "1e-5"]
+
+
+@unittest.skipUnless(shutil.which("mpirun") and os.environ.get("ONSET_HAS_MPI") == "TRUE",
+                     "built without MPI")
+class OnePoint(unittest.TestCase):
+    def launch(self, ranks, *arguments):
+        return subprocess.Popen([*LAUNCH, str(ranks), COMMAND, *arguments], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+    def test_ranks_share_a_point_and_do_not_change_a_bit(self):
+        alone = onset(*ONE_POINT, "--format", "csv")
+        for ranks in (2, RANKS):
+            process = self.launch(ranks, *ONE_POINT, "--format", "csv", "--threads", "1")
+            out, err = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, out), (alone.returncode, alone.stdout), err)
+            self.assertNotIn("each rank computed all of it", err)
+
+    def test_what_is_not_shared_is_said_and_right(self):
+        call = ["aim", "thresholds", "--format", "csv"]
+        process = self.launch(2, *call)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (0, onset(*call).stdout), err)
+        self.assertIn("aim thresholds has no loops that processes share", err)
+
+    def test_mistakes_are_said_once(self):
+        process = self.launch(RANKS, "smi", "thresholds", "--layers", "0")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(err.count("--layers"), 1, err)
+
+    def test_the_time_limit_ends_all_ranks(self):
+        began = time.monotonic()
+        process = self.launch(RANKS, *LONG_POINT, "--max-seconds", "1", "--format", "json")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, one_object(out)["status"]), (3, "interrupted"), err)
+        self.assertLess(time.monotonic() - began, 30.0)
+
+    def test_a_rank_that_dies_ends_the_run(self):
+        process = self.launch(RANKS, *LONG_POINT)
+        while len([pid for pid in children(process.pid) if rank_of(pid) is not None]) < RANKS:
+            time.sleep(0.01)
+        time.sleep(1.0)
+        os.kill(next(pid for pid in children(process.pid) if rank_of(pid) == 1), signal.SIGKILL)
+        out, _ = process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(out, "")
 
 
 if __name__ == "__main__":

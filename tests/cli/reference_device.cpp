@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "numerics/linear_algebra.hpp"
-#include "numerics/random.hpp"
+#include "numerics/linear_algebra/dense.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/philox.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/device/plugin.hpp"

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "fuzz/fuzzing.hpp"
-#include "study/point_row.hpp"
-#include "study/study_row.hpp"
+#include "study/store/point_row.hpp"
+#include "study/store/study_row.hpp"
 
 namespace {
 

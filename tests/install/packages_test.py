@@ -76,6 +76,49 @@ class DebianPackages(unittest.TestCase):
         self.assertTrue(said.startswith(found[0]) and said.endswith(" ok True\n"), said)
 
 
+@unittest.skipUnless("ONSET_DEBIAN_ROOT" in os.environ and os.geteuid() == 0 and shutil.which("mmdebstrap"),
+                     "a clean Debian root takes minutes, root and mmdebstrap: ONSET_CHECKS=packages scripts/test.sh")
+class CleanDebianRoot(unittest.TestCase):
+    """Debian as it comes, plus our packages and what they ask for, installed by apt."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.folder.name)
+        folder.chmod(0o755)
+        output("cpack", "-G", "DEB", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=BUILD)
+        (folder / "Packages").write_text(output("dpkg-scanpackages", "--multiversion", ".", cwd=folder), encoding="utf-8")
+        debian = output("sh", "-c", ". /etc/os-release && echo $VERSION_CODENAME").strip()
+        mirror = output("apt-get", "indextargets", "--format", "$(REPO_URI)", f"Codename: {debian}", "Component: main").split()[0]
+        cls.root = folder / "root"
+        output("mmdebstrap", "--variant=apt", "--include=onset,libonset-dev,python3-onset,g++,cmake,make", debian, cls.root,
+               f"deb {mirror} {debian} main", f"deb [trusted=yes] copy:{folder} ./")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def inside(self, *words):
+        """Runs a command there, with a /proc of its own that goes away with it."""
+        return output("unshare", "--mount", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', self.root,
+                      "env", "-i", "PATH=/usr/bin:/bin", "HOME=/root", *words)
+
+    def test_the_command_answers(self):
+        self.assertIn("0.5", self.inside("onset", "smi", "thresholds", "--link", "square"))
+        self.assertIn("smi-1", self.inside("onset", "figure", "list"))
+        self.assertIn("gnuplot", self.inside("onset", "doctor"))
+
+    def test_the_module_answers(self):
+        said = self.inside("python3", "-c", "import onset; print(onset.smi.thresholds(link='square').status)")
+        self.assertEqual(said, "ok\n")
+
+    def test_a_program_is_built_against_the_library(self):
+        shutil.copytree(SOURCE / "tests/install/consumer", self.root / "root/consumer")
+        self.inside("cmake", "-S", "/root/consumer", "-B", "/root/built")
+        self.inside("cmake", "--build", "/root/built", "--target", "consumer")
+        self.inside("/root/built/consumer")
+
+
 class Wheel(unittest.TestCase):
     def test_pip_installs_it_without_a_network(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <string>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "smi/limits/curve.hpp"
 #include "smi/model/attention_model.hpp"
 #include "support/contexts.hpp"

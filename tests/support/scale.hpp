@@ -25,6 +25,11 @@ inline double parse_scale(const char* text) {
   return scale;
 }
 
+/// Whether samples are as many as a test asks for: a bound on the size of an error holds only then.
+inline bool at_full_size() {
+  return parse_scale(std::getenv("ONSET_TEST_SCALE")) >= 1.0;
+}
+
 /// A sample size times the environment variable ONSET_TEST_SCALE, at least 1.
 inline int scaled(int samples) {
   const double scale = parse_scale(std::getenv("ONSET_TEST_SCALE"));

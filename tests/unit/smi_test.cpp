@@ -7,6 +7,7 @@
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "support/complaint.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
@@ -19,6 +20,7 @@ std::vector<std::pair<std::string, Given>> requests() {
   return {{"thresholds", {}},
           {"thresholds", {{"link", std::string("square")}}},
           {"curve", {{"alpha", ratio}, {"hold-layer", std::int64_t{1}}}},
+          {"evolution", {{"alpha", ratio}}},
           {"potential", {{"alpha", ratio}, {"path", std::string("one")}}},
           {"generate", {{"alpha", 0.5}}},
           {"amp", {{"alpha", ratio}}},
@@ -26,6 +28,8 @@ std::vector<std::pair<std::string, Given>> requests() {
           {"amp", {{"alpha", ratio}, {"tokens", std::int64_t{3}}, {"rank", std::string("2")}}},
           {"sgd", {}},
           {"sgd", {{"engine", std::string("chain")}, {"level", 0.5}, {"tol", 0.1}}},
+          {"sgd", {{"rank", std::string("2")}, {"token-correlation", std::string("0.3")}}},
+          {"thresholds", {{"layers", std::int64_t{1}}, {"weights", std::string("untied")}}},
           {"sgd", {{"engine", std::string("flow")}}}};
 }
 
@@ -76,12 +80,45 @@ TEST(SmiRequests, MessagesNameFieldsAsCppDoes) {
 
 TEST(SmiRequests, LayersThatStayBelowTheLevelAreNamed) {
   const Result result =
-      Sgd{.layers = 3, .engine = SgdEngine::chain, .dim = 100, .time = 1.0, .records = 2}.run();
+      Sgd{.layers = 3, .engine = SgdEngine::chain, .dim = 20, .time = 1.0, .records = 2}.run();
   EXPECT_EQ(result.status, ResultStatus::ok);
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_NE(result.notes[0].find("Layers 1,2,3 stayed below the cosine 0.5 up to the time 1"),
             std::string::npos)
       << result.notes[0];
+}
+
+TEST(SmiRequests, ARunThatLearnsNothingSaysSo) {
+  for (const SgdEngine engine : {SgdEngine::chain, SgdEngine::flow}) {
+    const Result result = Sgd{.engine = engine, .dim = 10000, .time = 0.1, .records = 1}.run();
+    EXPECT_EQ(result.status, ResultStatus::ok);
+    ASSERT_EQ(result.notes.size(), 1u);
+    EXPECT_NE(result.notes[0].find("Nothing was learned up to the time 0.1"), std::string::npos)
+        << result.notes[0];
+  }
+}
+
+TEST(SmiRequests, StateEvolutionInTimeStartsAtOneOverTheDimension) {
+  const Result result = Evolution{.layers = 1, .alpha = {0.3}, .iterations = 2, .dim = 200}.run();
+  EXPECT_EQ(result.status, ResultStatus::ok) << result.reason;
+  ASSERT_EQ(result.table.rows().size(), 3u);
+  EXPECT_NEAR(result.table.number(0, "Q11"), 1.0 / 200.0, tolerance::few_roundings);
+  EXPECT_GT(result.table.number(2, "Q11"), result.table.number(1, "Q11"));
+  const Evolution other{.alpha = {0.3}, .start_overlap = {0.1, 0.1, 0.1}};
+  EXPECT_NE(testing::complaint([&] { (void)other.settle(); }).find("start_overlap: "),
+            std::string::npos);
+}
+
+TEST(SmiRequests, APlantedStartIsStepZeroOfMessagePassing) {
+  Amp request{.layers = 1, .dim = 60, .alpha = {0.5}, .runs = 1, .iterations = 2};
+  request.start_overlap = 0.2;
+  EXPECT_NE(testing::complaint([&] { (void)request.settle(); }).find("start_overlap: "),
+            std::string::npos);
+  request.init = AmpInit::planted;
+  request.trajectories = true;
+  const Result result = request.run();
+  EXPECT_EQ(result.table.number(0, "iteration"), 0.0);
+  EXPECT_EQ(result.table.number(0, "V1"), 0.8);
 }
 
 TEST(SmiRequests, MeansOverRunsHaveStudentsFactorAndOneRunHasNoError) {

@@ -13,6 +13,7 @@
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"
+#include "tool/mpi/shared_run.hpp"
 #include "tool/options/common_options.hpp"
 #include "tool/output.hpp"
 #include "tool/run_context.hpp"
@@ -85,8 +86,10 @@ std::string stop_reason(StopCause cause, const CommonOptions& options) {
 }
 
 StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& options,
-                       io::RunRecord& record) {
-  const RunContext run(options, call.cost.core_seconds / options.threads);
+                       SharedRun* shared, io::RunRecord& record) {
+  const double cores = options.threads * static_cast<double>(shared ? shared->count() : 1);
+  const RunContext run(options, call.cost.core_seconds / cores);
+  const numerics::WithPeers together(shared);
   const auto start = std::chrono::steady_clock::now();
   record.result = with_options(onset::run(verb, call, run.context()));
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -133,9 +136,36 @@ bool show_rows(const io::RunRecord& record, const CommonOptions& options) {
   }
 }
 
-int answer(const Verb& verb, Arguments arguments) {
+/// Reads the options; ranks that share a machine share its threads unless told otherwise.
+CommonOptions take_options(std::map<std::string, Value>& given, const SharedRun* shared) {
+  const bool asked = given.contains("threads");
+  CommonOptions options = take_common_options(given);
+  if (shared && !asked) options.threads = shared->fair_threads();
+  return options;
+}
+
+/// What the other ranks do: the same run, of which they say nothing. Rank 0 says what is wrong with
+/// a request.
+int assist(const Verb& verb, Arguments arguments, SharedRun& shared) {
+  std::string problem;
+  try {
+    auto given = read_options(arguments, all_options(verb));
+    CommonOptions options = take_options(given, &shared);
+    options.quiet = true;
+    const Call call = verb.settle(given);
+    if (options.explain) return exit_ok;
+    io::RunRecord record;
+    (void)run_and_time(verb, call, options, &shared, record);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  shared.leave(problem);
+  return exit_ok;
+}
+
+int answer(const Verb& verb, Arguments arguments, SharedRun* shared) {
   auto given = read_options(arguments, all_options(verb));
-  const CommonOptions options = take_common_options(given);
+  const CommonOptions options = take_options(given, shared);
 
   io::RunRecord record;
   record.command = verb.full_name();
@@ -153,7 +183,14 @@ int answer(const Verb& verb, Arguments arguments) {
   if (!options.out.empty()) io::prepare_folder(options.out);
   if (!options.quiet) say_cost(verb, call.cost);
 
-  const StopCause cause = run_and_time(verb, call, options, record);
+  const StopCause cause = run_and_time(verb, call, options, shared, record);
+  if (shared) {
+    shared->leave("");
+    if (!shared->has_shared() && !options.quiet) {
+      say(fmt::format("{} has no loops that processes share: each rank computed all of it",
+                      verb.full_name()));
+    }
+  }
 
   // A folder that fails now must not cost the user the rows, so stdout comes before the error.
   std::optional<IoError> failure;
@@ -182,7 +219,9 @@ int run_verb(const Verb& verb, Arguments arguments) {
     write_stdout(verb_help(verb));
     return exit_ok;
   }
-  return naming_options(all_options(verb), [&] { return answer(verb, arguments); });
+  const std::unique_ptr<SharedRun> shared = SharedRun::join();
+  if (shared && shared->rank() > 0) return assist(verb, arguments, *shared);
+  return naming_options(all_options(verb), [&] { return answer(verb, arguments, shared.get()); });
 }
 
 }  // namespace onset::tool

@@ -45,6 +45,28 @@ class OpenSession final : public MpiSession {
     return text;
   }
 
+  [[nodiscard]] std::vector<std::string> gather(const std::string& own) override {
+    const auto ranks = static_cast<std::size_t>(size_);
+    const int mine = count_of(own.size());
+    std::vector<int> sizes(ranks);
+    MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> places(ranks);
+    std::size_t total = 0;
+    for (std::size_t k = 0; k < ranks; ++k) {
+      places[k] = count_of(total);
+      total += static_cast<std::size_t>(sizes[k]);
+    }
+    std::string all(static_cast<std::size_t>(count_of(total)), '\0');
+    MPI_Allgatherv(own.data(), mine, MPI_CHAR, all.data(), sizes.data(), places.data(), MPI_CHAR,
+                   MPI_COMM_WORLD);
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < ranks; ++k) {
+      texts.push_back(
+          all.substr(static_cast<std::size_t>(places[k]), static_cast<std::size_t>(sizes[k])));
+    }
+    return texts;
+  }
+
   void send(int to, char kind, std::string_view text) override {
     MPI_Send(text.data(), count_of(text.size()), MPI_CHAR, to, kind, MPI_COMM_WORLD);
   }

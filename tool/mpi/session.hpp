@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace onset::tool {
 
@@ -23,6 +24,9 @@ class MpiSession {
 
   /// The text of rank 0, on all ranks; all of them must call it.
   [[nodiscard]] virtual std::string broadcast(std::string text) = 0;
+
+  /// The texts of all ranks, in their order; all of them must call it.
+  [[nodiscard]] virtual std::vector<std::string> gather(const std::string& own) = 0;
 
   struct Letter {
     int from = 0;

@@ -79,6 +79,7 @@ class MessagePassing {
  private:
   AmpStep iterate() {
     AmpStep step;
+    products_->allow_single(options_.single && variance_ >= min_single_variance);
     step.conjugate = update_gradient();
     if (!(std::isfinite(step.conjugate) && step.conjugate > 0.0)) {
       step.variance = not_known;

@@ -9,7 +9,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/model/token_products.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 

@@ -8,7 +8,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/model/channels/hardmax/choices.hpp"
 #include "aim/model/token_products.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

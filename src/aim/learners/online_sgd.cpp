@@ -9,7 +9,7 @@
 #include "aim/limits/flow/matrix_moments.hpp"
 #include "aim/limits/flow/teacher_law.hpp"
 #include "aim/model/data.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::aim {

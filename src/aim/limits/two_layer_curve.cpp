@@ -7,8 +7,8 @@
 
 #include "core/prose.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/point_sets/sobol.hpp"
 #include "numerics/simd/vector_math.hpp"
-#include "numerics/sobol.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

@@ -27,6 +27,10 @@ std::string_view to_string(ScoreVariances variances) {
   return variances == ScoreVariances::norms ? "norms" : "plain";
 }
 
+std::string_view to_string(AmpPrecision precision) {
+  return precision == AmpPrecision::mixed ? "mixed" : "double";
+}
+
 std::string_view to_string(RateSchedule schedule) {
   return schedule == RateSchedule::constant ? "constant" : "cosine";
 }

@@ -6,9 +6,9 @@
 #include "aim/model/channel.hpp"
 #include "aim/model/token_products.hpp"
 #include "device/tokens.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

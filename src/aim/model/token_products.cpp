@@ -3,9 +3,12 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "aim/model/single_products.hpp"
+#include "aim/model/weighted_tokens.hpp"
 #include "device/tokens.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::aim {
@@ -23,7 +26,16 @@ class HostProducts final : public TokenProducts {
   HostProducts(const Dataset& data, const Context& context)
       : data_(data), context_(context), pairs_(data.tokens * (data.tokens + 1) / 2) {}
 
+  void allow_single(bool allowed) override {
+    if (!allowed) {
+      single_.reset();
+    } else if (!single_) {
+      single_.emplace(data_, context_);
+    }
+  }
+
   void pair_products(std::span<const double> matrix, std::span<double> out) override {
+    if (single_) return single_->pair_products(matrix, out);
     const std::size_t tokens = data_.tokens;
     const std::size_t dim = data_.dim;
     scratch_.resize(data_.inputs.size());
@@ -43,35 +55,20 @@ class HostProducts final : public TokenProducts {
     }
   }
 
-  /// As X^T (G X), where G mixes the tokens of each sample.
   void weighted_products(std::span<const double> weights, std::span<double> out) override {
-    const std::size_t tokens = data_.tokens;
-    const std::size_t dim = data_.dim;
-    scratch_.resize(data_.inputs.size());
-    for_each_sample([&](std::size_t s) {
-      const double* x = data_.inputs.data() + s * tokens * dim;
-      double* mixed = scratch_.data() + s * tokens * dim;
-      const double* w = weights.data() + s * pairs_;
-      std::fill(mixed, mixed + tokens * dim, 0.0);
-      for (std::size_t a = 0; a < tokens; ++a) {
-        for (std::size_t b = 0; b < tokens; ++b) {
-          const double weight =
-              (a == b ? 1.0 : 0.5) * w[score_index(std::min(a, b), std::max(a, b), tokens)];
-          for (std::size_t i = 0; i < dim; ++i) mixed[a * dim + i] += weight * x[b * dim + i];
-        }
-      }
-    });
-    const std::size_t rows = data_.samples * tokens;
-    numerics::transpose_multiply({data_.inputs.data(), rows, dim}, {scratch_.data(), rows, dim},
-                                 out, context_);
+    if (single_) return single_->weighted_products(weights, out);
+    sum_weighted({data_.inputs.data(), data_.samples, data_.tokens, data_.dim}, weights, out,
+                 context_);
   }
 
   void eigenvalues(std::span<const double> matrix, std::span<double> values) override {
+    if (single_) return single_->eigenvalues(matrix, values);
     vectors_.assign(matrix.begin(), matrix.end());
     numerics::symmetric_eigen(data_.dim, vectors_, values);
   }
 
   void with_eigenvalues(std::span<const double> values, std::span<double> out) override {
+    if (single_) return single_->with_eigenvalues(values, out);
     const std::size_t dim = data_.dim;
     std::vector<double> scaled(vectors_);
     for (std::size_t k = 0; k < dim; ++k) {
@@ -153,6 +150,7 @@ class HostProducts final : public TokenProducts {
   const Dataset& data_;
   const Context& context_;
   std::size_t pairs_;
+  std::optional<SingleProducts> single_;
   std::vector<double> scratch_;              ///< n T x d
   std::vector<double> vectors_;              ///< the eigenvectors, as rows
   std::vector<std::vector<double>> fields_;  ///< W^T x of each student, n T x width

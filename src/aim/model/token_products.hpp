@@ -16,6 +16,10 @@ class TokenProducts {
  public:
   virtual ~TokenProducts() = default;
 
+  /// Whether the next products and eigenvectors of message passing may be made in single precision;
+  /// devices do not.
+  virtual void allow_single(bool /*allowed*/) {}
+
   /// x_a^T S x_b of all samples, n x T (T + 1) / 2, for a symmetric S of d x d.
   virtual void pair_products(std::span<const double> matrix, std::span<double> out) = 0;
   /// |x_a|^2, n x T.

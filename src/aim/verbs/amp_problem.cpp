@@ -31,6 +31,15 @@ void fill(std::optional<T>& field, const T& usual) {
   if (!field) field = usual;
 }
 
+void settle_precision(Amp& request) {
+  const bool on_gpu = request.device == device::DeviceKind::gpu;
+  fill(request.precision, on_gpu ? AmpPrecision::full : AmpPrecision::mixed);
+  if (on_gpu && request.precision == AmpPrecision::mixed) {
+    throw InvalidArgument("precision",
+                          "mixed is for the processor; allowed with `device = gpu`: double");
+  }
+}
+
 /// The model with everything filled, as the other verbs have it.
 AttentionIndexed settle_given_model(Amp& request) {
   Generate usual;
@@ -128,6 +137,7 @@ AmpProblem settle_problem(Amp& request) {
     fill(request.runs, default_runs);
   }
   request.device = device::settle(request.device);
+  settle_precision(request);
   AmpProblem problem{settle_given_model(request), {}, 0, request.seed, request.device};
   settle_layers(request, problem.model);
   const std::string why = problem.model.channel->no_output(problem.model);

@@ -32,6 +32,8 @@ constexpr double few_samples = 5.0;
 /// Measured product rates of one core and of a GPU, for estimates only.
 constexpr double flops_per_second = 3e10;
 constexpr double device_flops_per_second = 3e13;
+/// The time of an iteration in mixed precision over that in double, likewise.
+constexpr double mixed_share = 0.45;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
 constexpr double finite_directions = 10.0;
 constexpr double finite_error = 0.1;
@@ -182,6 +184,7 @@ void run_amp(const Amp& request, const AmpProblem& problem, const Context& conte
   AmpOptions options;
   options.max_iterations = request.iterations;
   options.damping = request.damping;
+  options.single = request.precision == AmpPrecision::mixed;
   options.norm_aware = request.variances == ScoreVariances::norms;
   const int runs = *request.runs;
   const double all = static_cast<double>(request.alpha.size()) * runs;
@@ -228,17 +231,18 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   cost.method = prose(R"(
       Approximate message passing: per iteration two products of an n T x d matrix with a d x d
       one, the output function of every sample, and one eigendecomposition; damped, variances in
-      proportion to the tokens' norms. Memory: tokens once, their products once, labels and
-      messages; never d^2 per sample.)");
+      proportion to the tokens' norms. Memory: tokens once, their products or a copy in single
+      precision once, labels and messages; never d^2 per sample.)");
   const auto d = static_cast<double>(problem.dim);
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
   const bool on_device = problem.device == device::DeviceKind::gpu;
   const double rate = on_device ? device_flops_per_second : flops_per_second;
+  const double share = request.precision == AmpPrecision::mixed ? mixed_share : 1.0;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
     const double flops = 4.0 * samples * tokens * d * d + 15.0 * d * d * d;
-    cost.core_seconds += (flops / rate + model.channel->output_seconds(model) * samples) *
+    cost.core_seconds += (share * flops / rate + model.channel->output_seconds(model) * samples) *
                          typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
         4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
@@ -287,12 +291,17 @@ VerbOf<Amp> Amp::verb() {
       .add_word("variances", &Amp::variances, {ScoreVariances::norms, ScoreVariances::plain},
                 prose(R"(
           Variances of scores: in proportion to the squared norms of the tokens, or the same for
-          all.)"));
+          all.)"))
+      .add_word("precision", &Amp::precision, std::vector{AmpPrecision::mixed, AmpPrecision::full},
+                prose(R"(
+          Numbers in the large products and eigenvectors: single precision while the variance is
+          above 1e-3, where rounding changes mse by less than 1e-4 of itself, and double below
+          (mixed), or double throughout. mixed unless given; double on a GPU.)"));
   add_device(d.fields);
   d.rows = {{"", amp_columns().list()},
             {"with several layers behind one label", two_layer_run_columns()}};
   d.primary = "mse";
-  d.method = 5;
+  d.method = 6;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                 "aim amp --prior wigner --layers 2 --dim 100 --alpha 0.2,0.4",

@@ -9,7 +9,7 @@
 
 #include "mha/learners/polish/separable_fit.hpp"
 #include "mha/learners/refusal/reasons.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {

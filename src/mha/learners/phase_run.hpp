@@ -86,6 +86,7 @@ class SixPhases {
   void finish(PhaseReport entry);
   void add_tuple_certificates(const NetSearch& net);
   void check_posterior();
+  void count_again(const Spectrum& spectrum, const Matrix& sum);
 
   const LearnOptions& options_;
   const Context& context_;

@@ -9,7 +9,7 @@
 #include "mha/learners/phase_run.hpp"
 #include "mha/learners/refine/trimmed_refinement.hpp"
 #include "mha/learners/refusal/reasons.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {
@@ -104,7 +104,7 @@ namespace {
 /// Multiplies what has the unit of the labels by 2^exponent.
 void scale_labels(Learned& learned, int exponent) {
   for (auto* values : {&learned.layer.w, &learned.geometry.w, &learned.knowledge.crude_w,
-                       &learned.knowledge.refined_w}) {
+                       &learned.knowledge.refined_w, &learned.evidence.hull_w}) {
     scale(*values, exponent);
   }
   learned.evidence.tuple_tau = std::ldexp(learned.evidence.tuple_tau, exponent);

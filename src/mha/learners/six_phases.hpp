@@ -42,8 +42,9 @@ struct PhaseReport {
 
 /// The numbers behind a verdict.
 struct Evidence {
-  double gap = 0.0;                       ///< the singular gap of the affine hull, phase 4
-  std::vector<CertifiedSlab> hull_slabs;  ///< its slabs, sculpted with the refined w
+  double gap = 0.0;                       ///< the singular gap by which heads were counted,
+  std::vector<CertifiedSlab> hull_slabs;  ///< its slabs,
+  std::vector<double> hull_w;             ///< and the sum of projections they were sculpted with
   std::vector<double> ratios;
   double inflation = 0.0;
   double hull_bound = 0.0;  ///< distance from the hull of any theta in the body, lifted

@@ -10,7 +10,7 @@ Matrix tokens_of(const Subset& sample, std::size_t begin, std::size_t end) {
   const std::size_t width = sample.examples->width();
   Matrix out(static_cast<Index>((end - begin) * sample.tokens()), static_cast<Index>(sample.dim()));
   for (std::size_t n = begin; n < end; ++n) {
-    std::copy_n(sample.x(n), width, out.data() + (n - begin) * width);
+    sample.copy_input(n, out.data() + (n - begin) * width);
   }
   return out;
 }

@@ -19,9 +19,8 @@ struct Subset {
   [[nodiscard]] std::size_t dim() const { return static_cast<std::size_t>(examples->dim); }
   /// The number of queries: every example gives one row per token.
   [[nodiscard]] std::size_t rows() const { return size() * tokens(); }
-  [[nodiscard]] const std::int8_t* x(std::size_t n) const {
-    return examples->x.data() + index[n] * examples->width();
-  }
+  /// Writes the tokens of an example, tokens x dim numbers.
+  void copy_input(std::size_t n, double* out) const { examples->copy_input(index[n], out); }
   [[nodiscard]] const double* y(std::size_t n) const {
     return examples->y.data() + index[n] * examples->width();
   }

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::mha {
 

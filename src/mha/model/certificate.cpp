@@ -35,6 +35,7 @@ std::uint64_t digest_of(const Examples& examples) {
   for (const std::int8_t value : examples.x) {
     digest.add(static_cast<std::uint64_t>(static_cast<std::uint8_t>(value)));
   }
+  digest.add(examples.real_x);
   digest.add(examples.y);
   return digest.value();
 }

@@ -55,10 +55,11 @@ struct CountedHeads {
 struct Certificate {
   Verdict verdict = Verdict::refused;
   std::string reason;
-  std::size_t count = 0;  ///< of the examples, as are tokens, dim and digest
+  std::size_t count = 0;  ///< of the examples, as are tokens, dim, digest and inputs
   int tokens = 0;
   int dim = 0;
   std::uint64_t digest = 0;
+  Inputs inputs = Inputs::boolean;
   int heads = 0;
   std::uint64_t layer_digest = 0;
   std::uint64_t geometry_digest = 0;    ///< the digest of the layer before the polish

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "mha/model/instance.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::mha {
@@ -62,8 +62,8 @@ std::vector<double> singular(std::vector<double> entries, std::size_t rows, std:
 
 class Inspection {
  public:
-  Inspection(const Layer& layer, int tokens)
-      : layer_(layer), tokens_(tokens), d_(static_cast<std::size_t>(layer.dim)) {}
+  Inspection(const Layer& layer, int tokens, Inputs inputs)
+      : layer_(layer), tokens_(tokens), inputs_(inputs), d_(static_cast<std::size_t>(layer.dim)) {}
 
   std::vector<Condition> conditions(std::uint64_t seed, const Context& context) {
     at_least("tokens", {static_cast<double>(tokens_)}, 2.0);
@@ -146,6 +146,7 @@ class Inspection {
     law.heads = layer_.heads;
     law.dim = layer_.dim;
     law.tokens = tokens_;
+    law.inputs = inputs_;
     std::vector<double> visible;
     std::vector<double> mixed;
     std::vector<double> saturation;
@@ -170,13 +171,14 @@ class Inspection {
     const std::size_t rows = keys * static_cast<std::size_t>(layer_.heads);
     if (rows == 0 || rows > d_) return 0.0;
     double sum = 0.0;
+    std::vector<double> x(examples.width());
     for (std::size_t n = 0; n < examples.count; ++n) {
-      const std::int8_t* x = examples.x.data() + n * examples.width();
-      const std::int8_t* last = x + keys * d_;
+      examples.copy_input(n, x.data());
+      const double* last = x.data() + keys * d_;
       std::vector<double> stacked(rows * d_, 0.0);
       for (std::size_t row = 0; row < rows; ++row) {
         const std::span<const double> w = layer_.w_of(static_cast<int>(row / keys));
-        const std::int8_t* key = x + (row % keys) * d_;
+        const double* key = x.data() + (row % keys) * d_;
         for (std::size_t c = 0; c < d_; ++c) {
           const double off = key[c] - last[c];
           for (std::size_t o = 0; o < d_; ++o) stacked[row * d_ + o] += off * w[c * d_ + o];
@@ -191,15 +193,16 @@ class Inspection {
   /// The part of the rows in which every head attends to one key alone.
   [[nodiscard]] double saturated_part(const Examples& examples) const {
     std::size_t count = 0;
+    std::vector<double> x(examples.width());
     for (std::size_t n = 0; n < examples.count; ++n) {
-      const std::int8_t* x = examples.x.data() + n * examples.width();
-      for (int a = 0; a < tokens_; ++a) count += all_heads_saturated(x, a) ? 1 : 0;
+      examples.copy_input(n, x.data());
+      for (int a = 0; a < tokens_; ++a) count += all_heads_saturated(x.data(), a) ? 1 : 0;
     }
     return static_cast<double>(count) /
            static_cast<double>(examples.count * static_cast<std::size_t>(tokens_));
   }
 
-  [[nodiscard]] bool all_heads_saturated(const std::int8_t* x, int query) const {
+  [[nodiscard]] bool all_heads_saturated(const double* x, int query) const {
     for (int i = 0; i < layer_.heads; ++i) {
       std::vector<double> logits(static_cast<std::size_t>(tokens_), 0.0);
       for (std::size_t c = 0; c < d_; ++c) {
@@ -219,6 +222,7 @@ class Inspection {
 
   const Layer& layer_;
   int tokens_;
+  Inputs inputs_;
   std::size_t d_;
   std::vector<double> sum_;
   double top_of_sum_ = 0.0;
@@ -227,9 +231,9 @@ class Inspection {
 
 }  // namespace
 
-std::vector<Condition> conditions_of(const Layer& layer, int tokens, std::uint64_t seed,
-                                     const Context& context) {
-  return Inspection(layer, tokens).conditions(seed, context);
+std::vector<Condition> conditions_of(const Layer& layer, int tokens, Inputs inputs,
+                                     std::uint64_t seed, const Context& context) {
+  return Inspection(layer, tokens, inputs).conditions(seed, context);
 }
 
 }  // namespace onset::mha

@@ -8,6 +8,7 @@
 #include "mha/model/layer.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
+#include "onset/mha/model/inputs.hpp"
 
 namespace onset::mha {
 
@@ -20,7 +21,7 @@ struct Condition {
 };
 
 /// How far a layer is from degenerate, for examples of so many tokens. [mha 25, 26]
-[[nodiscard]] std::vector<Condition> conditions_of(const Layer& layer, int tokens,
+[[nodiscard]] std::vector<Condition> conditions_of(const Layer& layer, int tokens, Inputs inputs,
                                                    std::uint64_t seed, const Context& context);
 
 }  // namespace onset::mha

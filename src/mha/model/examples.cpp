@@ -1,8 +1,11 @@
 #include "mha/model/examples.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
+
+#include "numerics/parallel.hpp"
 
 namespace onset::mha {
 namespace {
@@ -25,44 +28,71 @@ void canonical_words(const std::int8_t* input, int tokens, int dim, std::uint64_
   }
 }
 
+/// The bits of the tokens times a sign, in the order of these bits; both zeros have the same.
+std::vector<std::vector<std::uint64_t>> sorted_words(const double* input, int tokens, int dim,
+                                                     double sign) {
+  std::vector<std::vector<std::uint64_t>> out(static_cast<std::size_t>(tokens));
+  for (auto& token : out) {
+    for (int c = 0; c < dim; ++c) {
+      token.push_back(std::bit_cast<std::uint64_t>(sign * *input++ + 0.0));
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The same as canonical_words for real inputs: one word per entry.
+void canonical_words(const double* input, int tokens, int dim, std::uint64_t* out) {
+  const auto words =
+      std::min(sorted_words(input, tokens, dim, 1.0), sorted_words(input, tokens, dim, -1.0));
+  for (const auto& token : words) out = std::copy(token.begin(), token.end(), out);
+}
+
 /// The examples' orbits as words, and the examples in the order of their orbits.
 class Orbits {
  public:
   explicit Orbits(const Examples& examples)
-      : tokens_(static_cast<std::size_t>(examples.tokens)),
-        words_(examples.count * tokens_),
+      : size_(examples.real() ? examples.width() : static_cast<std::size_t>(examples.tokens)),
+        words_(examples.count * size_),
         order_(examples.count) {
     for (std::size_t n = 0; n < examples.count; ++n) {
-      canonical_words(&examples.x[n * examples.width()], examples.tokens, examples.dim,
-                      &words_[n * tokens_]);
+      const std::size_t first = n * examples.width();
+      if (examples.real()) {
+        canonical_words(&examples.real_x[first], examples.tokens, examples.dim, &words_[n * size_]);
+      } else {
+        canonical_words(&examples.x[first], examples.tokens, examples.dim, &words_[n * size_]);
+      }
     }
     std::iota(order_.begin(), order_.end(), 0U);
     std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-      const auto [left, right] = std::mismatch(key(a), key(a) + tokens_, key(b));
-      return left == key(a) + tokens_ ? a < b : *left < *right;
+      const auto [left, right] = std::mismatch(key(a), key(a) + size_, key(b));
+      return left == key(a) + size_ ? a < b : *left < *right;
     });
   }
   [[nodiscard]] bool same(std::uint32_t a, std::uint32_t b) const {
-    return std::equal(key(a), key(a) + tokens_, key(b));
+    return std::equal(key(a), key(a) + size_, key(b));
   }
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
  private:
   [[nodiscard]] const std::uint64_t* key(std::uint32_t n) const {
-    return words_.data() + n * tokens_;
+    return words_.data() + n * size_;
   }
 
-  std::size_t tokens_;
+  std::size_t size_;  // words of one example
   std::vector<std::uint64_t> words_;
   std::vector<std::uint32_t> order_;
 };
 
-/// The tokens of an example in increasing order, times a sign.
-std::vector<std::vector<int>> signed_tokens(const Examples& examples, std::uint32_t n, int sign) {
-  const std::int8_t* x = &examples.x[n * examples.width()];
-  std::vector<std::vector<int>> out(static_cast<std::size_t>(examples.tokens));
+/// The tokens of an example, times a sign.
+std::vector<std::vector<double>> signed_tokens(const Examples& examples, std::uint32_t n,
+                                               int sign) {
+  std::vector<double> x(examples.width());
+  examples.copy_input(n, x.data());
+  const double* next = x.data();
+  std::vector<std::vector<double>> out(static_cast<std::size_t>(examples.tokens));
   for (auto& token : out) {
-    for (int c = 0; c < examples.dim; ++c) token.push_back(sign * *x++);
+    for (int c = 0; c < examples.dim; ++c) token.push_back(sign * *next++);
   }
   return out;
 }
@@ -90,7 +120,39 @@ double label_difference(const Examples& examples, std::uint32_t a, std::uint32_t
   return sum;
 }
 
+/// The number of examples per unit of parallel work.
+constexpr std::size_t per_block = 512;
+
 }  // namespace
+
+void Examples::copy_input(std::size_t example, double* out) const {
+  if (real()) {
+    std::copy_n(real_x.data() + example * width(), width(), out);
+  } else {
+    std::copy_n(x.data() + example * width(), width(), out);
+  }
+}
+
+void forward_one(const Layer& layer, const Examples& examples, std::size_t example, double* out) {
+  const std::size_t first = example * examples.width();
+  if (examples.real()) {
+    forward_one(layer, &examples.real_x[first], examples.tokens, out);
+  } else {
+    forward_one(layer, &examples.x[first], examples.tokens, out);
+  }
+}
+
+std::vector<double> forward(const Layer& layer, const Examples& examples, const Context& context) {
+  std::vector<double> out(examples.count * examples.width());
+  const std::size_t blocks = (examples.count + per_block - 1) / per_block;
+  numerics::parallel_for(context, blocks, [&](std::size_t block) {
+    const std::size_t end = std::min(examples.count, (block + 1) * per_block);
+    for (std::size_t n = block * per_block; n < end; ++n) {
+      forward_one(layer, examples, n, &out[n * examples.width()]);
+    }
+  });
+  return out;
+}
 
 double distinct_inputs(int tokens, int dim) {
   // The number of multisets of `size` things out of `kinds`.

@@ -13,15 +13,16 @@ constexpr std::size_t batch_examples = 256;
 
 }  // namespace
 
-Estimate function_error(const Layer& found, const Layer& truth, int tokens, std::uint64_t seed,
-                        const Context& context) {
+Estimate function_error(const Layer& found, const Layer& truth, int tokens, Inputs inputs,
+                        std::uint64_t seed, const Context& context) {
   InstanceLaw law;
   law.heads = truth.heads;
   law.dim = truth.dim;
   law.tokens = tokens;
+  law.inputs = inputs;
   const auto count = static_cast<std::size_t>(numerics::default_replicates) * batch_examples;
   const Examples fresh = draw_examples(law, truth, count, seed, "mha fresh", context);
-  const std::vector<double> outputs = forward(found, fresh.x, tokens, context);
+  const std::vector<double> outputs = forward(found, fresh, context);
   double unit = 0.0;  // squares of labels may leave the range of doubles
   for (const double y : fresh.y) unit = std::max(unit, std::abs(y));
   std::vector<double> errors;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {
@@ -40,8 +40,9 @@ void draw_theta(const InstanceLaw& law, std::uint64_t seed, Layer& layer) {
   }
 }
 
-/// theta_i = beta e_0 (1_S + t_i e_1)^T with thresholds t_i between the values of a sum over S, and
-/// one w with alternating signs: on a slice of the inputs a parity of the bits in S.
+/// theta_i = beta e_0 (1_S + t_i e_1)^T with thresholds t_i halfway between the values of half the
+/// difference of two tokens' sums over S, and one w with alternating signs: where two tokens differ
+/// in bit 1, the parity of their bits in S [mha 28].
 void make_parity(const InstanceLaw& law, Layer& layer) {
   const auto dim = static_cast<std::size_t>(law.dim);
   const std::size_t bits = std::min<std::size_t>(dim - 2, static_cast<std::size_t>(law.heads / 2));
@@ -49,7 +50,7 @@ void make_parity(const InstanceLaw& law, Layer& layer) {
     const std::span<double> theta = head_of(layer.theta, i, law.dim);
     std::fill(theta.begin(), theta.end(), 0.0);
     for (std::size_t c = 2; c < 2 + bits; ++c) theta[c] = law.scale;
-    theta[1] = law.scale * (2.0 * i + 1.0 - law.heads);
+    theta[1] = law.scale * (i + 0.5 - 0.5 * law.heads);
     const std::span<double> w = head_of(layer.w, i, law.dim);
     const double sign = i % 2 == 0 ? 1.0 : -1.0;
     for (std::size_t c = 0; c < w.size(); ++c) w[c] = sign * layer.w[c];
@@ -82,6 +83,33 @@ void degenerate(const InstanceLaw& law, Layer& layer) {
   throw InvalidArgument(field, message);
 }
 
+/// Calls f(stream, first, end) for blocks of entries of all examples, each with a stream of its
+/// own.
+template <class F>
+void for_each_block(const Examples& examples, std::uint64_t seed, const std::string& purpose,
+                    const Context& context, F&& f) {
+  const std::size_t chunks = (examples.count + chunk - 1) / chunk;
+  numerics::parallel_for(context, chunks, [&](std::size_t block) {
+    numerics::Stream stream(seed, purpose, block);
+    const std::size_t end = std::min(examples.count, (block + 1) * chunk) * examples.width();
+    f(stream, block * chunk * examples.width(), end);
+  });
+}
+
+void draw_signs(numerics::Stream& stream, std::span<std::int8_t> out) {
+  std::uint64_t word = 0;
+  int left = 0;
+  for (std::int8_t& sign : out) {
+    if (left == 0) {
+      word = stream.bits();
+      left = 64;
+    }
+    sign = (word & 1) != 0 ? 1 : -1;
+    --left;
+    word >>= 1;
+  }
+}
+
 }  // namespace
 
 void InstanceLaw::validate() const {
@@ -97,6 +125,9 @@ void InstanceLaw::validate() const {
   }
   if (degeneracy == Degeneracy::parity && coherence > 0.0) {
     wrong("coherence", "has no effect on a parity, whose theta are not drawn; allowed: 0");
+  }
+  if (degeneracy == Degeneracy::parity && inputs != Inputs::boolean) {
+    wrong("inputs", "a parity is one of bits; allowed: boolean");
   }
   if (is_pulled(degeneracy) && heads < 2) {
     wrong("heads", "one projection cannot cancel or be proportional; allowed: 2 and more");
@@ -120,30 +151,30 @@ Examples draw_examples(const InstanceLaw& law, const Layer& layer, std::size_t c
                        std::uint64_t seed, const char* purpose, const Context& context) {
   law.validate();
   Examples out{count, law.tokens, law.dim, {}, {}};
-  out.x.resize(count * out.width());
-  const std::size_t chunks = (count + chunk - 1) / chunk;
-  numerics::parallel_for(context, chunks, [&](std::size_t block) {
-    numerics::Stream stream(seed, purpose, block);
-    const std::size_t end = std::min(count, (block + 1) * chunk) * out.width();
-    std::uint64_t word = 0;
-    for (std::size_t e = block * chunk * out.width(), left = 0; e < end; ++e, --left, word >>= 1) {
-      if (left == 0) {
-        word = stream.bits();
-        left = 64;
-      }
-      out.x[e] = (word & 1) != 0 ? 1 : -1;
-    }
-  });
-  out.y = forward(layer, out.x, law.tokens, context);
+  const bool real = law.inputs == Inputs::gaussian;
+  if (real) {
+    out.real_x.resize(count * out.width());
+  } else {
+    out.x.resize(count * out.width());
+  }
+  for_each_block(out, seed, purpose, context,
+                 [&](numerics::Stream& stream, std::size_t first, std::size_t end) {
+                   if (real) {
+                     stream.normal(std::span(out.real_x).subspan(first, end - first));
+                   } else {
+                     draw_signs(stream, std::span(out.x).subspan(first, end - first));
+                   }
+                 });
+  out.y = forward(layer, out, context);
   if (law.noise > 0.0) {
-    const std::string noise_purpose = std::string(purpose) + " noise";
-    numerics::parallel_for(context, chunks, [&](std::size_t block) {
-      numerics::Stream stream(seed, noise_purpose, block);
-      const std::size_t begin = block * chunk * out.width();
-      std::vector<double> draws(std::min(count * out.width(), begin + chunk * out.width()) - begin);
-      stream.normal(draws);
-      for (std::size_t e = 0; e < draws.size(); ++e) out.y[begin + e] += law.noise * draws[e];
-    });
+    for_each_block(out, seed, std::string(purpose) + " noise", context,
+                   [&](numerics::Stream& stream, std::size_t first, std::size_t end) {
+                     std::vector<double> draws(end - first);
+                     stream.normal(draws);
+                     for (std::size_t e = first; e < end; ++e) {
+                       out.y[e] += law.noise * draws[e - first];
+                     }
+                   });
   }
   return out;
 }

@@ -24,6 +24,7 @@ struct InstanceLaw {
   Degeneracy degeneracy = Degeneracy::none;
   double degree = 1.0;  ///< how far the pull goes; 1 is all the way
   double noise = 0.0;   ///< standard deviation of label noise per coordinate
+  Inputs inputs = Inputs::boolean;
 
   /// Throws InvalidArgument naming the field.
   void validate() const;
@@ -31,7 +32,7 @@ struct InstanceLaw {
 
 [[nodiscard]] Layer draw_layer(const InstanceLaw& law, std::uint64_t seed);
 
-/// Uniform inputs and their (noisy) labels. `purpose` separates training from fresh examples.
+/// Random inputs and their (noisy) labels. `purpose` separates training from fresh examples.
 [[nodiscard]] Examples draw_examples(const InstanceLaw& law, const Layer& layer, std::size_t count,
                                      std::uint64_t seed, const char* purpose,
                                      const Context& context);

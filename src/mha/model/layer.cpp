@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/parallel.hpp"
-
 namespace onset::mha {
 namespace {
-
-constexpr std::size_t per_block = 512;
 
 /// out[c'] += sum_c left[c] matrix[c][c'].
 void add_row_times_matrix(const double* left, const double* matrix, std::size_t dim, double* out) {
@@ -42,10 +38,9 @@ std::span<const double> Layer::w_of(int head) const {
   return std::span(w).subspan(static_cast<std::size_t>(head) * size, size);
 }
 
-void forward_one(const Layer& layer, const std::int8_t* input, int tokens, double* out) {
+void forward_one(const Layer& layer, const double* x, int tokens, double* out) {
   const auto dim = static_cast<std::size_t>(layer.dim);
   const auto count = static_cast<std::size_t>(tokens);
-  std::vector<double> x(input, input + count * dim);
   std::vector<double> query(dim);
   std::vector<double> mixed(dim);
   std::vector<double> attention(count);
@@ -68,18 +63,9 @@ void forward_one(const Layer& layer, const std::int8_t* input, int tokens, doubl
   }
 }
 
-std::vector<double> forward(const Layer& layer, std::span<const std::int8_t> inputs, int tokens,
-                            const Context& context) {
-  const auto width = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(layer.dim);
-  const std::size_t count = inputs.size() / width;
-  std::vector<double> out(count * width);
-  numerics::parallel_for(context, (count + per_block - 1) / per_block, [&](std::size_t block) {
-    const std::size_t end = std::min(count, (block + 1) * per_block);
-    for (std::size_t n = block * per_block; n < end; ++n) {
-      forward_one(layer, &inputs[n * width], tokens, &out[n * width]);
-    }
-  });
-  return out;
+void forward_one(const Layer& layer, const std::int8_t* input, int tokens, double* out) {
+  const std::vector<double> x(input, input + tokens * layer.dim);
+  forward_one(layer, x.data(), tokens, out);
 }
 
 }  // namespace onset::mha

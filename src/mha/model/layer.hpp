@@ -5,9 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "onset/core/context.hpp"
-
-/// Multi-head attention layers on Boolean tokens, and how they are learned from examples.
+/// Multi-head attention layers on random tokens, and how they are learned from examples.
 namespace onset::mha {
 
 /// Largest dimension: a token fits one machine word.
@@ -30,12 +28,10 @@ struct Layer {
 /// A layer of zeros.
 [[nodiscard]] Layer make_layer(int heads, int dim);
 
-/// The outputs (count x tokens x dim) of the layer on `count` inputs of `tokens` tokens (entries
-/// +-1). Costs heads count tokens dim (dim + tokens) operations.
-[[nodiscard]] std::vector<double> forward(const Layer& layer, std::span<const std::int8_t> inputs,
-                                          int tokens, const Context& context);
-
-/// The same for one input, without any parallel machinery; `out` has tokens x dim numbers.
+/// The outputs of the layer on one input, tokens x dim numbers. Costs heads tokens dim (dim +
+/// tokens) operations.
+void forward_one(const Layer& layer, const double* input, int tokens, double* out);
+/// The same for entries +-1.
 void forward_one(const Layer& layer, const std::int8_t* input, int tokens, double* out);
 
 }  // namespace onset::mha

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mha/model/instance.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha {
 namespace {
@@ -34,8 +34,7 @@ struct AgreedSlab {
 };
 
 /// Attention of all heads in one row: p[head * tokens + key].
-void attend(const Layer& layer, const std::int8_t* x, int tokens, int query,
-            std::vector<double>& p) {
+void attend(const Layer& layer, const double* x, int tokens, int query, std::vector<double>& p) {
   const int d = layer.dim;
   std::vector<double> left(static_cast<std::size_t>(d));
   for (int i = 0; i < layer.heads; ++i) {
@@ -57,11 +56,21 @@ void attend(const Layer& layer, const std::int8_t* x, int tokens, int query,
   }
 }
 
-/// Adds the slabs of one row.
-void add_slabs(const Layer& layer, const Examples& examples, AgreedSlab row, std::vector<double>& p,
+double squared_length(const double* x, int size) {
+  double sum = 0.0;
+  for (int c = 0; c < size; ++c) sum += x[c] * x[c];
+  return sum;
+}
+
+double squared_distance(const double* x, const double* y, int size) {
+  double sum = 0.0;
+  for (int c = 0; c < size; ++c) sum += (x[c] - y[c]) * (x[c] - y[c]);
+  return sum;
+}
+
+/// Adds the slabs of one row of an example with the tokens x.
+void add_slabs(const Layer& layer, const double* x, int k, AgreedSlab row, std::vector<double>& p,
                std::vector<AgreedSlab>& out) {
-  const int k = examples.tokens;
-  const std::int8_t* x = examples.x.data() + row.example * examples.width();
   attend(layer, x, k, row.query, p);
   std::vector<double> mean(static_cast<std::size_t>(k), 0.0);
   for (int i = 0; i < layer.heads; ++i) {
@@ -74,14 +83,13 @@ void add_slabs(const Layer& layer, const Examples& examples, AgreedSlab row, std
   row.reference = static_cast<int>(std::max_element(mean.begin(), mean.end()) - mean.begin());
   for (row.key = 0; row.key < k; ++row.key) {
     if (row.key == row.reference || mean[row.key] < least_attention) continue;
-    int different = 0;
-    for (int c = 0; c < layer.dim; ++c) {
-      different += x[row.key * layer.dim + c] != x[row.reference * layer.dim + c] ? 1 : 0;
-    }
-    if (different == 0) continue;
+    const double apart =
+        squared_distance(x + row.key * layer.dim, x + row.reference * layer.dim, layer.dim);
+    if (apart == 0.0) continue;
     row.centre = std::log(mean[row.key] / mean[row.reference]);
     row.tolerance = off * (1.0 / mean[row.key] + 1.0 / mean[row.reference]);
-    row.relative = row.tolerance / std::sqrt(4.0 * different * layer.dim);
+    row.relative =
+        row.tolerance / std::sqrt(apart * squared_length(x + row.query * layer.dim, layer.dim));
     out.push_back(row);
   }
 }
@@ -103,10 +111,12 @@ std::vector<AgreedSlab> best_slabs(const Layer& layer, const Examples& examples,
                                    const Context& context) {
   std::vector<AgreedSlab> slabs;
   std::vector<double> p(static_cast<std::size_t>(layer.heads * examples.tokens));
+  std::vector<double> x(examples.width());
   const std::vector<std::uint32_t> distinct = distinct_examples(examples);
   for (std::size_t i = 0; i < distinct.size(); ++i) {
+    examples.copy_input(distinct[i], x.data());
     for (int a = 0; a < examples.tokens; ++a) {
-      add_slabs(layer, examples, {distinct[i], a, 0, 0, 0.0, 0.0, 0.0}, p, slabs);
+      add_slabs(layer, x.data(), examples.tokens, {distinct[i], a, 0, 0, 0.0, 0.0, 0.0}, p, slabs);
     }
     if (i % inputs_at_once != 0) continue;
     context.check();
@@ -132,12 +142,13 @@ std::vector<double> lifted_rows(const Examples& examples, const std::vector<Agre
   const double scatter = std::sqrt(std::max(square - mean * mean, 1e-300));
   std::vector<double> rows;
   rows.reserve(slabs.size() * (d * d + 1));
+  std::vector<double> x(examples.width());
   for (const AgreedSlab& slab : slabs) {
     const double weight = 1.0 / (slab.tolerance + softening * *middle);
-    const std::int8_t* x = examples.x.data() + slab.example * examples.width();
-    const std::int8_t* query = x + static_cast<std::size_t>(slab.query) * d;
-    const std::int8_t* key = x + static_cast<std::size_t>(slab.key) * d;
-    const std::int8_t* reference = x + static_cast<std::size_t>(slab.reference) * d;
+    examples.copy_input(slab.example, x.data());
+    const double* query = x.data() + static_cast<std::size_t>(slab.query) * d;
+    const double* key = x.data() + static_cast<std::size_t>(slab.key) * d;
+    const double* reference = x.data() + static_cast<std::size_t>(slab.reference) * d;
     for (std::size_t c = 0; c < d; ++c) {
       for (std::size_t e = 0; e < d; ++e) {
         rows.push_back(weight * query[c] * (key[e] - reference[e]));
@@ -162,12 +173,13 @@ double oracle_gap(const Layer& layer, const Examples& examples, const Context& c
   return s[first] > 0.0 ? s[first - 1] / s[first] : 0.0;
 }
 
-ExamplesNeeded examples_needed(const Layer& layer, int tokens, std::uint64_t seed,
+ExamplesNeeded examples_needed(const Layer& layer, int tokens, Inputs inputs, std::uint64_t seed,
                                const Context& context) {
   InstanceLaw law;
   law.heads = layer.heads;
   law.dim = layer.dim;
   law.tokens = tokens;
+  law.inputs = inputs;
   const double exist = distinct_inputs(tokens, layer.dim);
   ExamplesNeeded need;
   double before = 0.0;
@@ -181,7 +193,8 @@ ExamplesNeeded examples_needed(const Layer& layer, int tokens, std::uint64_t see
     const Examples examples = draw_examples(law, layer, count, seed, "mha inspect", context);
     need.tried = count;
     need.gap = oracle_gap(layer, examples, context);
-    need.exhausted = static_cast<double>(distinct_examples(examples).size()) >= nearly_all * exist;
+    need.exhausted = inputs == Inputs::boolean &&
+                     static_cast<double>(distinct_examples(examples).size()) >= nearly_all * exist;
     if (need.gap < telling_gap) {
       before = need.gap;
       continue;

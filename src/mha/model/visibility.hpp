@@ -29,7 +29,7 @@ struct ExamplesNeeded {
   double gap = 0.0;                ///< the oracle's gap there
   bool exhausted = false;          ///< whether these had nearly every distinct input
 };
-[[nodiscard]] ExamplesNeeded examples_needed(const Layer& layer, int tokens, std::uint64_t seed,
-                                             const Context& context);
+[[nodiscard]] ExamplesNeeded examples_needed(const Layer& layer, int tokens, Inputs inputs,
+                                             std::uint64_t seed, const Context& context);
 
 }  // namespace onset::mha

@@ -13,14 +13,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_file_tokens = 1024;
 
-/// A manifest of another command is not about the examples: a model may lie in the same folder.
-void compare_with_manifest(const fs::path& folder, const std::vector<std::size_t>& shape) {
-  const auto identity = io::read_run_identity(folder);
-  if (!identity || identity->command != "mha generate") return;
+/// The manifest that lies beside examples. One of another command is not about them: a model may
+/// lie in the same folder.
+std::optional<io::RunIdentity> find_manifest(const fs::path& folder) {
+  auto identity = io::read_run_identity(folder);
+  if (identity && identity->command != "mha generate") identity.reset();
+  return identity;
+}
+
+void compare_with_manifest(const fs::path& folder, const io::RunIdentity& identity,
+                           const std::vector<std::size_t>& shape) {
   const char* const axes[] = {"samples", "tokens", "dim"};
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const auto said = identity->parameters.find(axes[axis]);
-    if (said == identity->parameters.end() ||
+    const auto said = identity.parameters.find(axes[axis]);
+    if (said == identity.parameters.end() ||
         said->second == Value(static_cast<std::int64_t>(shape[axis]))) {
       continue;
     }
@@ -30,6 +36,14 @@ void compare_with_manifest(const fs::path& folder, const std::vector<std::size_t
   }
 }
 
+/// Manifests of earlier versions say nothing of inputs: they were Boolean.
+Inputs inputs_of(const io::RunIdentity& identity) {
+  const auto said = identity.parameters.find("inputs");
+  const bool gaussian = said != identity.parameters.end() &&
+                        said->second == Value(std::string(to_string(Inputs::gaussian)));
+  return gaussian ? Inputs::gaussian : Inputs::boolean;
+}
+
 std::vector<std::size_t> shape_of(const Examples& examples) {
   return {examples.count, static_cast<std::size_t>(examples.tokens),
           static_cast<std::size_t>(examples.dim)};
@@ -37,7 +51,7 @@ std::vector<std::size_t> shape_of(const Examples& examples) {
 
 }  // namespace
 
-ExampleFiles find_examples(const fs::path& folder) {
+ExampleFiles find_examples(const fs::path& folder, std::optional<Inputs> inputs) {
   const fs::path path = folder / "X.npy";
   const std::vector<std::size_t> shape = io::read_shape(path, {{"examples"}, {"tokens"}, {"dim"}});
   if (shape[1] > max_file_tokens || shape[2] > static_cast<std::size_t>(max_dim)) {
@@ -45,17 +59,29 @@ ExampleFiles find_examples(const fs::path& folder) {
                   fmt::format("has the shape {}; allowed: up to {} tokens of dimension up to {}",
                               io::shape_text(shape), max_file_tokens, max_dim));
   }
-  compare_with_manifest(folder, shape);
-  return {folder, shape[0], static_cast<int>(shape[1]), static_cast<int>(shape[2])};
+  Inputs found = Inputs::boolean;
+  if (const auto identity = find_manifest(folder)) {
+    compare_with_manifest(folder, *identity, shape);
+    found = inputs_of(*identity);
+  }
+  return {folder, shape[0], static_cast<int>(shape[1]), static_cast<int>(shape[2]),
+          inputs.value_or(found)};
 }
 
 Examples read_examples(const ExampleFiles& files) {
   const io::Extents wanted{{"examples", files.count},
                            {"tokens", static_cast<std::size_t>(files.tokens)},
                            {"dim", static_cast<std::size_t>(files.dim)}};
-  io::ArrayOf<std::int8_t> x = io::read_signs(files.folder / "X.npy", wanted);
-  io::ArrayOf<double> y = io::read_reals(files.folder / "Y.npy", wanted);
-  return {files.count, files.tokens, files.dim, std::move(x.values), std::move(y.values)};
+  Examples out{files.count, files.tokens, files.dim, {}, {}};
+  if (files.inputs == Inputs::gaussian) {
+    out.real_x = io::read_reals(files.folder / "X.npy", wanted).values;
+  } else {
+    out.x = io::read_signs(files.folder / "X.npy", wanted,
+                           "1 and -1, or real numbers with `inputs = gaussian`")
+                .values;
+  }
+  out.y = io::read_reals(files.folder / "Y.npy", wanted).values;
+  return out;
 }
 
 Layer read_layer(const fs::path& folder) {
@@ -77,7 +103,11 @@ Layer read_layer(const fs::path& folder) {
 }
 
 void add_examples(const Examples& examples, std::vector<Artifact>& artifacts) {
-  artifacts.push_back({"X.npy", Array{shape_of(examples), examples.x}});
+  if (examples.real()) {
+    artifacts.push_back({"X.npy", Array{shape_of(examples), examples.real_x}});
+  } else {
+    artifacts.push_back({"X.npy", Array{shape_of(examples), examples.x}});
+  }
   artifacts.push_back({"Y.npy", Array{shape_of(examples), examples.y}});
 }
 

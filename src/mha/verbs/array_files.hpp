@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,8 @@
 #include "mha/model/layer.hpp"
 #include "onset/core/artifact.hpp"
 
-/// The arrays of the family: examples X.npy (N x k x d, entries +-1, written as int8) and Y.npy
-/// (the same shape), a layer theta.npy and w.npy (m x d x d).
+/// The arrays of the family: examples X.npy (N x k x d, entries +-1 written as int8, or real ones)
+/// and Y.npy (the same shape), a layer theta.npy and w.npy (m x d x d).
 namespace onset::mha {
 
 /// Where examples lie, and their shape.
@@ -18,6 +19,7 @@ struct ExampleFiles {
   std::size_t count = 0;
   int tokens = 0;
   int dim = 0;
+  Inputs inputs = Inputs::boolean;
 
   /// Entries of X.npy, and of Y.npy.
   [[nodiscard]] double entries() const { return static_cast<double>(count) * tokens * dim; }
@@ -25,8 +27,10 @@ struct ExampleFiles {
 
 /// The examples of a folder, by the header of X.npy alone: the arrays are read once it is known
 /// that they fit into memory. A manifest.json of 'mha generate' beside them must say their shape.
-/// Throws IoError naming the file, what it has and what is needed.
-[[nodiscard]] ExampleFiles find_examples(const std::filesystem::path& folder);
+/// Inputs are of the kind that is asked for; if none is, of that which the manifest says, and
+/// Boolean without one. Throws IoError naming the file, what it has and what is needed.
+[[nodiscard]] ExampleFiles find_examples(const std::filesystem::path& folder,
+                                         std::optional<Inputs> inputs);
 /// Throws IoError likewise.
 [[nodiscard]] Examples read_examples(const ExampleFiles& files);
 /// Throws IoError likewise.

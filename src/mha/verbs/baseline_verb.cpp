@@ -9,6 +9,7 @@
 #include "mha/baseline/baseline.hpp"
 #include "mha/model/certificate.hpp"
 #include "mha/verbs/array_files.hpp"
+#include "mha/verbs/baseline_cost.hpp"
 #include "mha/verbs/folder_fields.hpp"
 #include "mha/verbs/phase_columns.hpp"
 #include "onset/mha.hpp"
@@ -79,7 +80,9 @@ std::vector<BaselineRun> runs_of(const Baseline& request, const Examples& exampl
 }
 
 ExampleFiles settle_baseline(Baseline& request) {
-  return find_examples(request.examples);
+  const ExampleFiles files = find_examples(request.examples, request.inputs);
+  request.inputs = files.inputs;
+  return files;
 }
 
 void run_baseline_verb(const Baseline& request, const ExampleFiles& files, const Context& context,
@@ -102,7 +105,9 @@ Cost baseline_cost(const Baseline& request, const ExampleFiles& files) {
   return {prose(R"(
       From each random start: Levenberg-Marquardt on theta with w eliminated (variable
       projection) on a few hundred examples, then Adam on theta and w with minibatches of all.)"),
-          request.starts * (2.0 + 2e-3 * request.adam_steps), 2.0 * 9.0 * files.entries() + 2e8};
+          baseline_seconds({request.heads, request.starts, request.lm_steps, request.adam_steps},
+                           files.tokens, files.dim),
+          2.0 * 16.0 * files.entries() + 2e8};
 }
 
 }  // namespace
@@ -118,7 +123,7 @@ VerbOf<Baseline> Baseline::verb() {
       what it lacks is the number of heads and a certificate. The verdict is recovered when the
       best start leaves less than 1e-6 of the held-out labels, and refused otherwise. A residual
       is that of one run and has no error.)");
-  d.fields = examples_field<Baseline>();
+  d.fields = examples_and_inputs_fields<Baseline>();
   d.fields
       .add("heads", &Baseline::heads, {.min = 1, .max = max_heads},
            "Number of heads, which the baseline must be told.")

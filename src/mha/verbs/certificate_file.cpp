@@ -11,7 +11,7 @@
 namespace onset::mha {
 namespace {
 
-constexpr int schema = 4;
+constexpr int schema = 5;
 
 std::string hexadecimal(std::uint64_t digest) {
   return fmt::format("{:016x}", digest);
@@ -61,6 +61,14 @@ Verdict read_verdict(const Field& field) {
   field.fail(fmt::format("'{}' is not allowed; allowed: certified, recovered, refused", word));
 }
 
+Inputs read_inputs(const Field& field) {
+  const std::string word = field.text();
+  for (const Inputs inputs : {Inputs::boolean, Inputs::gaussian}) {
+    if (to_string(inputs) == word) return inputs;
+  }
+  field.fail(fmt::format("'{}' is not allowed; allowed: boolean, gaussian", word));
+}
+
 /// What every certificate has, also that of a refusal.
 Certificate read_head(const Field& root) {
   if (root["schema"].whole<int>() != schema) {
@@ -70,10 +78,11 @@ Certificate read_head(const Field& root) {
   out.verdict = read_verdict(root["verdict"]);
   out.reason = root["reason"].text();
   const Field examples = root["examples"];
-  examples.require_keys({"count", "tokens", "dim", "digest"});
+  examples.require_keys({"count", "tokens", "dim", "inputs", "digest"});
   out.count = examples["count"].whole<std::uint32_t>();
   out.tokens = examples["tokens"].whole<int>();
   out.dim = examples["dim"].whole<int>();
+  out.inputs = read_inputs(examples["inputs"]);
   out.digest = examples["digest"].digest();
   return out;
 }
@@ -119,6 +128,7 @@ std::string certificate_text(const Certificate& certificate) {
   json["examples"] = {{"count", certificate.count},
                       {"tokens", certificate.tokens},
                       {"dim", certificate.dim},
+                      {"inputs", to_string(certificate.inputs)},
                       {"digest", hexadecimal(certificate.digest)}};
   if (certificate.verdict == Verdict::refused) return json.dump(1) + "\n";
   json["model"] = {{"layer", hexadecimal(certificate.layer_digest)},

@@ -43,10 +43,11 @@ struct SettledEvaluate {
 };
 
 SettledEvaluate settle_evaluate(Evaluate& request) {
-  const ExampleFiles examples = find_examples(request.examples);
   const std::filesystem::path model = request.model;
+  Certificate certificate = read_certificate(model);
+  const ExampleFiles examples = find_examples(request.examples, certificate.inputs);
   SettledEvaluate out{
-      examples.tokens, canonical(read_layer(request.truth), 0.0), read_certificate(model), {}, {}};
+      examples.tokens, canonical(read_layer(request.truth), 0.0), std::move(certificate), {}, {}};
   if (out.truth.dim != examples.dim) {
     throw IoError(request.truth, "has another dimension than the examples");
   }
@@ -77,8 +78,8 @@ void run_evaluate(const Evaluate& request, const SettledEvaluate& settled, const
     row.theta = Estimate{errors->theta, 0.0};
     row.w = Estimate{errors->w, 0.0};
   }
-  row.function =
-      function_error(settled.found, settled.truth, settled.tokens, request.seed, context);
+  row.function = function_error(settled.found, settled.truth, settled.tokens,
+                                settled.certificate.inputs, request.seed, context);
   result.table.add_row(columns.cells(row));
 }
 

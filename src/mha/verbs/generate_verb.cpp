@@ -42,8 +42,9 @@ void run_generate(const Generate& request, const InstanceLaw& law, const Context
 Cost generate_cost(const Generate& request, const InstanceLaw& law) {
   const double entries = static_cast<double>(request.samples) * law.tokens * law.dim;
   // The arrays, and their copies on the way to the files.
-  return {"Independent signs, and the layer's outputs on them.",
-          4e-9 * entries * law.heads * (law.dim + law.tokens), 3.0 * 9.0 * entries};
+  const double entry = law.inputs == Inputs::boolean ? 9.0 : 16.0;
+  return {"Independent tokens, and the layer's outputs on them.",
+          4e-9 * entries * law.heads * (law.dim + law.tokens), 3.0 * entry * entries};
 }
 
 }  // namespace
@@ -52,15 +53,16 @@ VerbOf<Generate> Generate::verb() {
   Definition<Generate, InstanceLaw> d;
   d.family = "mha";
   d.name = "generate";
-  d.summary = "random Boolean examples of a multi-head attention layer";
+  d.summary = "random examples of a multi-head attention layer";
   d.details = prose(R"(
-      Tokens are uniform on {-1, 1}^d and labels are F(X) = sum_i softmax(X theta_i X^T) X w_i;
+      Tokens are uniform on {-1, 1}^d, or standard normal (`inputs = gaussian`), and labels are F(X) = sum_i softmax(X theta_i X^T) X w_i;
       the entries of theta_i and w_i are independent and normal with standard deviations s/d and
       1/sqrt(d). X.npy and Y.npy (N x k x d) are written into the folder `out`, and the layer (m
       x d x d) into its folder truth, where learning does not look.)");
   d.fields = instance_fields<Generate>();
   d.rows = {{"", file_columns().list()}};
   d.needs_folder = true;
+  d.method = 2;
   d.examples = {"mha generate --heads 2 --dim 8 --tokens 3 --samples 100000 --out examples"};
   d.settle = settle_instance<Generate>;
   d.cost = generate_cost;

@@ -42,7 +42,7 @@ void predict(const Inspect& request, const Layer& layer, const Context& context,
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     context.report(0.2 + 0.2 * static_cast<double>(draw), "examples that show the heads");
     const ExamplesNeeded need =
-        examples_needed(layer, request.tokens, request.seed + draw, context);
+        examples_needed(layer, request.tokens, request.inputs, request.seed + draw, context);
     if (need.examples) {
       counts.push_back(*need.examples);
       continue;
@@ -62,7 +62,8 @@ void predict(const Inspect& request, const Layer& layer, const Context& context,
 void run_inspect(const Inspect& request, const Layer& layer, const Context& context,
                  Result& result) {
   context.report(0.0, "conditions");
-  const auto conditions = conditions_of(layer, request.tokens, request.seed, context);
+  const auto conditions =
+      conditions_of(layer, request.tokens, request.inputs, request.seed, context);
   result.table = condition_columns().table(conditions);
   const std::string names = broken(conditions);
   if (!names.empty()) throw Refused("the layer is degenerate; what does not hold: " + names);
@@ -106,7 +107,9 @@ VerbOf<Inspect> Inspect::verb() {
   d.fields
       .add("layer", &Inspect::layer, {.required = true, .operand = true, .folder = true},
            "Folder with theta.npy and w.npy.")
-      .add("tokens", &Inspect::tokens, {.min = 1, .max = 32}, "Tokens k of an example.");
+      .add("tokens", &Inspect::tokens, {.min = 1, .max = 32}, "Tokens k of an example.")
+      .add_word("inputs", &Inspect::inputs, {Inputs::boolean, Inputs::gaussian},
+                "Entries of the tokens: 1 and -1, or standard normal.");
   d.rows = {{"", condition_columns().list()}};
   d.primary = "value";
   d.examples = {"mha inspect examples/truth --tokens 3"};

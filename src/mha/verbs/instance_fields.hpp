@@ -20,6 +20,8 @@ template <class Request>
            "Coherent heads theta_i = G + sep G_i with this sep; 0: independent heads.")
       .add("noise", &Request::noise, {.min = 0.0, .max = 1e6},
            "Standard deviation of label noise, per coordinate.")
+      .add_word("inputs", &Request::inputs, {Inputs::boolean, Inputs::gaussian},
+                "Entries of the tokens: 1 and -1, or standard normal.")
       .add("degree", &Request::degree, {.min = 0.0, .max = 1.0}, prose(R"(
           How far `degenerate = cancelling or proportional` goes, from 0 (not at all) to 1 (all
           the way); all the way unless given.)"))
@@ -47,6 +49,7 @@ template <class Request>
   law.coherence = request.coherence;
   law.noise = request.noise;
   law.degeneracy = request.degenerate;
+  law.inputs = request.inputs;
   law = checked_law(law, request.degree);
   if (is_pulled(law.degeneracy)) request.degree = law.degree;
   return law;

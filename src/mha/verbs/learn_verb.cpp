@@ -70,7 +70,9 @@ void add_summary(const Learned& learned, Result& result) {
 }
 
 ExampleFiles settle_learn(Learn& request) {
-  return find_examples(request.examples);
+  const ExampleFiles files = find_examples(request.examples, request.inputs);
+  request.inputs = files.inputs;
+  return files;
 }
 
 void run_learn(const Learn& request, const ExampleFiles& files, const Context& context,
@@ -94,7 +96,7 @@ void run_learn(const Learn& request, const ExampleFiles& files, const Context& c
 
 Cost learn_cost(const Learn& request, const ExampleFiles& files) {
   return learning_cost(static_cast<double>(files.count), files.tokens, files.dim,
-                       request.heads.value_or(2));
+                       request.heads.value_or(2), files.inputs);
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ VerbOf<Learn> Learn::verb() {
   d.name = "learn";
   d.summary = "a multi-head attention layer from examples, in six phases, with a certificate";
   d.details = prose(R"(
-      Reads X.npy (N x k x d, entries 1 and -1) and Y.npy (the same shape) from a folder and
+      Reads X.npy (N x k x d) and Y.npy (the same shape) from a folder and
       finds the heads of F(X) = sum_i softmax(X theta_i X^T) X w_i. The rows say what is known
       after each phase, from labels alone; their numbers are facts about these examples, exact
       to rounding, and have no errors. The verdict in the summary is certified, recovered (a
@@ -113,14 +115,14 @@ VerbOf<Learn> Learn::verb() {
       the exit code is 0 for certified only. The folder `out` receives theta.npy and w.npy (m x
       d x d, largest |w| first), geometry/ (the same before the polish) and certificate.json,
       which mha verify checks.)");
-  d.fields = examples_field<Learn>();
+  d.fields = examples_and_inputs_fields<Learn>();
   d.fields
       .add("heads", &Learn::heads, {.min = 1, .max = max_heads_found},
            "Number of heads; found from the singular gap unless given.")
       .add("no-polish", &Learn::no_polish, {},
            "Stops at what the geometry gives, before the least-squares polish.");
   d.rows = {{"", phase_columns().list()}};
-  d.method = 6;
+  d.method = 7;
   d.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
   d.settle = settle_learn;
   d.cost = learn_cost;

@@ -92,7 +92,8 @@ void run_trial(const Trial& request, const InstanceLaw& law, const Context& cont
 }
 
 Cost trial_cost(const Trial& request, const InstanceLaw& law) {
-  return learning_cost(static_cast<double>(request.samples), law.tokens, law.dim, law.heads);
+  return learning_cost(static_cast<double>(request.samples), law.tokens, law.dim, law.heads,
+                       law.inputs);
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ VerbOf<Trial> Trial::verb() {
   d.fields.add("no-polish", &Trial::no_polish, {},
                "Stops at what the geometry gives, before the polish.");
   d.rows = {{"", trial_columns().list()}};
-  d.method = 6;
+  d.method = 7;
   d.examples = {"mha trial --heads 2 --dim 8 --tokens 3 --samples 100000",
                 "mha trial --degenerate cancelling --samples 20000"};
   d.settle = settle_instance<Trial>;

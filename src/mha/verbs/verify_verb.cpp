@@ -28,7 +28,9 @@ struct SettledVerify {
 
 SettledVerify settle_verify(Verify& request) {
   const std::filesystem::path folder = request.model;
-  SettledVerify out{find_examples(request.examples), read_certificate(folder), {}};
+  Certificate certificate = read_certificate(folder);
+  SettledVerify out{
+      find_examples(request.examples, certificate.inputs), std::move(certificate), {}};
   if (out.certificate.verdict != Verdict::refused) {
     out.model = {read_layer(folder), read_layer(folder / "geometry")};
   }

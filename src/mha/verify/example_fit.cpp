@@ -1,16 +1,13 @@
 #include "mha/verify/example_fit.hpp"
 
 namespace onset::mha::verifier {
-namespace {
-
-using Bits = Eigen::Matrix<std::int8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-}  // namespace
 
 ExampleFit::ExampleFit(const Examples& examples, std::size_t example, const Eigen::MatrixXd& sum) {
   const Index last = examples.tokens - 1;
   const std::size_t first = example * examples.width();
-  x_ = Eigen::Map<const Bits>(&examples.x[first], last + 1, examples.dim).cast<double>();
+  Matrix tokens(last + 1, examples.dim);
+  examples.copy_input(example, tokens.data());
+  x_ = tokens;
   y_ = Eigen::Map<const Matrix>(&examples.y[first], last + 1, examples.dim);
   y_.rowwise() -= x_.row(last) * sum;
   differences_ = x_.topRows(last).rowwise() - x_.row(last);

@@ -3,7 +3,7 @@
 
 #include "mha/linear_algebra/dense.hpp"
 #include "mha/verify/parts.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha::verifier {
 namespace {
@@ -35,7 +35,7 @@ double features_smallest(const Layer& layer, const Examples& examples) {
   for (int i = 0; i < layer.heads; ++i) {
     const Layer head = bare_head(layer.theta_of(i), layer.dim);
     for (std::size_t n = 0; n < count; ++n) {
-      forward_one(head, &examples.x[n * examples.width()], examples.tokens, out.data());
+      forward_one(head, examples, n, out.data());
       features.block(static_cast<Index>(n * tokens), i * layer.dim, examples.tokens, layer.dim) =
           out;
     }

@@ -2,7 +2,7 @@
 
 #include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/parts.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha::verifier {
@@ -44,8 +44,7 @@ Matrix outputs(const Layer& layer, const Examples& examples,
                const std::vector<std::size_t>& which) {
   Matrix rows(static_cast<Index>(which.size()) * examples.tokens, examples.dim);
   for (std::size_t i = 0; i < which.size(); ++i) {
-    forward_one(layer, &examples.x[which[i] * examples.width()], examples.tokens,
-                rows.data() + i * examples.width());
+    forward_one(layer, examples, which[i], rows.data() + i * examples.width());
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <unordered_set>
 
@@ -17,13 +18,23 @@ double squared_distance(const double* a, const double* b, std::size_t size) {
   return sum;
 }
 
-/// The tokens in order, with one sign for all.
-std::string sorted_tokens(const std::int8_t* x, std::size_t tokens, std::size_t dim, int sign) {
-  std::vector<std::string> words;
-  for (std::size_t a = 0; a < tokens; ++a) {
-    std::string word;
-    for (std::size_t c = 0; c < dim; ++c) word += x[a * dim + c] == sign ? '+' : '-';
-    words.push_back(std::move(word));
+/// One entry as text that tells it from all others.
+std::string entry_word(double value, bool real) {
+  if (!real) return value > 0.0 ? "+" : "-";
+  const double same_zero = value + 0.0;
+  std::string word(sizeof same_zero, ' ');
+  std::memcpy(word.data(), &same_zero, sizeof same_zero);
+  return word;
+}
+
+/// The tokens of an example in order, with one sign for all.
+std::string sorted_tokens(const Examples& examples, std::size_t example, double sign) {
+  const auto dim = static_cast<std::size_t>(examples.dim);
+  std::vector<double> x(examples.width());
+  examples.copy_input(example, x.data());
+  std::vector<std::string> words(static_cast<std::size_t>(examples.tokens));
+  for (std::size_t e = 0; e < x.size(); ++e) {
+    words[e / dim] += entry_word(sign * x[e], examples.real());
   }
   std::sort(words.begin(), words.end());
   std::string out;
@@ -41,7 +52,7 @@ double relative_residual(const Layer& layer, const Examples& examples,
   double left = 0.0;
   double total = 0.0;
   for (const std::uint32_t n : which) {
-    forward_one(layer, &examples.x[n * width], examples.tokens, out.data());
+    forward_one(layer, examples, n, out.data());
     left += squared_distance(out.data(), &examples.y[n * width], width);
     total += squared_distance(zero.data(), &examples.y[n * width], width);
   }
@@ -55,7 +66,7 @@ std::size_t labels_not_given(const Layer& layer, const Examples& examples, doubl
   std::vector<double> off(examples.count);
   double size = 0.0;
   for (std::size_t n = 0; n < examples.count; ++n) {
-    forward_one(layer, &examples.x[n * width], examples.tokens, out.data());
+    forward_one(layer, examples, n, out.data());
     off[n] = squared_distance(out.data(), &examples.y[n * width], width);
     size += squared_distance(out.data(), zero.data(), width);
   }
@@ -65,14 +76,11 @@ std::size_t labels_not_given(const Layer& layer, const Examples& examples, doubl
 }
 
 std::vector<bool> first_of_orbits(const Examples& examples) {
-  const auto tokens = static_cast<std::size_t>(examples.tokens);
-  const auto dim = static_cast<std::size_t>(examples.dim);
   std::unordered_set<std::string> orbits;
   std::vector<bool> first(examples.count);
   for (std::size_t n = 0; n < examples.count; ++n) {
-    const std::int8_t* x = &examples.x[n * examples.width()];
     first[n] =
-        orbits.insert(std::min(sorted_tokens(x, tokens, dim, 1), sorted_tokens(x, tokens, dim, -1)))
+        orbits.insert(std::min(sorted_tokens(examples, n, 1.0), sorted_tokens(examples, n, -1.0)))
             .second;
   }
   return first;
@@ -108,7 +116,7 @@ double proved_bound(const RejectedTuple& tuple, const Examples& examples) {
     for (std::size_t i = 0; i < heads; ++i) {
       const Layer head =
           bare_head(std::span(tuple.thetas).subspan(i * dim * dim, dim * dim), examples.dim);
-      forward_one(head, &examples.x[first], examples.tokens, out.data());
+      forward_one(head, examples, row.example, out.data());
       for (std::size_t c = 0; c < dim; ++c) product[i * dim + c] += multiplier * out[at + c];
     }
   }

@@ -4,7 +4,7 @@
 #include "mha/linear_algebra/decompositions.hpp"
 #include "mha/verify/example_fit.hpp"
 #include "mha/verify/parts.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha::verifier {
 namespace {

@@ -123,7 +123,8 @@ void judge_identity(const Certificate& certificate, const Model& model, const Ex
   };
   confirm("same examples",
           certificate.count == examples.count && certificate.tokens == examples.tokens &&
-              certificate.dim == examples.dim && certificate.digest == digest_of(examples));
+              certificate.dim == examples.dim && certificate.inputs == examples.inputs() &&
+              certificate.digest == digest_of(examples));
   confirm("same layer", certificate.layer_digest == digest_of(model.layer));
   confirm("same geometry", certificate.geometry_digest == digest_of(model.geometry));
 }

@@ -12,7 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "numerics/quantile_fractions.hpp"
+#include "numerics/point_sets/quantile_fractions.hpp"
 #include "numerics/simd/dispatch.hpp"
 #include "numerics/simd/same_size.hpp"
 #include "numerics/simd/vector_math.hpp"

@@ -6,7 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "numerics/philox_scalar.hpp"
+#include "numerics/random/philox_scalar.hpp"
 #include "numerics/simd/dispatch.hpp"
 #include "numerics/simd/same_size.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/figure/average_repeats.hpp"
 #include "report/figure/overlay.hpp"
 #include "report/figure/pick.hpp"
 
@@ -51,6 +52,15 @@ void add_note_if_empty(std::size_t index, const Panel& panel, const DrawnPanel& 
                               fmt::join(runs_of(panel), ", ")));
 }
 
+/// The curves of a series, of means over repeats where it has some.
+std::vector<Curve> series_curves(const Series& series, const Table& table) {
+  if (series.average.empty()) return pick_curves(series, table);
+  std::vector<std::string> apart = series.group;
+  apart.push_back(series.x);
+  for (const auto& [name, value] : series.filter) apart.push_back(name);
+  return pick_curves(series, average_repeats(table, apart, series.average));
+}
+
 DrawnPanel draw_panel(const Panel& panel, const FigureData& data) {
   DrawnPanel drawn{panel.title, panel.x, panel.y, panel.key, {}, {}, {}};
   // A run without rows may lack the columns that depend on its parameters, and has nothing to draw.
@@ -65,7 +75,7 @@ DrawnPanel draw_panel(const Panel& panel, const FigureData& data) {
   }
   for (const Series& series : panel.series) {
     if (const Table* table = rows_of(series.run)) {
-      for (Curve& curve : pick_curves(series, *table)) drawn.curves.push_back(std::move(curve));
+      for (Curve& curve : series_curves(series, *table)) drawn.curves.push_back(std::move(curve));
     }
   }
   for (const Guide& guide : panel.guides) {

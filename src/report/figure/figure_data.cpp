@@ -44,6 +44,7 @@ void check_uses(const FigureSpec& spec, const RunData& data) {
     for (const Series& use : panel.series) {
       std::vector<std::string> columns = use.group;
       columns.insert(columns.end(), {use.x, use.y});
+      columns.insert(columns.end(), use.average.begin(), use.average.end());
       if (!use.x_over.empty()) columns.push_back(use.x_over);
       check_columns(data, use.run, use.place, use.filter, columns);
     }

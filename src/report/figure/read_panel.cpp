@@ -67,8 +67,8 @@ double read_factor(const TomlReader& in) {
 }
 
 Series read_series(const TomlReader& in, const Runs& runs) {
-  in.allow_only({"run", "x", "x_over", "x_times", "y", "filter", "group", "label", "style", "mark",
-                 "colour"});
+  in.allow_only({"run", "x", "x_over", "x_times", "y", "filter", "group", "average", "label",
+                 "style", "mark", "colour"});
   if (in.has("group") && in.has("mark") && !in.has("colour")) {
     complain(in.place_of("mark"), "the curves of a group choose their own marks");
   }
@@ -81,7 +81,8 @@ Series read_series(const TomlReader& in, const Runs& runs) {
           in.place(),
           in.text_or("x_over", ""),
           in.has("group") && in.has("colour"),
-          read_factor(in)};
+          read_factor(in),
+          read_texts(in, "average")};
 }
 
 void read_contours(const TomlReader& in, Map& map) {

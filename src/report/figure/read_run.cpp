@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "report/figure/figure_reader.hpp"
-#include "study/study_reader.hpp"
+#include "study/plan/study_reader.hpp"
 
 namespace onset::report {
 namespace {

@@ -12,41 +12,55 @@ AttentionLoss::AttentionLoss(const DeepAttention& model)
       tokens_(static_cast<std::size_t>(model.tokens)),
       beta_(model.beta) {
   model.validate();
-  if (!model.plain()) {
-    throw InvalidArgument(
-        "model",
-        "is not one that gradients are available for; allowed: layers of rank one, "
-        "independent tokens, no noise");
+  if (model.noise > 0.0) {
+    throw InvalidArgument("model",
+                          "is not one that gradients are available for; allowed: no noise");
   }
+  const FieldShape shape = model.shape();
+  for (std::size_t l = 0; l <= layers_; ++l) first_.push_back(shape.first(l));
   for (int l = 0; l + 1 < model.layers; ++l) skip_.push_back(model.skip_of(l));
   const std::size_t square = tokens_ * tokens_;
   mixing_.assign(layers_ * square, 0.0);
-  for (std::size_t i = 0; i < tokens_; ++i) mixing_[i * tokens_ + i] = 1.0;
+  if (model.token_covariance.empty()) {
+    for (std::size_t i = 0; i < tokens_; ++i) mixing_[i * tokens_ + i] = 1.0;
+  } else {
+    // Fields belong to independent tokens, of which those of the model are mixtures.
+    const std::vector<double> root = model.token_root();
+    std::copy(root.begin(), root.end(), mixing_.begin());
+  }
   attention_.resize(layers_ * square);
-  u_.resize(layers_ * tokens_);
+  u_.resize(shape.fields());
   bar_.resize(square);
   mixing_bar_.resize(square);
   next_bar_.resize(square);
-  u_bar_.resize(tokens_);
+  for (std::size_t l = 0; l < layers_; ++l) {
+    u_bar_.resize(std::max(u_bar_.size(), first_[l + 1] - first_[l]));
+  }
 }
 
 void AttentionLoss::forward(std::span<const double> fields) {
   const std::size_t m = tokens_, square = m * m;
   for (std::size_t l = 0; l < layers_; ++l) {
     const double* b = mixing_.data() + l * square;
-    const double* z = fields.data() + l * m;
-    double* u = u_.data() + l * m;
+    const double* z = fields.data() + first_[l];
+    double* u = u_.data() + first_[l];
     double* a = attention_.data() + l * square;
-    for (std::size_t i = 0; i < m; ++i) {
-      u[i] = 0.0;
-      for (std::size_t j = 0; j < m; ++j) u[i] += b[i * m + j] * z[j];
+    const std::size_t size = first_[l + 1] - first_[l];
+    for (std::size_t p = 0; p < size; p += m) {
+      for (std::size_t i = 0; i < m; ++i) {
+        u[p + i] = 0.0;
+        for (std::size_t j = 0; j < m; ++j) u[p + i] += b[i * m + j] * z[p + j];
+      }
     }
-    const auto [low, high] = std::minmax_element(u, u + m);
     for (std::size_t i = 0; i < m; ++i) {
-      const double top = u[i] * (u[i] > 0.0 ? *high : *low);
+      for (std::size_t j = 0; j < m; ++j) {
+        a[i * m + j] = 0.0;
+        for (std::size_t p = 0; p < size; p += m) a[i * m + j] += u[p + i] * u[p + j];
+      }
+      const double top = *std::max_element(a + i * m, a + (i + 1) * m);
       double sum = 0.0;
       for (std::size_t j = 0; j < m; ++j) {
-        a[i * m + j] = std::exp(beta_ * (u[i] * u[j] - top));
+        a[i * m + j] = std::exp(beta_ * (a[i * m + j] - top));
         sum += a[i * m + j];
       }
       for (std::size_t j = 0; j < m; ++j) a[i * m + j] /= sum;
@@ -67,25 +81,30 @@ void AttentionLoss::back_through_scores(std::size_t l, std::span<const double> f
                                         std::span<double> gradient) {
   const std::size_t m = tokens_, square = m * m;
   const double* a = attention_.data() + l * square;
-  const double* u = u_.data() + l * m;
+  const double* u = u_.data() + first_[l];
   const double* b = mixing_.data() + l * square;
+  const std::size_t size = first_[l + 1] - first_[l];
   std::fill(u_bar_.begin(), u_bar_.end(), 0.0);
   for (std::size_t i = 0; i < m; ++i) {
     double mean = 0.0;
     for (std::size_t j = 0; j < m; ++j) mean += a[i * m + j] * bar_[i * m + j];
     for (std::size_t j = 0; j < m; ++j) {
       const double score = beta_ * a[i * m + j] * (bar_[i * m + j] - mean);
-      u_bar_[i] += score * u[j];
-      u_bar_[j] += score * u[i];
+      for (std::size_t p = 0; p < size; p += m) {
+        u_bar_[p + i] += score * u[p + j];
+        u_bar_[p + j] += score * u[p + i];
+      }
     }
   }
-  for (std::size_t j = 0; j < m; ++j) {
-    double x = 0.0;
-    for (std::size_t i = 0; i < m; ++i) {
-      x += b[i * m + j] * u_bar_[i];
-      mixing_bar_[i * m + j] += u_bar_[i] * fields[l * m + j];
+  for (std::size_t p = 0; p < size; p += m) {
+    for (std::size_t j = 0; j < m; ++j) {
+      double x = 0.0;
+      for (std::size_t i = 0; i < m; ++i) {
+        x += b[i * m + j] * u_bar_[p + i];
+        mixing_bar_[i * m + j] += u_bar_[p + i] * fields[first_[l] + p + j];
+      }
+      gradient[first_[l] + p + j] = x;
     }
-    gradient[l * m + j] = x;
   }
 }
 

@@ -8,14 +8,14 @@
 namespace onset::smi {
 
 /// The loss of deep attention, summed over the attention matrix, with gradients by reverse
-/// differentiation through the layers [smi 49]. It is for layers of rank one and independent
-/// tokens.
+/// differentiation through the layers [smi 49], of any rank, with tokens of any covariance.
 class AttentionLoss final : public SampleLoss {
  public:
-  /// Throws InvalidArgument for models that are not plain().
+  /// Throws InvalidArgument for models with noise.
   explicit AttentionLoss(const DeepAttention& model);
 
-  /// `target` is y, tokens^2 numbers; `fields` and `gradient` are layers x tokens.
+  /// `target` is y, tokens^2 numbers; `fields` and `gradient` are laid out as the
+  /// model's shape() says.
   double operator()(std::span<const double> target, std::span<const double> fields,
                     std::span<double> gradient) override;
 
@@ -30,6 +30,7 @@ class AttentionLoss final : public SampleLoss {
 
   std::size_t layers_, tokens_;
   double beta_;
+  std::vector<std::size_t> first_;  // the first field of every layer, and of one after the last
   std::vector<double> skip_;
   std::vector<double> mixing_;     // B_0 .. B_{L-1}
   std::vector<double> attention_;  // A_1 .. A_L

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/message_sweep.hpp"
 #include "smi/learners/test_error.hpp"
@@ -68,7 +68,7 @@ class Attempt {
     gaps_ = 0;
   }
 
-  /// Begins where a spectral method ended, with a step 0 that shows it.
+  /// Begins at given weights, as where a spectral method ended, with a step 0 that shows them.
   void start_at(const MessageStart& given, MessageSweep& sweep) {
     start(1);
     const std::size_t size = model_.shape().directions();

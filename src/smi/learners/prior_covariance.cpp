@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/quadrature.hpp"
 

@@ -15,17 +15,24 @@ namespace {
 class LinkLoss final : public SampleLoss {
  public:
   explicit LinkLoss(const TypedLink& link)
-      : link_(&link), inputs_(link.fields().size()), slopes_(inputs_.size()) {}
+      : link_(&link),
+        inputs_(link.fields().size()),
+        values_(link.outputs()),
+        slopes_(link.outputs() * inputs_.size()) {}
 
   double operator()(std::span<const double> target, std::span<const double> fields,
                     std::span<double> gradient) override {
     read(fields);
-    double y = 0.0;
-    link_->gradient(1, inputs_.data(), &y, slopes_.data());
-    const double miss = y - target[0];
+    link_->gradient(1, inputs_.data(), values_.data(), slopes_.data());
     std::fill(gradient.begin(), gradient.end(), 0.0);
-    for (std::size_t f = 0; f < inputs_.size(); ++f) gradient[at(f)] = 2.0 * miss * slopes_[f];
-    return miss * miss;
+    double loss = 0.0;
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      const double miss = values_[k] - target[k];
+      const double* slopes = slopes_.data() + k * inputs_.size();
+      for (std::size_t f = 0; f < inputs_.size(); ++f) gradient[at(f)] += 2.0 * miss * slopes[f];
+      loss += miss * miss;
+    }
+    return loss;
   }
 
   void predict(std::span<const double> fields, std::span<double> y) override {
@@ -43,7 +50,7 @@ class LinkLoss final : public SampleLoss {
   }
 
   const TypedLink* link_;
-  std::vector<double> inputs_, slopes_;
+  std::vector<double> inputs_, values_, slopes_;
 };
 
 /// The signed symmetries that only change signs, as bits.
@@ -86,6 +93,7 @@ SgdModel::SgdModel(std::shared_ptr<const TypedLink> link) : link_(std::move(link
         "so that the squared loss has no gradient to descend");
   }
   model_ = typed_model(link_, link_->tokens());
+  label_size_ = link_->outputs();
   signs_ = sign_changes(*link_);
 }
 
@@ -96,7 +104,7 @@ std::unique_ptr<SampleLoss> SgdModel::loss() const {
 
 double SgdModel::seconds() const {
   if (link_) return 5.0 * link_->seconds();
-  const double layers = attention_.layers, tokens = attention_.tokens;
+  const double layers = static_cast<double>(shape().directions()), tokens = attention_.tokens;
   return 1.5e-8 * layers * tokens * tokens * tokens + 2e-8 * layers * tokens * tokens;
 }
 

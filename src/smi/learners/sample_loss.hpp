@@ -27,7 +27,7 @@ class SampleLoss {
 /// What gradient descent is run on: a teacher and students of its kind.
 class SgdModel {
  public:
-  /// Deep attention. Throws InvalidArgument for models that are not plain().
+  /// Deep attention. Throws InvalidArgument for models with noise.
   SgdModel(const DeepAttention& attention = {});  // NOLINT(google-explicit-constructor)
   /// A typed link. Throws Refused for noise fields and for labels without gradients.
   explicit SgdModel(std::shared_ptr<const TypedLink> link);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/sgd_start.hpp"
 #include "smi/learners/token_rows.hpp"
@@ -54,13 +54,13 @@ class Student {
     for (std::size_t i = 0; i < count; ++i) {
       gather(i, count);
       (*loss_)(y.subspan(i * labels_, labels_), sample_, sample_gradient_);
-      for (std::size_t l = 0; l < shape_.blocks(); ++l) {
+      for (std::size_t l = 0; l < shape_.directions(); ++l) {
         for (std::size_t t = 0; t < tokens; ++t) {
           fields_[l * rows + i * tokens + t] = sample_gradient_[l * tokens + t];
         }
       }
     }
-    back_project_rows(inputs.data(), rows, options_.dimension, fields_.data(), shape_.blocks(),
+    back_project_rows(inputs.data(), rows, options_.dimension, fields_.data(), shape_.directions(),
                       push_.data());
   }
 
@@ -82,13 +82,13 @@ class Student {
  private:
   void project(std::span<const double> inputs, std::size_t count, std::span<const double> weights) {
     const std::size_t rows = count * static_cast<std::size_t>(shape_.tokens);
-    fields_.resize(std::max(fields_.size(), rows * shape_.blocks()));
-    project_rows(inputs.data(), rows, options_.dimension, weights.data(), shape_.blocks(),
+    fields_.resize(std::max(fields_.size(), rows * shape_.directions()));
+    project_rows(inputs.data(), rows, options_.dimension, weights.data(), shape_.directions(),
                  fields_.data());
   }
   void gather(std::size_t i, std::size_t count) {
     const auto tokens = static_cast<std::size_t>(shape_.tokens);
-    for (std::size_t l = 0; l < shape_.blocks(); ++l) {
+    for (std::size_t l = 0; l < shape_.directions(); ++l) {
       for (std::size_t t = 0; t < tokens; ++t) {
         sample_[l * tokens + t] = fields_[l * count * tokens + i * tokens + t];
       }

@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <string>
 
-#include "numerics/draws.hpp"
+#include "numerics/random/draws.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 #include "smi/learners/sgd.hpp"

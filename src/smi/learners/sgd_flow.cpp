@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "numerics/ode.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
+#include "numerics/solvers/ode.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/learners/semidefinite_root.hpp"
@@ -134,7 +134,7 @@ class Path {
  public:
   Path(const SgdModel& model, const SgdOptions& options, std::size_t points,
        std::uint64_t replicate, double tolerance)
-      : drift_(model, options, points, replicate), p_(model.shape().directions()) {
+      : drift_(model, options, points, replicate), shape_(model.shape()), p_(shape_.directions()) {
     ode_.relative_tolerance = tolerance;
     ode_.absolute_tolerance = 0.1 * tolerance;
     ode_.max_steps = max_steps;
@@ -178,12 +178,20 @@ class Path {
     return false;
   }
 
-  [[nodiscard]] double cosine_of(const State& x, std::size_t l) const {
-    const double norm = x[p_ * p_ + l * p_ + l];
-    return norm > ode_.absolute_tolerance ? std::abs(x[l * p_ + l]) / std::sqrt(norm) : 0.0;
+  /// That of a layer [smi 41]. Directions of a layer stay apart by their signs, and start alike.
+  [[nodiscard]] double cosine_of(const State& x, std::size_t layer) const {
+    const auto tokens = static_cast<std::size_t>(shape_.tokens);
+    double norm = 0.0, overlap = 0.0;
+    for (std::size_t l = shape_.first(layer) / tokens; l < shape_.first(layer + 1) / tokens; ++l) {
+      norm += x[p_ * p_ + l * p_ + l];
+      overlap += std::abs(x[l * p_ + l]);
+    }
+    norm *= shape_.rank[layer];
+    return norm > ode_.absolute_tolerance ? overlap / std::sqrt(norm) : 0.0;
   }
 
   Drift drift_;
+  FieldShape shape_;
   std::size_t p_;
   State state_;
   numerics::OdeSolution solution_;
@@ -231,6 +239,7 @@ SgdFlow sgd_flow(const SgdModel& model, const SgdOptions& options, std::size_t p
     throw InvalidArgument("layers", std::to_string(p) + " are too many; allowed: up to " +
                                         std::to_string(max_flow_layers));
   }
+  const std::size_t layers = model.shape().blocks();
   constexpr std::size_t replicates = numerics::default_replicates;
   std::vector<Path> paths;
   for (std::size_t r = 0; r < replicates; ++r) {
@@ -239,7 +248,7 @@ SgdFlow sgd_flow(const SgdModel& model, const SgdOptions& options, std::size_t p
   paths.emplace_back(model, options, points, 0, coarse_tolerance);
   SgdFlow out;
   out.points.push_back(summary_of(
-      paths, 0.0, p, [](const Path& path, std::size_t l) { return path.first_cosine(l); }));
+      paths, 0.0, layers, [](const Path& path, std::size_t l) { return path.first_cosine(l); }));
   const double spacing = options.time / static_cast<double>(options.records);
   const std::size_t stretch = (options.records + stretches - 1) / stretches;
   try {
@@ -250,7 +259,7 @@ SgdFlow sgd_flow(const SgdModel& model, const SgdOptions& options, std::size_t p
       }
       numerics::parallel_for(context, paths.size(),
                              [&](std::size_t r) { paths[r].advance(times, context); });
-      if (!take_records(paths, p, times.size(), spacing, out)) break;
+      if (!take_records(paths, layers, times.size(), spacing, out)) break;
     }
   } catch (const Interrupted&) {
     out.interrupted = true;

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/learners/token_rows.hpp"
 
 namespace onset::smi {

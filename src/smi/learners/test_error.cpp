@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/learners/semidefinite_root.hpp"
 
 namespace onset::smi {

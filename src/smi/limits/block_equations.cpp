@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "numerics/matrix_equations.hpp"
-#include "numerics/roots.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::smi {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/limits/channel_at_zero.hpp"
 
 namespace onset::smi {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "smi/limits/inner_nodes.hpp"
 
 namespace onset::smi {

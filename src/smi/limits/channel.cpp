@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "smi/limits/teacher_batch.hpp"
 #include "smi/model/attention_model.hpp"
@@ -220,11 +220,11 @@ struct CrossPair {
   std::size_t open;
 };
 
-std::vector<CrossPair> cross_pairs(const SequenceModel& model, std::span<const double> variance) {
+std::vector<CrossPair> cross_pairs(const SequenceModel& model, const std::vector<bool>& learned) {
   std::vector<CrossPair> pairs;
-  for (std::size_t b = 0; b < variance.size(); ++b) {
-    for (std::size_t n = 0; n < variance.size(); ++n) {
-      if (variance[b] < 1.0 && variance[n] == 1.0 && model.even(n)) pairs.push_back({b, n});
+  for (std::size_t b = 0; b < learned.size(); ++b) {
+    for (std::size_t n = 0; n < learned.size(); ++n) {
+      if (learned[b] && !learned[n] && model.even(n)) pairs.push_back({b, n});
     }
   }
   return pairs;
@@ -272,15 +272,42 @@ Channel::Channel(const DeepAttention& model, const ChannelOptions& options)
 }
 
 ChannelInformation Channel::at(std::span<const double> variance, const Context& context) const {
+  const std::vector<double> same(variance.begin(), variance.end());
+  return evaluate(std::vector(static_cast<std::size_t>(options_.replicates), same), context);
+}
+
+ChannelInformation Channel::at(const std::vector<numerics::Replicates>& variance,
+                               const Context& context) const {
+  const auto replicates = static_cast<std::size_t>(options_.replicates);
+  std::vector<std::vector<double>> by_replicate(replicates);
+  for (const numerics::Replicates& values : variance) {
+    if (values.size() != replicates) {
+      throw InvalidArgument("variance", "needs one value per replicate");
+    }
+    const auto open = std::count(values.begin(), values.end(), 1.0);
+    if (open != 0 && open != options_.replicates) {
+      throw InvalidArgument("variance", "allowed: 1 in all replicates of a block, or in none");
+    }
+    for (std::size_t r = 0; r < replicates; ++r) by_replicate[r].push_back(values[r]);
+  }
+  return evaluate(by_replicate, context);
+}
+
+ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& variances,
+                                     const Context& context) const {
   const FieldShape& shape = model_->shape();
   const std::size_t blocks = shape.blocks();
-  if (variance.size() != blocks) throw InvalidArgument("variance", "needs one value per block");
-  for (const double v : variance) {
-    if (!(v > 0.0 && v <= 1.0)) throw InvalidArgument("variance", "allowed: numbers in (0, 1]");
+  for (const auto& variance : variances) {
+    if (variance.size() != blocks) throw InvalidArgument("variance", "needs one value per block");
+    for (const double v : variance) {
+      if (!(v > 0.0 && v <= 1.0)) throw InvalidArgument("variance", "allowed: numbers in (0, 1]");
+    }
   }
+  std::vector<bool> is_learned;
+  for (const double v : variances.front()) is_learned.push_back(v < 1.0);
   // The targets are those of every block, those of pairs, and the evidence; the controls are one
   // per block and the importance weight.
-  const std::vector<CrossPair> pairs = cross_pairs(*model_, variance);
+  const std::vector<CrossPair> pairs = cross_pairs(*model_, is_learned);
   const std::size_t first_pair = outputs_per_block * blocks;
   const std::size_t evidence_row = first_pair + pairs.size();
   const int targets = static_cast<int>(evidence_row) + 2;
@@ -293,6 +320,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
 
   const auto integrand = [&](const NormalBatch& normals, std::span<double> out) {
     const std::size_t count = normals.count;
+    const std::vector<double>& variance = variances[normals.replicate];
     const TeacherBatch teacher = teacher_batch(*model_, variance, normals);
     PosteriorMoments moments(shape, count);
     posterior_->moments({count, teacher.label, teacher.omega, variance, normals.first,
@@ -306,7 +334,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
       for (std::size_t i = 0; i < count; ++i) {
         const double w = teacher.weight[i];
         const Contribution g = gain(view, i);
-        const Contribution f = variance[b] < 1.0 ? Contribution{0.0, 0.0} : growth(view, i);
+        const Contribution f = is_learned[b] ? Contribution{0.0, 0.0} : growth(view, i);
         row(base + gain_of)[i] = w * g.product;
         row(base + gain_monitor)[i] = w * g.monitor;
         row(base + growth_of)[i] = w * f.product;
@@ -340,7 +368,7 @@ ChannelInformation Channel::at(std::span<const double> variance, const Context& 
   for (std::size_t b = 0; b < blocks; ++b) {
     const std::size_t base = outputs_per_block * b;
     auto* of_block = means.target.data() + base;
-    const bool learned = variance[b] < 1.0;
+    const bool learned = is_learned[b];
     // Symmetry makes it exactly 0, inner integrals only approximately.
     const bool none = !learned && model_->even(b);
     if (none) of_block[gain_of].assign(of_block[gain_of].size(), 0.0);

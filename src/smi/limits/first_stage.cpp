@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "smi/limits/inner_nodes.hpp"
 #include "smi/limits/label_integral_at_zero.hpp"
 #include "smi/limits/staircase_builder.hpp"

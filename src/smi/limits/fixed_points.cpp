@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::smi {

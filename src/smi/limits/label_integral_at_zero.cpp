@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::smi {

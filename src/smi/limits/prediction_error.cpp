@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "smi/model/attention_model.hpp"
 
 namespace onset::smi {

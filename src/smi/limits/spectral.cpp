@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "numerics/matrix_equations.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/roots.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/block_equations.hpp"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <memory>
 
-#include "numerics/gaussian_expectation.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
-#include "numerics/random.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -326,14 +326,15 @@ SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& lab
   TypedChannelOptions options;
   options.seed = seed;
   const LabelLines lines(link, form, options, 0);
-  const std::vector<double> atoms = lines.atoms();
+  const std::vector<TypedLabel> atoms = lines.atoms();
   const auto blocks = sign_blocks(link);
   const MatrixXd to_fields = form.matrix();
   SampleExcess out;
   out.block.assign(blocks.size(), std::vector<MatrixXd>(labels.size()));
   numerics::parallel_for(context, labels.size(), [&](std::size_t i) {
-    const TypedLabel label{labels[i], std::any_of(atoms.begin(), atoms.end(), [&](double atom) {
-                             return TypedLink::same_atom(atom, labels[i]);
+    const TypedLabel label{labels[i],
+                           std::any_of(atoms.begin(), atoms.end(), [&](const TypedLabel& atom) {
+                             return TypedLink::same_atom(atom.value.front(), labels[i]);
                            })};
     LevelMoments both = lines.half(label, 0);
     both += lines.half(label, 1);

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 
 namespace onset::smi {

@@ -37,8 +37,9 @@ bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h
   return true;
 }
 
-/// Why no label follows from an attention matrix.
-std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
+}  // namespace
+
+std::string attention_fault(std::span<const double> matrix, std::size_t tokens) {
   constexpr double rounding = 1e-6;
   for (std::size_t r = 0; r < tokens; ++r) {
     double sum = 0.0;
@@ -53,8 +54,6 @@ std::string fault_of(std::span<const double> matrix, std::size_t tokens) {
   return {};
 }
 
-}  // namespace
-
 AttentionLabel::AttentionLabel(const DeepAttention& model)
     : last_{.layers = 1,
             .tokens = model.tokens,
@@ -67,7 +66,7 @@ void AttentionLabel::write(std::span<const double> label, std::span<double> obse
 }
 
 std::string AttentionLabel::read(std::span<const double> observed, std::span<double> label) const {
-  std::string fault = fault_of(observed, tokens_);
+  std::string fault = attention_fault(observed, tokens_);
   if (fault.empty() && !label_of_matrix(last_.beta, observed, label)) {
     fault = "is none of this model: its scores are not those of one direction";
   }

@@ -5,6 +5,10 @@
 
 namespace onset::smi {
 
+/// Why a matrix of tokens x tokens numbers is no attention matrix, or does not show its scores;
+/// empty where it does.
+[[nodiscard]] std::string attention_fault(std::span<const double> matrix, std::size_t tokens);
+
 /// The attention matrix of the last layer, as which a label u (rank x tokens) is observed. At rank
 /// one it fixes u up to its sign, though it loses digits where entries are near 0 or 1 [smi 4].
 class AttentionLabel final : public LabelForm {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "numerics/parallel.hpp"
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "smi/model/posterior/two_token_kernels.hpp"

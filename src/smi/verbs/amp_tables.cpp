@@ -59,7 +59,8 @@ Columns<TrajectoryRow> step_columns(const FieldShape& shape) {
   return Columns<TrajectoryRow>()
       .add("alpha", &TrajectoryRow::alpha, alpha_meaning)
       .add("run", &TrajectoryRow::run, "number of the run")
-      .add("iteration", &TrajectoryRow::iteration, "number of the iteration; 0 is a spectral start")
+      .add("iteration", &TrajectoryRow::iteration,
+           "number of the iteration; 0 is a spectral or planted start")
       .add_each(numbered("q", "squared norm of the weights over D", blocks), &TrajectoryRow::norm)
       .add_each(numbered("m", "overlap with the teacher", blocks), &TrajectoryRow::overlap)
       .add_each(numbered("cos", "cosine with the teacher", blocks), &TrajectoryRow::cosine)

@@ -10,6 +10,7 @@
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/learners/message_passing.hpp"
+#include "smi/learners/planted_start.hpp"
 #include "smi/learners/spectral_start.hpp"
 #include "smi/limits/spectral.hpp"
 #include "smi/verbs/amp_tables.hpp"
@@ -83,6 +84,7 @@ struct SettledAmp {
   std::size_t dimension = 0;
   std::vector<std::size_t> samples;    ///< for every alpha
   std::optional<SpectralModel> start;  ///< for spectral starts
+  std::optional<double> planted;       ///< the overlap of planted starts
 
   [[nodiscard]] bool knows_teacher() const { return !files || files->has_teacher; }
 };
@@ -111,6 +113,21 @@ void settle_without_data(Amp& request) {
   }
 }
 
+constexpr double default_start_overlap = 0.1;
+
+void settle_start_overlap(Amp& request, bool knows_teacher) {
+  if (request.init != AmpInit::planted) {
+    if (!request.start_overlap) return;
+    throw InvalidArgument("start_overlap",
+                          "has no effect at another start; allowed: with `init = planted`");
+  }
+  if (!knows_teacher) {
+    throw InvalidArgument("init", prose(R"(
+        planted needs the teacher, which these data do not have; allowed: random, spectral)"));
+  }
+  request.start_overlap = request.start_overlap.value_or(default_start_overlap);
+}
+
 SettledAmp settle_amp(Amp& request) {
   request.data ? settle_with_data(request) : settle_without_data(request);
   fill_model(request);
@@ -129,6 +146,8 @@ SettledAmp settle_amp(Amp& request) {
   } else {
     settled.dimension = static_cast<std::size_t>(*request.dim);
   }
+  settle_start_overlap(request, settled.knows_teacher());
+  settled.planted = request.start_overlap;
   if (request.init == AmpInit::spectral) {
     settled.start = spectral_model(request);
     if (!settled.start->has_directions_of(*settled.named.model)) {
@@ -171,6 +190,7 @@ class AmpRuns {
                              *context_);
       at_random_ = at_random_ || !start;
     }
+    if (settled_->planted) start = planted_start(data, *settled_->planted, seed, run);
     MessagePassing passing = message_passing(*model_, data, settled_->options, run, *context_,
                                              start ? &*start : nullptr);
     check_integration(passing);
@@ -226,6 +246,7 @@ void run_amp(const Amp& request, const SettledAmp& settled, const Context& conte
                    .trajectories = request.trajectories},
                   result);
   pass_messages.add_notes(result);
+  if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
   if (settled.files) {
     result.summary.emplace_back("dim", static_cast<std::int64_t>(settled.files->dimension));
     result.summary.emplace_back("samples", static_cast<std::int64_t>(settled.files->samples));
@@ -281,9 +302,13 @@ Fields<Amp> amp_fields() {
           with `data`.)"))
       .add("iterations", &Amp::iterations, {.min = 1, .max = 1e6},
            "Largest number of iterations of a run.")
-      .add_word("init", &Amp::init, {AmpInit::random, AmpInit::spectral}, prose(R"(
+      .add_word("init", &Amp::init, {AmpInit::random, AmpInit::spectral, AmpInit::planted},
+                prose(R"(
           random: small random weights; spectral: eigenvectors of the optimal spectral method, which
-          say how much they know (see smi spectral), where they are more than chance.)"))
+          say how much they know (see smi spectral), where they are more than chance; planted: an
+          overlap with the teacher, as in smi evolution.)"))
+      .add("start-overlap", &Amp::start_overlap, {.min = 1e-6, .max = 0.999999},
+           "Overlap of every layer at a planted start; 0.1 unless given.")
       .add("start", &Amp::start, {.min = 1e-12, .max = 0.9},
            "Standard deviation of the weights at the start.")
       .add(
@@ -302,7 +327,12 @@ Fields<Amp> amp_fields() {
 }  // namespace
 
 std::string_view to_string(AmpInit init) {
-  return init == AmpInit::spectral ? "spectral" : "random";
+  switch (init) {
+    case AmpInit::random: return "random";
+    case AmpInit::spectral: return "spectral";
+    case AmpInit::planted: return "planted";
+  }
+  return "";
 }
 
 VerbOf<Amp> Amp::verb() {

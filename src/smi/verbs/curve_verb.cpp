@@ -232,6 +232,7 @@ void run_curve(const Curve& request, const SettledCurve& settled, const Context&
     result.table.add_row(columns.cells(row_of(shape, point, request.branch)));
     all_converged = all_converged && point.status.converged();
   };
+  if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
   const BayesCurve curve = bayes_curve(*named.model, request.alpha, options, context, add);
   if (!all_converged) {
     result.unconverged("some rows did not converge");

@@ -9,7 +9,7 @@
 
 #include "core/prose.hpp"
 #include "io/arrays.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 

@@ -29,8 +29,13 @@ SettledExponent settle_exponent(Exponent& request) {
   settled.options.seed = request.seed;
   if (const auto typed = expressed_request(request)) {
     settled.typed = typed->link;
-  } else {
-    settled.named = settle_model(request);
+    return settled;
+  }
+  settled.named = settle_model(request);
+  if (request.weights == Weights::untied) {
+    throw Refused(prose(R"(
+        leaps are not offered for untied weights, of which a label shows products of query and key fields:
+        degree 2, for both together; smi thresholds says which alpha that is; allowed: `weights = tied`)"));
   }
   return settled;
 }

@@ -19,6 +19,10 @@ inline const FieldRule alpha_rule{
     .min = 0.0, .max = 1e6, .open_min = true, .required = true, .grid = true};
 inline constexpr const char* alpha_text = "Sample ratios N/D (samples over dimension).";
 
+inline constexpr const char* correlation_text =
+    "Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a file "
+    "with the matrix.";
+
 /// Those of attention alone.
 template <class Request>
 [[nodiscard]] Fields<Request> attention_fields() {
@@ -41,11 +45,11 @@ template <class Request>
       .add("rank", &Request::rank, {.min = 1, .max = max_rank}, prose(R"(
           Directions of each layer: one number for all, or one each; at most two in the last
           layer.)"))
+      .add_word("weights", &Request::weights, std::vector<Weights>{Weights::tied, Weights::untied},
+                "Whether queries and keys have the same weights or, with one layer, their own.")
       .add("noise", &Request::noise, {.min = 0.0, .max = max_noise},
            "Standard deviation of Gaussian noise on the last layer's fields u.")
-      .add("token-correlation", &Request::token_correlation, {}, prose(R"(
-          Covariance of the tokens: none, R or equi:R (R between any two), ar1:R (R^|i-j|), or a
-          file with the matrix.)"))
+      .add("token-correlation", &Request::token_correlation, {}, correlation_text)
       .add("link", &Request::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
   return fields;
@@ -142,6 +146,14 @@ template <class Request>
   if (filled(request.link) != "none") {
     refuse_with_link(request);
     return named_link(filled(request.link));
+  }
+  if (filled(request.weights) == Weights::untied) {
+    return named_untied({.layers = filled(request.layers),
+                         .tokens = filled(request.tokens),
+                         .beta = filled(request.beta),
+                         .rank = request.rank,
+                         .noise = filled(request.noise)},
+                        filled(request.token_correlation));
   }
   return named_attention({.layers = filled(request.layers),
                           .tokens = filled(request.tokens),

@@ -12,7 +12,9 @@
 #include "io/read_file.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "onset/smi.hpp"
 #include "smi/model/links.hpp"
+#include "smi/model/untied/untied_attention.hpp"
 
 namespace onset::smi {
 namespace {
@@ -80,29 +82,6 @@ bool is_form(const std::string& text) {
          text.starts_with(inline_matrix) || is_number(text);
 }
 
-std::vector<double> token_covariance(const std::string& text, int tokens) {
-  if (text == "none") return {};
-  const auto m = static_cast<std::size_t>(tokens);
-  if (text.starts_with(inline_matrix)) {
-    std::vector<double> matrix = parse_matrix(text, text.substr(inline_matrix.size()));
-    if (matrix.size() != m * m) {
-      wrong_correlation(text, "has " + std::to_string(matrix.size()) + " numbers, not the " +
-                                  std::to_string(m * m) + " of " + std::to_string(m) + " tokens");
-    }
-    return matrix;
-  }
-  const bool ar1 = text.starts_with("ar1:");
-  const double strength = read_strength(text);
-  std::vector<double> matrix(m * m);
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < m; ++j) {
-      const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
-      matrix[i * m + j] = i == j ? 1.0 : (ar1 ? std::pow(strength, distance) : strength);
-    }
-  }
-  return matrix;
-}
-
 /// The numbers of a file with a square matrix, one row per line, parted by commas.
 std::string square_matrix(const std::string& name, const std::string& text) {
   std::istringstream lines(text);
@@ -125,6 +104,29 @@ std::string square_matrix(const std::string& name, const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<double> token_covariance(const std::string& text, int tokens) {
+  if (text == "none") return {};
+  const auto m = static_cast<std::size_t>(tokens);
+  if (text.starts_with(inline_matrix)) {
+    std::vector<double> matrix = parse_matrix(text, text.substr(inline_matrix.size()));
+    if (matrix.size() != m * m) {
+      wrong_correlation(text, "has " + std::to_string(matrix.size()) + " numbers, not the " +
+                                  std::to_string(m * m) + " of " + std::to_string(m) + " tokens");
+    }
+    return matrix;
+  }
+  const bool ar1 = text.starts_with("ar1:");
+  const double strength = read_strength(text);
+  std::vector<double> matrix(m * m);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
+      matrix[i * m + j] = i == j ? 1.0 : (ar1 ? std::pow(strength, distance) : strength);
+    }
+  }
+  return matrix;
+}
 
 std::string read_correlation(const std::string& name) {
   if (is_form(name)) return name;
@@ -173,6 +175,30 @@ NamedModel named_attention(DeepAttention attention, const std::string& token_cor
   // Says what it cannot do before anything is computed.
   (void)named.model->posterior({32, 1});
   return named;
+}
+
+std::string_view to_string(Weights weights) {
+  return weights == Weights::untied ? "untied" : "tied";
+}
+
+NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation) {
+  if (attention.layers > 1) {
+    throw Refused(prose(R"(
+        untied weights are offered for one layer: of deeper models no posterior is at hand, since every
+        lower layer adds two fields per token to the integral, and queries and keys of a layer start to
+        grow together, by a matrix of rates in place of a number; allowed: `layers = 1`)"));
+  }
+  const bool ranked =
+      std::any_of(attention.rank.begin(), attention.rank.end(), [](int rank) { return rank != 1; });
+  if (ranked || attention.noise > 0.0 || token_correlation != "none") {
+    throw Refused(prose(R"(
+        untied weights are offered for rank one, independent tokens and no noise, where a label fixes all
+        but a scale and a sign, over which posteriors are integrated; allowed: leaving {} out)",
+                        ranked                  ? "`rank`"
+                        : attention.noise > 0.0 ? "`noise`"
+                                                : "`token_correlation`"));
+  }
+  return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {

@@ -37,12 +37,22 @@ inline constexpr int supported_layers = 12;
 /// The text of a covariance with the matrix in place of the name of its file, so that results are
 /// filed under what was computed. Throws InvalidArgument.
 [[nodiscard]] std::string read_correlation(const std::string& text);
+/// The matrix of such a text, row by row; empty for independent tokens. Throws InvalidArgument.
+[[nodiscard]] std::vector<double> token_covariance(const std::string& text, int tokens);
 [[nodiscard]] NamedModel named_link(const std::string& link);
 /// Throws InvalidArgument naming the option of what validate() finds wrong.
 void check_options(const DeepAttention& model);
 /// Throws InvalidArgument naming the option, and Refused for what has no posterior.
 [[nodiscard]] NamedModel named_attention(DeepAttention attention,
                                          const std::string& token_correlation);
+
+/// One layer with query and key weights of their own. Throws Refused for what is not offered.
+[[nodiscard]] NamedModel named_untied(const DeepAttention& attention,
+                                      const std::string& token_correlation);
+
+/// What the blocks of such a model are, for those who read its columns.
+inline constexpr const char* untied_note =
+    "With `weights = untied` block 1 has the weights of the queries and block 2 those of the keys.";
 
 /// Says before a run that its tolerance is too small.
 [[nodiscard]] std::string out_of_reach(double tolerance, double reachable);

@@ -144,6 +144,7 @@ void run_potential(const Potential& request, const SettledPotential& settled,
   options.seed = request.seed;
   const SequenceModel& model = *settled.named.model;
   result.table = potential_columns(model.shape()).table();
+  if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
   const double perfect = perfect_alpha(model);
   if (*std::max_element(request.alpha.begin(), request.alpha.end()) > perfect) {
     result.notes.push_back(prose(R"(

@@ -52,7 +52,6 @@ void fill_defaults(Sgd& request) {
 /// What does not go together with the engine.
 void check_engine(const Sgd& request, std::size_t directions) {
   const SgdEngine engine = request.engine;
-  const char* one = request.link == "none" ? "layer" : "direction";
   const auto least = static_cast<std::int64_t>(3 * directions);
   if (engine != SgdEngine::batch && (request.alpha || request.reuse)) {
     throw InvalidArgument(request.alpha ? "alpha" : "reuse", prose(R"(
@@ -65,13 +64,13 @@ void check_engine(const Sgd& request, std::size_t directions) {
   }
   if (engine == SgdEngine::chain && *request.dim < least) {
     throw InvalidArgument("dim", prose(R"(
-        {} is too small for the chain; allowed: at least {}, 3 for every {})",
-                                       *request.dim, least, one));
+        {} is too small for the chain; allowed: at least {}, 3 for every direction)",
+                                       *request.dim, least));
   }
   if (engine == SgdEngine::flow && directions > static_cast<std::size_t>(max_flow_layers)) {
     throw InvalidArgument("layers", prose(R"(
-        {} are too many for the limit of large dimension; allowed: up to {})",
-                                          request.layers, max_flow_layers));
+        of {} directions are too many for the limit of large dimension; allowed: up to {})",
+                                          directions, max_flow_layers));
   }
   if (engine == SgdEngine::flow && request.runs > 1) {
     throw InvalidArgument("runs", prose(R"(
@@ -90,6 +89,15 @@ struct SettledSgd {
   SgdOptions options;
 };
 
+/// The fields that describe attention, which may have any rank here.
+Fields<Sgd> sgd_model_fields() {
+  Fields<Sgd> fields = attention_fields<Sgd>();
+  return fields
+      .add("rank", &Sgd::rank, {.min = 1, .max = max_rank},
+           "Directions of each layer: one number for all, or one each.")
+      .add("token-correlation", &Sgd::token_correlation, {}, correlation_text);
+}
+
 /// The typed link that is meant, that of a named link included. Attention's own fields must be left
 /// as they are.
 std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
@@ -100,8 +108,8 @@ std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
         layer as `layers = 1`)",
                         request.link));
   }
-  const Parameters given = attention_fields<Sgd>().write(request);
-  const Parameters usual = attention_fields<Sgd>().write(Sgd{});
+  const Parameters given = sgd_model_fields().write(request);
+  const Parameters usual = sgd_model_fields().write(Sgd{});
   for (const auto& [name, value] : given.values()) {
     if (value == usual.values().at(name)) continue;
     throw InvalidArgument(field_name(name), prose(R"(
@@ -112,16 +120,19 @@ std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
 
 SgdModel sgd_model(const Sgd& request) {
   if (request.link != "none") return SgdModel(sgd_link(request));
-  const DeepAttention attention{.layers = request.layers,
-                                .tokens = request.tokens,
-                                .skip = request.skip,
-                                .beta = request.beta};
+  DeepAttention attention{.layers = request.layers,
+                          .tokens = request.tokens,
+                          .skip = request.skip,
+                          .beta = request.beta,
+                          .rank = request.rank};
+  attention.token_covariance = token_covariance(request.token_correlation, attention.tokens);
   check_options(attention);
   return {attention};
 }
 
 SettledSgd settle_sgd(Sgd& request) {
   fill_defaults(request);
+  request.token_correlation = read_correlation(request.token_correlation);
   const SgdModel model = sgd_model(request);
   check_engine(request, model.shape().directions());
   SgdOptions options;
@@ -212,14 +223,39 @@ void mark_interrupted(Result& result) {
   result.reason = "stopped on request; the records finished by then are given";
 }
 
-/// Layers that nobody learned must not be taken for learned ones.
+/// A cosine of random weights with the teacher is normal with standard deviation 1/sqrt(D); beyond
+/// this many of them it is a chance of 6e-7.
+constexpr double chance_deviations = 5.0;
+
+/// How far chance moves a cosine from where it was planted.
+double chance_cosine(const Sgd& request) {
+  return chance_deviations / std::sqrt(static_cast<double>(*request.dim));
+}
+
+/// Whether cosines are what chance makes of those at the start, and nothing was learned.
+bool are_chance(const Sgd& request, const std::vector<double>& cosines) {
+  return std::all_of(cosines.begin(), cosines.end(),
+                     [&](double x) { return x <= request.start_cosine + chance_cosine(request); });
+}
+
+/// Layers that nobody learned must not be taken for learned ones. `last` has the cosines of all
+/// runs at their ends.
 void say_unlearned(const Sgd& request, double level, const std::vector<PassageRow>& passages,
-                   Result& result) {
+                   const std::vector<double>& last, Result& result) {
   std::vector<std::size_t> layers;
   for (std::size_t l = 0; l < passages.size(); ++l) {
     if (!passages[l].time) layers.push_back(l);
   }
   if (layers.empty() || result.status != ResultStatus::ok) return;
+  const bool none = layers.size() == passages.size() && !last.empty();
+  if (none && chance_cosine(request) < 1.0 && are_chance(request, last)) {
+    result.notes.push_back(prose(R"(
+        Nothing was learned up to the time {}: no cosine is further from its start than {:.2g}, five
+        times the 1/sqrt(D) that random weights have. A longer `time`, another `rate` or a `start_cosine`
+        may learn more.)",
+                                 to_text(Value(*request.time)), chance_cosine(request)));
+    return;
+  }
   result.notes.push_back((layers.size() == 1 ? "Layer " : "Layers ") + names(layers) +
                          " stayed below the cosine " + to_text(Value(level)) + " up to the time " +
                          to_text(Value(*request.time)) + (request.runs > 1 ? " in all runs" : "") +
@@ -232,7 +268,7 @@ double level_of(const Sgd& request) {
 
 void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t points,
                 const Context& context, Result& result) {
-  const std::size_t layers = settled.model.shape().directions();
+  const std::size_t layers = settled.model.shape().blocks();
   const SgdFlow flow = sgd_flow(settled.model, settled.options, points, context);
   const auto passages = flow_passages(flow, layers, level_of(request));
   result = {};
@@ -248,12 +284,16 @@ void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t point
     result.unconverged("the weights grow without bound: the learning rate is too large");
   }
   if (flow.interrupted) mark_interrupted(result);
-  say_unlearned(request, level_of(request), passages, result);
+  std::vector<double> last;
+  if (!flow.points.empty()) {
+    for (const Estimate& cosine : flow.points.back().cosine) last.push_back(cosine.value);
+  }
+  say_unlearned(request, level_of(request), passages, last, result);
 }
 
-void judge(const Sgd& request, std::size_t directions, const char* remedy, Result& result) {
+void judge(const Sgd& request, std::size_t layers, const char* remedy, Result& result) {
   if (request.level > 0.0) return judge_tolerance(request.tol, "time", remedy, result);
-  for (std::size_t l = 1; l <= directions; ++l) {
+  for (std::size_t l = 1; l <= layers; ++l) {
     judge_tolerance(request.tol, "cos" + std::to_string(l), remedy, result);
   }
 }
@@ -264,8 +304,7 @@ void run_flow(const Sgd& request, const SettledSgd& settled, const Context& cont
   for (std::size_t points = flow_points;; points *= 4) {
     solve_flow(request, settled, points, context, result);
     if (result.status != ResultStatus::ok) return;
-    judge(request, settled.model.shape().directions(), "it has as many points as are allowed",
-          result);
+    judge(request, settled.model.shape().blocks(), "it has as many points as are allowed", result);
     if (result.status == ResultStatus::ok || points == max_flow_points) return;
   }
 }
@@ -284,20 +323,23 @@ void report_divergence(std::int64_t diverged, std::size_t runs, Result& result) 
 
 void run_engine(const Sgd& request, const SettledSgd& settled, const Context& context,
                 Result& result) {
-  const std::size_t layers = settled.model.shape().directions();
+  const std::size_t layers = settled.model.shape().blocks();
   const std::vector<SgdRun> runs = run_all(settled.model, settled.options, request.engine,
                                            static_cast<std::size_t>(request.runs), context);
   const auto columns = sgd_columns(layers, time_meaning(request.engine));
   result.table = columns.table();
   std::vector<SgdRun> finished;
-  std::vector<double> losses;
+  std::vector<double> losses, last;
   std::int64_t diverged = 0;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const SgdRow& row : rows_of(r + 1, runs[r])) result.table.add_row(columns.cells(row));
     diverged += runs[r].diverged ? 1 : 0;
     if (runs[r].interrupted) continue;
     finished.push_back(runs[r]);
-    if (!runs[r].diverged) losses.push_back(runs[r].records.back().loss);
+    if (runs[r].diverged) continue;
+    const SgdRecord& end = runs[r].records.back();
+    losses.push_back(end.loss);
+    last.insert(last.end(), end.cosine.begin(), end.cosine.end());
   }
   const Passages passages(finished, layers, level_of(request));
   if (request.level > 0.0) result.table = passage_columns().table(passages.rows());
@@ -311,7 +353,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   }
   report_divergence(diverged, finished.size(), result);
   if (context.stop.stop_requested()) mark_interrupted(result);
-  say_unlearned(request, level_of(request), passages.rows(), result);
+  say_unlearned(request, level_of(request), passages.rows(), last, result);
   judge(request, layers, "more `runs` would help", result);
 }
 
@@ -372,7 +414,7 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
 
 Fields<Sgd> sgd_fields() {
   using enum SgdEngine;
-  Fields<Sgd> fields = attention_fields<Sgd>();
+  Fields<Sgd> fields = sgd_model_fields();
   fields.add("link", &Sgd::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
   return fields

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {

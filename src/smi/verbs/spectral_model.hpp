@@ -33,7 +33,17 @@ struct SpectralModel {
 template <class Request>
 [[nodiscard]] SpectralModel spectral_model(const Request& request) {
   using detail::filled;
-  if (const auto typed = expressed_request(request)) return {typed->link};
+  if (const auto typed = expressed_request(request)) {
+    if (typed->link->outputs() == 1) return {typed->link};
+    throw Refused(prose(R"(
+        spectral methods are offered for links of one output: what labels of several outputs say of
+        second moments is not tabulated)"));
+  }
+  if (filled(request.weights) == Weights::untied) {
+    throw Refused(prose(R"(
+        spectral methods are not offered for untied weights: a label shows products of query and key
+        fields, and the matrices here have one block of weights each; allowed: `weights = tied`)"));
+  }
   // The named link of several outputs is attention of one layer.
   if (filled(request.link) != "none") return {.one_layer = 2};
   const DeepAttention attention{.layers = filled(request.layers),

@@ -10,6 +10,7 @@
 #include "core/prose.hpp"
 #include "core/rows.hpp"
 #include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
 #include "smi/limits/typed/leaps.hpp"
@@ -126,11 +127,17 @@ std::vector<ThresholdRow> rows_of(const Staircase& stairs, std::optional<int> ha
   return rows;
 }
 
+/// Of a fold that was not found: four decimals, rounded up.
+std::string below(double alpha) {
+  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * alpha) / 1e4);
+}
+
 struct TypedRow {
   std::int64_t stage = 0;
   std::string directions;
   std::string kind;
   std::optional<Estimate> alpha = {};
+  std::optional<Estimate> jump = {};
   std::optional<Estimate> gain = {};
   std::optional<std::int64_t> leap = {};
 };
@@ -143,9 +150,14 @@ Columns<TypedRow> typed_columns() {
       .add("kind", &TypedRow::kind, prose(R"(
           trivial: learned from the first samples on, or at once given the stage before; weak:
           learned better than chance from here on; hard: not learned from small overlaps at any
-          alpha; perfect: recovered exactly from here on (counting); irrelevant: the label does
-          not depend on them; unresolved: the errors do not say which)"))
+          alpha; perfect: exact recovery becomes the optimum (counting); algorithmic: state
+          evolution from small overlaps jumps there, to exact recovery where `jump` is 1 and that
+          is later than counting says; irrelevant: the label does not depend on them; unresolved:
+          the errors do not say which)"))
       .add("alpha", &TypedRow::alpha, alpha_meaning)
+      .add("jump", &TypedRow::jump, prose(R"(
+          mean overlap of the directions just above alpha; 0 where it grows from 0 on; empty where
+          errors do not say)"))
       .add("gain", &TypedRow::gain,
            "largest slope of an overlap at alpha = 0, of what is learned from the first samples on")
       .add("leap", &TypedRow::leap, leap_meaning);
@@ -156,8 +168,25 @@ TypedRow row_of(const TypedStage& stage, std::size_t before) {
           .directions = direction_names(stage.directions),
           .kind = std::string(to_string(stage.kind)),
           .alpha = stage.alpha,
+          .jump = stage.jump,
           .gain = stage.gain,
           .leap = stage.leap};
+}
+
+/// Whether small overlaps miss what is possible: a claim only where a jump or a hard direction was
+/// found. A fold may always be smaller than errors show, so that its absence is a bound.
+std::string typed_hard_phase(const TypedStaircase& stairs) {
+  bool unresolved = false;
+  for (const TypedStage& stage : stairs.stages) {
+    const bool jumps = stage.kind == TypedKind::weak && stage.jump &&
+                       stage.jump->value > 3.0 * stage.jump->error && stage.jump->value > 0.0;
+    if (stage.kind == TypedKind::hard || stage.kind == TypedKind::algorithmic || jumps)
+      return "yes";
+    unresolved = unresolved || stage.kind == TypedKind::unresolved;
+  }
+  if (unresolved) return "unresolved";
+  if (!(stairs.recovered_below > 0.0)) return "no jump found";
+  return below(stairs.recovered_below);
 }
 
 void run_typed(const Thresholds& request, const SettledThresholds& settled, const Context& context,
@@ -168,6 +197,7 @@ void run_typed(const Thresholds& request, const SettledThresholds& settled, cons
       typed_staircase(*settled.typed, settled.typed_options, context, [&](const TypedStage& stage) {
         result.table.add_row(columns.cells(row_of(stage, result.table.rows().size())));
       });
+  if (!request.stages) result.summary.emplace_back("hard_phase", typed_hard_phase(stairs));
   std::string reason = stairs.doubt;
   if (!stairs.met_tolerance) {
     if (!reason.empty()) reason += "; ";
@@ -206,8 +236,7 @@ std::string hard_phase(const Staircase& stairs) {
                                  [](const StaircaseStep& step) { return step.jump.value > 0.0; });
   if (stairs.hard_phase || !stairs.hard.empty() || jumps) return "yes";
   if (!stairs.perfect) return "no jump found";
-  // Four decimals, rounded up.
-  return fmt::format("not resolved, below {:.4f}", std::ceil(1e4 * stairs.algorithmic_below) / 1e4);
+  return below(stairs.algorithmic_below);
 }
 
 void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
@@ -247,8 +276,13 @@ void run_thresholds(const Thresholds& request, const SettledThresholds& settled,
         threshold; below 1 in size the stages decouple.)"));
   }
   if (!stairs.unfollowed) result.summary.emplace_back("hard_phase", hard_phase(stairs));
+  const bool untied = request.weights == Weights::untied;
+  if (untied) {
+    result.notes.push_back(std::string(untied_note) +
+                           " Their small overlaps grow together, so that they share a threshold.");
+  }
   for (const StaircaseStep& step : stairs.steps) {
-    if (step.blocks.size() > 1 && !step.trivial) {
+    if (step.blocks.size() > 1 && !step.trivial && !untied) {
       result.notes.push_back("Layers " + names(step.blocks) +
                              " are in one row because their growth rates agree within errors.");
     }
@@ -273,10 +307,27 @@ Cost typed_cost(const SettledThresholds& settled) {
       axes. First threshold: growth map E T (x) T at overlap 0 as an integral over the label.
       Later ones: alpha nu = 1 on the branch of fixed points of the directions learned before, by
       quasi-Monte Carlo. Errors: scatter of eight replicates, and what the rule over labels
-      changed in its last step. Exact recovery by counting equations.)");
+      changed in its last step. Exact recovery by counting equations; jumps where alpha falls along
+      the branch.)");
   cost.core_seconds = typed_staircase_seconds(*settled.typed, settled.typed_options);
   cost.memory_bytes = 2e8;
   return cost;
+}
+
+/// Core seconds of the first threshold. Two tokens have a rule over the label's plane, whose inner
+/// lattice is doubled until the threshold is known to 1e-5: once for two layers, up to the largest
+/// one from four on. Links and one layer take none to speak of.
+double first_seconds(const Thresholds& request, const NamedModel& named) {
+  constexpr double first_points = 1024.0;
+  if (request.link != "none" || request.layers == 1) return 0.0;
+  const FieldShape& shape = named.model->shape();
+  const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&
+                     request.token_correlation == "none" && shape.directions() == shape.blocks();
+  if (!ruled) return named.channel_seconds(1.0, first_points, root_nodes);
+  constexpr double lattices[] = {2048.0, 30720.0, 129024.0};  // summed over the doublings
+  constexpr double labels = numerics::default_replicates * 50.0 * 19.0;
+  const double per_node = 3.5e-9 + 1.2e-9 * request.layers;  // measured
+  return labels * per_node * lattices[std::min(request.layers, 4) - 2];
 }
 
 Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled) {
@@ -306,7 +357,7 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
   // exact recovery.
   const double branches = request.stages ? std::min(blocks, *request.stages - 1.0) : blocks;
   const double later = std::min(branches, blocks - 1.0);
-  cost.core_seconds = 0.1 +
+  cost.core_seconds = 0.05 + first_seconds(request, named) +
                       named.channel_seconds(20.0 * branches * (1.0 + blocks), 256, 128 * deep) +
                       named.channel_seconds(5.0 * later, start, 2.0 * root_nodes * ratio * deep) +
                       named.channel_seconds(3.0 * later, points, root_nodes * ratio);
@@ -338,7 +389,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 7;
+  d.method = 8;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

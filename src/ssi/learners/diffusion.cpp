@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "ssi/learners/chain/chain.hpp"
 

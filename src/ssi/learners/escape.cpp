@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/normal_stream.hpp"
+#include "numerics/random/normal_stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/ssi/limits/exponent.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "numerics/exit_time.hpp"
+#include "numerics/solvers/exit_time.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::ssi {

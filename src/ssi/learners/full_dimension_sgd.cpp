@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/normal_stream.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/random/normal_stream.hpp"
 #include "numerics/simd/float_vectors.hpp"
 #include "onset/core/error.hpp"
 #include "onset/ssi/learners/sgd.hpp"

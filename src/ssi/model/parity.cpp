@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::ssi {
 

@@ -157,7 +157,8 @@ TEST(Explorer, ComposesAStudyAndStartsItIntoAStoreOfItsOwn) {
   const Response started = toy.post("api/studies", R"({"name": "new", )" + axes);
   EXPECT_EQ(started.status, http_created);
   std::ifstream file(toy.folder / "new.toml");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), facts["toml"]);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
+            facts["toml"].get<std::string>());
   EXPECT_EQ(toy.sweeps.started, (std::vector<fs::path>{toy.folder / "new.toml"}));
   const Json stores = json_of(toy.get("api/stores"));
   ASSERT_EQ(stores.size(), 1U);

@@ -17,7 +17,8 @@ using testing::draw;
 using testing::law_of;
 
 /// F by its definition, entry by entry.
-double output_entry(const Layer& layer, const std::int8_t* x, int tokens, int a, int o) {
+template <class Entry>
+double output_entry(const Layer& layer, const Entry* x, int tokens, int a, int o) {
   const int d = layer.dim;
   long double sum = 0.0L;
   for (int i = 0; i < layer.heads; ++i) {
@@ -57,6 +58,22 @@ TEST(MhaLayer, OutputsAreTheSumOverHeadsOfAttendedTokensTimesProjections) {
   }
 }
 
+TEST(MhaLayer, RealInputsGoThroughTheSameLayer) {
+  InstanceLaw law = law_of(2, 4, 3, 2.0);
+  law.inputs = Inputs::gaussian;
+  const auto drawn = draw(law, 20, 1);
+  ASSERT_TRUE(drawn.examples.real());
+  EXPECT_TRUE(drawn.examples.x.empty());
+  for (std::size_t n = 0; n < drawn.examples.count; ++n) {
+    for (std::size_t e = 0; e < 12; ++e) {
+      EXPECT_NEAR(drawn.examples.y[n * 12 + e],
+                  output_entry(drawn.truth, &drawn.examples.real_x[n * 12], 3,
+                               static_cast<int>(e / 4), static_cast<int>(e % 4)),
+                  tolerance::hundreds_of_roundings);
+    }
+  }
+}
+
 TEST(MhaLayer, SaturatedLogitsGiveFiniteOutputs) {
   const auto drawn = draw(law_of(2, 6, 3, 900.0), 50, 2);
   for (const double y : drawn.examples.y) EXPECT_TRUE(std::isfinite(y));
@@ -64,13 +81,14 @@ TEST(MhaLayer, SaturatedLogitsGiveFiniteOutputs) {
 
 TEST(MhaLayer, IsOddInItsInputAndFollowsPermutationsOfTokens) {
   const auto drawn = draw(law_of(2, 6, 3, 3.0), 30, 3);
-  std::vector<std::int8_t> turned = drawn.examples.x;
+  Examples inputs = drawn.examples;
+  std::vector<std::int8_t>& turned = inputs.x;
   for (std::size_t n = 0; n < 30; ++n) {
     std::rotate(&turned[n * 18], &turned[n * 18 + 6], &turned[n * 18] + 18);
     for (std::size_t e = 0; e < 18; ++e)
       turned[n * 18 + e] = static_cast<std::int8_t>(-turned[n * 18 + e]);
   }
-  const std::vector<double> y = forward(drawn.truth, turned, 3, {});
+  const std::vector<double> y = forward(drawn.truth, inputs, {});
   for (std::size_t n = 0; n < 30; ++n) {
     for (std::size_t e = 0; e < 18; ++e) {
       EXPECT_NEAR(y[n * 18 + e], -drawn.examples.y[n * 18 + (e + 6) % 18],
@@ -93,6 +111,24 @@ TEST(MhaExamples, OneOfEveryOrbitIsKept) {
   EXPECT_EQ(kept.front(), 0U);
 }
 
+TEST(MhaExamples, RealInputsRepeatUpToSignAndOrderOfTokensOnly) {
+  InstanceLaw law = law_of(2, 3, 2, 2.0);
+  law.inputs = Inputs::gaussian;
+  Examples examples = draw(law, 30, 2).examples;
+  EXPECT_EQ(distinct_examples(examples).size(), 30U);
+  for (std::size_t e = 0; e < 6; ++e) {  // the first with tokens exchanged and sign turned
+    examples.real_x.push_back(-examples.real_x[(e + 3) % 6]);
+    examples.y.push_back(-examples.y[(e + 3) % 6]);
+  }
+  ++examples.count;
+  EXPECT_EQ(distinct_examples(examples).size(), 30U);
+  const Repeats repeats = compare_repeats(examples, 1e-12);
+  EXPECT_EQ(repeats.count, 1U);
+  EXPECT_EQ(repeats.different, 0U);
+  examples.real_x.back() = std::nextafter(examples.real_x.back(), 10.0);
+  EXPECT_EQ(distinct_examples(examples).size(), 31U);
+}
+
 TEST(MhaExamples, DistinctInputsCountsTheOrbitsOfAllInputs) {
   for (const auto& [tokens, dim] : {std::pair(1, 3), {2, 2}, {2, 3}, {3, 2}, {3, 3}, {4, 2}}) {
     const int bits = tokens * dim;
@@ -111,6 +147,9 @@ TEST(MhaInstance, OptionsWithoutEffectAreRefused) {
   parity.degeneracy = Degeneracy::parity;
   parity.coherence = 0.1;
   EXPECT_EQ(onset::testing::wrong_field([&] { parity.validate(); }), "coherence");
+  parity.coherence = 0.0;
+  parity.inputs = Inputs::gaussian;
+  EXPECT_EQ(onset::testing::wrong_field([&] { parity.validate(); }), "inputs");
   for (const Degeneracy kind : {Degeneracy::cancelling, Degeneracy::proportional}) {
     InstanceLaw alone = testing::law_of(1, 8, 2, 3.0);
     alone.degeneracy = kind;
@@ -129,6 +168,21 @@ TEST(MhaInstance, NormsFollowTheLaw) {
     EXPECT_NEAR(theta, 25.0, 5 * 0.06 * 25.0);
     EXPECT_NEAR(w, 24.0, 5 * 0.06 * 24.0);
   }
+}
+
+TEST(MhaInstance, GaussianInputsAreStandardNormal) {
+  InstanceLaw law = law_of(1, 8, 2, 3.0);
+  law.inputs = Inputs::gaussian;
+  const Examples examples = draw(law, 4000, 5).examples;
+  double mean = 0.0;
+  double square = 0.0;
+  for (const double x : examples.real_x) {
+    mean += x / 64000;
+    square += x * x / 64000;
+  }
+  // Standard errors of 64 000 draws: 1/sqrt(64000) and sqrt(2/64000); five of them (1e-6).
+  EXPECT_NEAR(mean, 0.0, 5 / std::sqrt(64000.0));
+  EXPECT_NEAR(square, 1.0, 5 * std::sqrt(2 / 64000.0));
 }
 
 TEST(MhaInstance, NoiseHasItsStandardDeviation) {
@@ -162,6 +216,34 @@ TEST(MhaInstance, DegenerateLayersAreWhatTheySay) {
   EXPECT_EQ(onset::testing::wrong_field([&] { law.validate(); }), "heads");
 }
 
+TEST(MhaInstance, AParityIsOneOfTheBitsOfTwoTokens) {
+  // [mha 28] with logits so large that attention is 0 or 1: labels vanish where bit 1 agrees, and
+  // else have the factor -x_a0 x_b1 (1 - parity)/2, parity = prod over S of -x_ac x_bc.
+  for (const int heads : {2, 4, 6, 8}) {
+    InstanceLaw law = law_of(heads, 8, 2, 100.0);
+    law.degeneracy = Degeneracy::parity;
+    const auto drawn = draw(law, 300, 3);
+    for (std::size_t n = 0; n < 300; ++n) {
+      for (std::size_t a = 0; a < 2; ++a) {
+        const std::int8_t* query = &drawn.examples.x[n * 16 + a * 8];
+        const std::int8_t* other = &drawn.examples.x[n * 16 + (1 - a) * 8];
+        int parity = 1;
+        for (int c = 2; c < 2 + heads / 2; ++c) parity *= -query[c] * other[c];
+        const double factor =
+            query[1] == other[1] ? 0.0 : -query[0] * other[1] * 0.5 * (1 - parity);
+        for (std::size_t o = 0; o < 8; ++o) {
+          double label = 0.0;
+          for (std::size_t c = 0; c < 8; ++c) {
+            label += factor * (other[c] - query[c]) * drawn.truth.w_of(0)[c * 8 + o];
+          }
+          EXPECT_NEAR(drawn.examples.y[n * 16 + a * 8 + o], label,
+                      tolerance::hundreds_of_roundings);
+        }
+      }
+    }
+  }
+}
+
 TEST(MhaInstance, ExamplesAreTheSameForAnyNumberOfThreads) {
   InstanceLaw law = law_of(2, 8, 3, 3.0);
   law.noise = 0.1;
@@ -186,7 +268,7 @@ TEST(MhaCanonical, MergesEqualHeadsDropsEmptyOnesAndKeepsTheFunction) {
   put(2, 0, 0.75);  // head 3 has no theta and no w
   const Layer found = canonical(redundant, 1e-9);
   ASSERT_EQ(found.heads, 2);
-  const std::vector<double> y = forward(found, drawn.examples.x, 3, {});
+  const std::vector<double> y = forward(found, drawn.examples, {});
   for (std::size_t e = 0; e < y.size(); ++e)
     EXPECT_NEAR(y[e], drawn.examples.y[e], tolerance::hundreds_of_roundings);
   double last = std::numeric_limits<double>::infinity();

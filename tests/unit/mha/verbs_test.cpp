@@ -60,6 +60,36 @@ TEST(MhaVerbs, GenerateGivesTheArraysThatItDescribes) {
   EXPECT_EQ(std::get<std::string>(result.table.at(2, "shape")), "3 x 6 x 6");
 }
 
+TEST(MhaVerbs, GaussianExamplesAreReals) {
+  const Result result = Generate{.dim = 4, .samples = 50, .inputs = Inputs::gaussian}.run();
+  EXPECT_EQ(std::get<std::string>(result.table.at(0, "type")), "float64");
+}
+
+TEST(MhaVerbs, CompareLetsEveryMethodTry) {
+  const Result result =
+      Compare{.dim = 5, .scale = 2.0, .samples = 2000, .starts = 3, .adam_steps = 20}.run();
+  ASSERT_EQ(result.table.rows().size(), 3U);
+  EXPECT_EQ(std::get<std::string>(result.table.at(1, "method")), "lm");
+  EXPECT_GE(result.table.number(1, "solved"), 1.0);
+  const double spent = result.table.number(1, "evaluations");
+  EXPECT_DOUBLE_EQ(result.table.number(1, "evaluations_needed"),
+                   spent / result.table.number(1, "solved"));
+  EXPECT_EQ(result.table.number(2, "solved"), 0.0);  // twenty steps are too few for anything
+  EXPECT_TRUE(std::isnan(result.table.number(2, "evaluations_needed")));
+}
+
+TEST(MhaVerbs, CompareSaysThatAParityIsRefused) {
+  const Result result = Compare{.heads = 4,
+                                .samples = 3000,
+                                .degenerate = Degeneracy::parity,
+                                .starts = 1,
+                                .lm_steps = 3,
+                                .adam_steps = 0}
+                            .run();
+  ASSERT_EQ(result.table.rows().size(), 2U);
+  EXPECT_EQ(std::get<std::string>(result.table.at(0, "verdict")), "refused");
+}
+
 TEST(MhaVerbs, WhatDoesNotGoTogetherIsNamedBeforeAnythingRuns) {
   using onset::testing::complaint;
   EXPECT_NE(complaint([] { (void)Trial{.degree = 0.5}.settle(); }).find("degree: has no effect"),

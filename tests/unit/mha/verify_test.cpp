@@ -176,7 +176,7 @@ TEST_F(MhaVerify, ProjectionsThatCancelAreNoAnswer) {
   std::copy_n(cancelling.layer.w.begin(), 64, cancelling.layer.w.begin() + 64);
   for (std::size_t c = 64; c < 128; ++c) cancelling.layer.w[c] *= -1.0;
   Examples examples = *examples_;
-  examples.y = forward(cancelling.layer, examples.x, examples.tokens, {});
+  examples.y = forward(cancelling.layer, examples, {});
   const Verification found = verify(certificate(), cancelling, examples, {});
   EXPECT_EQ(found.verdict, Verdict::refused);
   EXPECT_TRUE(std::any_of(found.checks.begin(), found.checks.end(), [](const Check& check) {

@@ -11,6 +11,7 @@
 
 #include "onset/core/error.hpp"
 #include "support/contexts.hpp"
+#include "support/sanitized.hpp"
 #include "support/tolerances.hpp"
 
 namespace onset::numerics {
@@ -71,6 +72,7 @@ TEST(ParallelFor, ThrowsInterruptedWhenAskedToStop) {
 }
 
 TEST(ParallelFor, GoesOnWithTheThreadsThatThereAre) {
+  if (testing::sanitized) GTEST_SKIP() << "a sanitizer needs the address space itself";
   // No room for the stack of another thread.
   const auto in_a_small_process = [] {
     const rlimit none{1, 1};

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::numerics {

@@ -36,6 +36,12 @@ enum class ScoreVariances {
   plain,  ///< all the same
 };
 
+/// The precision of the products and eigenvectors of message passing.
+enum class AmpPrecision {
+  mixed,  ///< single where errors are far above its rounding, else double
+  full,   ///< double
+};
+
 /// What training with weight decay adds to the loss of the labels [aim 80].
 enum class Penalty {
   trace,    ///< Tr S of S >= 0: decay of the weights W of S = W W^T
@@ -68,5 +74,6 @@ enum class RateSchedule {
 [[nodiscard]] std::string_view to_string(LayerLabels labels);
 [[nodiscard]] std::string_view to_string(HardmaxOutput output);
 [[nodiscard]] std::string_view to_string(ScoreVariances variances);
+[[nodiscard]] std::string_view to_string(AmpPrecision precision);
 
 }  // namespace onset::aim

@@ -57,10 +57,19 @@ class Channel {
   [[nodiscard]] ChannelInformation at(std::span<const double> variance,
                                       const Context& context) const;
 
+  /// The same where every replicate has overlaps of its own: `variance[b][r]` is V_b of replicate
+  /// r. A block has V_b = 1 in all replicates or in none.
+  [[nodiscard]] ChannelInformation at(const std::vector<numerics::Replicates>& variance,
+                                      const Context& context) const;
+
   [[nodiscard]] const SequenceModel& model() const { return *model_; }
   [[nodiscard]] const ChannelOptions& options() const { return options_; }
 
  private:
+  /// `variance[r]` has V_b of every block in replicate r.
+  [[nodiscard]] ChannelInformation evaluate(const std::vector<std::vector<double>>& variance,
+                                            const Context& context) const;
+
   std::shared_ptr<const SequenceModel> model_;
   ChannelOptions options_;
   std::unique_ptr<Posterior> posterior_;

@@ -5,7 +5,7 @@
 
 #include "aim/learners/online/samples.hpp"
 #include "aim/limits/flow/flow_model.hpp"
-#include "numerics/normal_stream.hpp"
+#include "numerics/random/normal_stream.hpp"
 
 namespace onset::aim {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "aim/limits/flow/matrix_path.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::aim {
 namespace {

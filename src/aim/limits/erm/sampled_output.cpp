@@ -10,8 +10,8 @@
 #include "aim/limits/erm/training_output.hpp"
 #include "aim/model/channels.hpp"
 #include "aim/model/data.hpp"
+#include "numerics/point_sets/sobol.hpp"
 #include "numerics/simd/vector_math.hpp"
-#include "numerics/sobol.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

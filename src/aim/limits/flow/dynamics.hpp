@@ -6,7 +6,7 @@
 
 #include "aim/limits/flow/flow_model.hpp"
 #include "aim/limits/flow/risk.hpp"
-#include "numerics/ode.hpp"
+#include "numerics/solvers/ode.hpp"
 
 namespace onset::aim {
 

@@ -7,9 +7,9 @@
 #include "aim/limits/flow/matrix_moments.hpp"
 #include "aim/limits/flow/teacher_law.hpp"
 #include "aim/model/data.hpp"
-#include "numerics/linear_algebra.hpp"
-#include "numerics/normal_stream.hpp"
-#include "numerics/random.hpp"
+#include "numerics/linear_algebra/dense.hpp"
+#include "numerics/random/normal_stream.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

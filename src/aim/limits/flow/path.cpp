@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "aim/limits/flow/teacher_law.hpp"
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 
 namespace onset::aim {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "aim/model/token_products.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 

@@ -11,21 +11,28 @@ namespace {
 constexpr double slice_share = 0.01;
 constexpr std::size_t slice_per_dim = 60;
 
-int constant_columns(const std::int8_t* x, std::size_t tokens, std::size_t dim) {
-  int count = 0;
-  for (std::size_t c = 0; c < dim; ++c) {
-    bool constant = true;
-    for (std::size_t a = 1; a < tokens; ++a) constant = constant && x[a * dim + c] == x[c];
-    count += constant ? 1 : 0;
+double constant_columns(const Matrix& x) {
+  double count = 0.0;
+  for (Index c = 0; c < x.cols(); ++c) {
+    count += (x.col(c).array() == x(0, c)).all() ? 1.0 : 0.0;
   }
   return count;
 }
 
-/// The examples with the most constant columns; among equals, the first.
+/// The sum of squares of the tokens about their mean.
+double spread(const Matrix& x) {
+  return (x.rowwise() - x.colwise().mean()).squaredNorm();
+}
+
+/// The examples in which attention can change least: of Boolean tokens, those with the most
+/// constant columns; of real ones, which have none, those whose tokens lie nearest to one another.
+/// Among equals, the first.
 std::vector<std::uint32_t> slice(const Subset& sample) {
-  std::vector<int> constant(sample.size());
+  const bool real = sample.examples->real();
+  std::vector<double> rank(sample.size());
   for (std::size_t n = 0; n < sample.size(); ++n) {
-    constant[n] = constant_columns(sample.x(n), sample.tokens(), sample.dim());
+    const Matrix x = tokens_of(sample, n, n + 1);
+    rank[n] = real ? spread(x) : -constant_columns(x);
   }
   std::vector<std::uint32_t> order(sample.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -34,7 +41,7 @@ std::vector<std::uint32_t> slice(const Subset& sample) {
                std::max(static_cast<std::size_t>(slice_share * static_cast<double>(sample.size())),
                         slice_per_dim * sample.dim()));
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return constant[a] > constant[b]; });
+                   [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
   order.resize(count);
   return order;
 }
@@ -43,14 +50,12 @@ std::vector<std::uint32_t> slice(const Subset& sample) {
 
 Matrix crude_projection(const Subset& sample, const Context& context) {
   const auto dim = static_cast<Index>(sample.dim());
-  const auto tokens = static_cast<Index>(sample.tokens());
   Matrix gram = Matrix::Zero(dim, dim);
   Matrix right = Matrix::Zero(dim, dim);
   for (const std::uint32_t n : slice(sample)) {
-    const Eigen::Map<const Eigen::Matrix<std::int8_t, -1, -1, Eigen::RowMajor>> x(sample.x(n),
-                                                                                  tokens, dim);
-    const Eigen::Map<const Matrix> y(sample.y(n), tokens, dim);
-    const Vector mean = x.cast<double>().colwise().mean();
+    const Matrix x = tokens_of(sample, n, n + 1);
+    const Eigen::Map<const Matrix> y(sample.y(n), x.rows(), dim);
+    const Vector mean = x.colwise().mean();
     gram.noalias() += mean * mean.transpose();
     right.noalias() += mean * y.colwise().mean();
   }

@@ -5,7 +5,7 @@
 
 #include "mha/learners/six_phases.hpp"
 #include "mha/linear_algebra/decompositions.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha {
 namespace {

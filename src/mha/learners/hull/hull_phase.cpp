@@ -71,6 +71,7 @@ void SixPhases::find_hull() {
   Evidence& evidence = out_.evidence;
   evidence.ratios = spectrum.ratios();
   evidence.hull_slabs = certified_slabs(train_, slabs_);
+  evidence.hull_w = flat(w_);
   PhaseReport entry{4, "affine hull", slabs_.size()};
   out_.heads = count_heads(spectrum, entry);
   require_counting(out_.heads);

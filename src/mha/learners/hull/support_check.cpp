@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/linear_program.hpp"
+#include "numerics/linear_algebra/interior_point.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {
@@ -15,22 +15,6 @@ constexpr Index across_directions = 3;
 /// A bound on the entries of theta, in units of the size of the base's entries, which keeps the
 /// body bounded.
 constexpr double box = 10.0;
-
-numerics::LinearProgram support_program(const Body& body, double inflation, double bound) {
-  const auto slabs = static_cast<std::size_t>(body.centre.size());
-  const auto unknowns = static_cast<std::size_t>(body.normals.cols());
-  numerics::LinearProgram program;
-  program.cost.resize(unknowns);
-  program.lower.assign(unknowns, -bound);
-  program.upper.assign(unknowns, bound);
-  program.matrix.assign(body.normals.data(), body.normals.data() + body.normals.size());
-  for (std::size_t s = 0; s < slabs; ++s) {
-    const auto row = static_cast<Index>(s);
-    program.row_lower.push_back(body.centre[row] - inflation * body.tolerance[row]);
-    program.row_upper.push_back(body.centre[row] + inflation * body.tolerance[row]);
-  }
-  return program;
-}
 
 /// The hull's directions, then random ones orthogonal to it.
 Matrix probe_directions(const Hull& hull) {
@@ -54,7 +38,9 @@ SupportCheck check_support(const Body& body, double inflation, const Hull& hull,
   const Index along = hull.directions.rows();
   const double entry = hull.base.norm() / std::sqrt(static_cast<double>(hull.base.size()));
   const Matrix probes = probe_directions(hull);
-  const numerics::LinearProgram program = support_program(body, inflation, box * entry);
+  numerics::LinearProgram program = body_program(body, inflation);
+  program.lower.assign(program.cost.size(), -box * entry);
+  program.upper.assign(program.cost.size(), box * entry);
   Matrix maximisers(2 * probes.rows(), probes.cols());
   std::vector<char> solved(static_cast<std::size_t>(maximisers.rows()));
   Context alone;
@@ -66,7 +52,7 @@ SupportCheck check_support(const Body& body, double inflation, const Hull& hull,
     for (Index j = 0; j < probes.cols(); ++j) {
       own.cost[static_cast<std::size_t>(j)] = sign * probes(row / 2, j);
     }
-    const numerics::LinearSolution solution = numerics::solve(own, numerics::Simplex::dual, alone);
+    const numerics::LinearSolution solution = numerics::solve_inside(own, alone);
     solved[i] = solution.optimal ? 1 : 0;
     maximisers.row(row) = Eigen::Map<const Eigen::RowVectorXd>(solution.x.data(), probes.cols());
   });

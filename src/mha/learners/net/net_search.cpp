@@ -8,7 +8,7 @@
 #include "mha/learners/net/tuple_search.hpp"
 #include "mha/linear_algebra/decompositions.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {

@@ -1,6 +1,6 @@
 #include "mha/learners/net/tuple_certificate.hpp"
 
-#include "numerics/linear_program.hpp"
+#include "numerics/linear_algebra/linear_program.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {

@@ -63,7 +63,7 @@ double relative_residual(const Subset& sample, const Layer& layer, const Context
     std::vector<double> out(width);
     const std::size_t end = std::min(sample.size(), (chunk + 1) * subset_chunk);
     for (std::size_t n = chunk * subset_chunk; n < end; ++n) {
-      forward_one(layer, sample.x(n), sample.examples->tokens, out.data());
+      forward_one(layer, *sample.examples, sample.index[n], out.data());
       for (std::size_t e = 0; e < width; ++e) {
         const double off = out[e] - sample.y(n)[e];
         left[chunk] += off * off;

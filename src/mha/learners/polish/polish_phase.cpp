@@ -53,8 +53,22 @@ void SixPhases::check_posterior() {
   check_posterior_slabs(train_, slabs, out_.layer, out_.evidence);
   if (slabs.size() <= train_.dim() * train_.dim()) return;
   const Body body = make_body(train_, slabs, slabs.size());
-  out_.evidence.posterior_gap = Spectrum(body).gap(out_.layer.heads);
+  const Spectrum spectrum(body);
+  out_.evidence.posterior_gap = spectrum.gap(out_.layer.heads);
+  if (out_.evidence.gap < min_gap && out_.residual <= zero_residual) count_again(spectrum, sum);
   out_.evidence.off_the_heads = off_the_heads(body, out_.layer);
+}
+
+/// Heads that the refined estimate shows too faintly are counted once more with the sum of
+/// projections itself. It belongs to the labels, not to the layer that was fitted: where all tokens
+/// agree, labels are x W whatever the heads, and a layer that gives every label has that W. Slabs
+/// depend on nothing else.
+void SixPhases::count_again(const Spectrum& spectrum, const Matrix& sum) {
+  Evidence& evidence = out_.evidence;
+  if (out_.layer.heads != out_.heads || spectrum.heads() != out_.heads) return;
+  evidence.gap = evidence.posterior_gap;
+  evidence.hull_slabs = evidence.slabs;
+  evidence.hull_w = flat(sum);
 }
 
 }  // namespace onset::mha

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "mha/linear_algebra/decompositions.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -21,6 +21,13 @@ Matrix transpose_product(const Matrix& a, const Matrix& b, const Context& contex
   Matrix out(a.cols(), b.cols());
   numerics::transpose_multiply(view(a), view(b), {out.data(), static_cast<std::size_t>(out.size())},
                                context);
+  return out;
+}
+
+/// a^T a, its upper triangle; the rest is zero.
+Matrix square_of(const Matrix& a, const Context& context) {
+  Matrix out = Matrix::Zero(a.cols(), a.cols());
+  numerics::square(view(a), {out.data(), static_cast<std::size_t>(out.size())}, context);
   return out;
 }
 
@@ -112,21 +119,58 @@ SeparableFit::NormalEquations SeparableFit::normal_equations() const {
   alone.stop = context_.stop;
   std::vector<NormalEquations> parts(static_cast<std::size_t>(x_.cols()));
   numerics::parallel_for(context_, parts.size(), [&](std::size_t output) {
-    Matrix jacobian = output_jacobian(static_cast<Index>(output));
+    const Matrix jacobian = output_jacobian(static_cast<Index>(output));
     const Matrix inside = transpose_product(basis_, jacobian, alone);
-    Matrix projection(jacobian.rows(), jacobian.cols());
-    numerics::multiply(view(basis_), view(inside),
-                       {projection.data(), static_cast<std::size_t>(projection.size())}, alone);
-    jacobian -= projection;
-    parts[output] = {transpose_product(jacobian, jacobian, alone),
+    Matrix taken = square_of(inside, alone);
+    if (hull_ != nullptr) taken -= square_of(jacobian, alone);
+    parts[output] = {std::move(taken),
                      jacobian.transpose() * left_.col(static_cast<Index>(output))};
   });
-  NormalEquations total = std::move(parts.front());
-  for (std::size_t o = 1; o < parts.size(); ++o) {
-    total.matrix += parts[o].matrix;
-    total.right += parts[o].right;
+  NormalEquations total{
+      hull_ != nullptr ? Matrix(Matrix::Zero(unknowns(), unknowns())) : free_square(),
+      Vector::Zero(unknowns())};
+  for (const NormalEquations& part : parts) {
+    total.matrix -= part.matrix;
+    total.right += part.right;
   }
+  total.matrix.triangularView<Eigen::StrictlyLower>() =
+      total.matrix.transpose().triangularView<Eigen::StrictlyLower>();
   return total;
+}
+
+Matrix SeparableFit::free_square() const {
+  const Index dim = x_.cols();
+  const Index rows = x_.rows();
+  const Index pairs = dim * (dim + 1) / 2;
+  Matrix queries(rows, pairs);
+  for (Index row = 0; row < rows; ++row) {
+    for (Index c = 0, at = 0; c < dim; ++c) {
+      for (Index e = c; e < dim; ++e) queries(row, at++) = x_(row, c) * x_(row, e);
+    }
+  }
+  const auto heads = static_cast<Index>(thetas_.size());
+  Matrix out(unknowns(), unknowns());
+  for (Index i = 0; i < heads; ++i) {
+    for (Index j = i; j < heads; ++j) {
+      Matrix keys(rows, dim * dim);
+      for (Index row = 0; row < rows; ++row) {
+        const Eigen::Map<const Matrix> left(
+            sensitivity_[static_cast<std::size_t>(i)].row(row).data(), dim, dim);
+        const Eigen::Map<const Matrix> right(
+            sensitivity_[static_cast<std::size_t>(j)].row(row).data(), dim, dim);
+        Eigen::Map<Matrix>(keys.row(row).data(), dim, dim).noalias() = left * right.transpose();
+      }
+      const Matrix sums = transpose_product(queries, keys, context_);
+      for (Index c = 0, at = 0; c < dim; ++c) {
+        for (Index e = c; e < dim; ++e, ++at) {
+          const Eigen::Map<const Matrix> block(sums.row(at).data(), dim, dim);
+          out.block((i * dim + c) * dim, (j * dim + e) * dim, dim, dim) = block;
+          out.block((i * dim + e) * dim, (j * dim + c) * dim, dim, dim) = block;
+        }
+      }
+    }
+  }
+  return out;
 }
 
 std::vector<Vector> SeparableFit::stepped(std::vector<Vector> out, const Vector& step) const {

@@ -30,7 +30,16 @@ class SeparableFit {
   [[nodiscard]] std::vector<Vector> stepped(std::vector<Vector> from, const Vector& step) const;
 
  private:
+  /// The number of coordinates in which theta moves, all heads together.
+  [[nodiscard]] Index unknowns() const {
+    const Index own = hull_ != nullptr ? hull_->directions.rows() : x_.cols() * x_.cols();
+    return own * static_cast<Index>(thetas_.size());
+  }
+  /// The derivative of one output with respect to them, not yet projected.
   [[nodiscard]] Matrix output_jacobian(Index output) const;
+  /// J^T J over all outputs where theta moves freely, in the upper blocks. A row of J is x_a times
+  /// a vector that does not depend on x_a otherwise, so it is a sum of Kronecker products [mha 32].
+  [[nodiscard]] Matrix free_square() const;
 
   const Subset& sample_;
   const Hull* hull_;

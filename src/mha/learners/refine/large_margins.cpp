@@ -94,10 +94,9 @@ Matrix large_margin_projection(const Subset& sample, const Vector& proxy, const 
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const std::size_t n = rows[s] / sample.tokens();
     const std::size_t a = rows[s] % sample.tokens();
-    for (Index c = 0; c < dim; ++c) {
-      x(static_cast<Index>(s), c) = sample.x(n)[attended[rows[s]].token * dim + c];
-      y(static_cast<Index>(s), c) = sample.y(n)[static_cast<Index>(a) * dim + c];
-    }
+    x.row(static_cast<Index>(s)) = tokens_of(sample, n, n + 1).row(attended[rows[s]].token);
+    y.row(static_cast<Index>(s)) =
+        Eigen::Map<const Eigen::RowVectorXd>(sample.y(n) + a * sample.dim(), dim);
   }
   return geometric_median_regression(x, y, context);
 }

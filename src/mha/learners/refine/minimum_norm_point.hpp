@@ -4,8 +4,8 @@
 
 namespace onset::mha {
 
-/// Phase 3: the point of least Frobenius norm in the body inflated by `inflation`, by Lawson and
-/// Hanson's least-distance programme. It is empty when the body is, to rounding.
+/// Phase 3: the point of least Frobenius norm in the body inflated by `inflation`, by an
+/// interior-point method. It is empty when the body is, to rounding.
 [[nodiscard]] Vector minimum_norm_point(const Body& body, double inflation, const Context& context);
 
 }  // namespace onset::mha

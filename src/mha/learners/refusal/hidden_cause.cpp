@@ -12,7 +12,7 @@
 #include "mha/learners/verdict/posterior_checks.hpp"
 #include "mha/model/canonical.hpp"
 #include "mha/model/visibility.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {
@@ -70,31 +70,39 @@ std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
   return std::nullopt;
 }
 
-/// How far apart the tokens of an example lie, and how large its label is, both sums of squares.
+/// How far apart the tokens of an example lie, how large they are, how large their mean is, and how
+/// large the label is, all sums of squares.
 struct Spread {
-  double tokens = 0.0;  // over all pairs; a whole number, so that equal spreads compare equal
+  double tokens =
+      0.0;  // over all pairs; of Boolean tokens a whole number, so that equals are equal
+  double size = 0.0;
+  double mean = 0.0;
   double label = 0.0;
 };
 
 Spread spread_of(const Subset& sample, std::size_t n) {
   const Matrix x = tokens_of(sample, n, n + 1);
   const Matrix y = labels_of(sample, n, n + 1);
-  const double pairs = static_cast<double>(x.rows() * x.size());
-  return {pairs - x.colwise().sum().squaredNorm(), y.squaredNorm()};
+  const auto tokens = static_cast<double>(x.rows());
+  const double sum = x.colwise().sum().squaredNorm();
+  return {tokens * x.squaredNorm() - sum, x.squaredNorm() / tokens, sum / (tokens * tokens),
+          y.squaredNorm()};
 }
 
 Spread mean_of(const std::vector<Spread>& spreads) {
   Spread sum;
   for (const Spread& spread : spreads) {
     sum.tokens += spread.tokens / static_cast<double>(spreads.size());
+    sum.size += spread.size / static_cast<double>(spreads.size());
+    sum.mean += spread.mean / static_cast<double>(spreads.size());
     sum.label += spread.label / static_cast<double>(spreads.size());
   }
   return sum;
 }
 
-/// Where tokens come together, labels tend to x W, which is as large as any label; only if W
-/// vanishes do they shrink, as the differences of the tokens do. Returns a reason when that is
-/// clearly seen.
+/// Where tokens come together, labels tend to x W with x their mean: as large as any label if the
+/// tokens are Boolean, and smaller as the mean is if they are real. Only if W vanishes do they
+/// shrink as the differences of the tokens do. Returns a reason when that is clearly seen.
 std::optional<std::string> shrinking_labels(const Subset& sample) {
   std::vector<Spread> spreads;
   for (std::size_t n = 0; n < sample.size(); ++n) spreads.push_back(spread_of(sample, n));
@@ -109,8 +117,11 @@ std::optional<std::string> shrinking_labels(const Subset& sample) {
   if (spreads.size() < min_near) return std::nullopt;
   const Spread close = mean_of(spreads);
   const double if_cancelling = std::sqrt(close.tokens / all.tokens);
+  const double if_not = sample.examples->real() ? std::sqrt(close.mean / all.size) : 1.0;
   const double seen = std::sqrt(close.label / all.label);
-  if (if_cancelling > clear_contrast || seen > 0.5 * (1.0 + if_cancelling)) return std::nullopt;
+  if (if_cancelling > clear_contrast * if_not || seen > 0.5 * (if_not + if_cancelling)) {
+    return std::nullopt;
+  }
   return fmt::format(
       "cancelling projections: where tokens nearly coincide, labels shrink to {:.2g} of their size",
       seen);
@@ -159,7 +170,8 @@ std::optional<std::string> contradiction(const Examples& examples) {
 std::string wanted_examples(const Layer& layer, const Examples& examples, const Context& context) {
   constexpr int quick_dim = 16;
   if (layer.heads < 2 || layer.dim > quick_dim) return "";
-  const ExamplesNeeded need = examples_needed(layer, examples.tokens, 1, context);
+  const ExamplesNeeded need =
+      examples_needed(layer, examples.tokens, examples.inputs(), 1, context);
   if (!need.examples) return "";
   // Two digits are all that it is good for.
   const double unit = std::pow(10.0, std::floor(std::log10(*need.examples)) - 1.0);

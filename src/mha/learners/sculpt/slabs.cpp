@@ -36,26 +36,22 @@ void keep_smallest(std::vector<Candidate>& list, std::size_t count) {
   list.resize(count);
 }
 
-std::size_t differing(const std::int8_t* a, const std::int8_t* b, std::size_t dim) {
-  std::size_t count = 0;
-  for (std::size_t c = 0; c < dim; ++c) count += a[c] != b[c] ? 1 : 0;
-  return count;
-}
-
-/// The slabs of one fitted row: each key that is attended to against the most attended one.
-void add_slabs(const Subset& sample, std::size_t n, std::size_t a, const RowFit& row,
+/// The slabs of one fitted row of an example with tokens x: each key that is attended to against
+/// the most attended one.
+void add_slabs(const Eigen::Ref<const Matrix>& x, std::size_t n, std::size_t a, const RowFit& row,
                std::vector<Candidate>& out) {
   const double score = row.score();
   if (!std::isfinite(score)) return;
   const std::vector<double>& p = row.attention();
   const auto e = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
-  const std::size_t dim = sample.dim();
+  const auto query = x.row(static_cast<Index>(a));
   for (std::size_t c = 0; c < p.size(); ++c) {
     if (c == e || p[c] < min_attention) continue;
-    const std::size_t flips = differing(sample.x(n) + c * dim, sample.x(n) + e * dim, dim);
-    if (flips == 0) continue;  // for equal keys the slab says nothing about theta
+    const double apart =
+        (x.row(static_cast<Index>(c)) - x.row(static_cast<Index>(e))).squaredNorm();
+    if (apart == 0.0) continue;  // for equal keys the slab says nothing about theta
     const double tolerance = score * (1.0 / p[c] + 1.0 / p[e]);
-    const double norm = 2.0 * std::sqrt(static_cast<double>(dim * flips));
+    const double norm = std::sqrt(query.squaredNorm() * apart);
     out.push_back({std::max(tolerance / norm, rounding_tolerance),
                    {static_cast<std::uint32_t>(n), static_cast<std::uint16_t>(a),
                     static_cast<std::uint16_t>(c), static_cast<std::uint16_t>(e),
@@ -75,12 +71,15 @@ std::vector<Slab> sculpt(const Subset& sample, const Matrix& w, std::size_t coun
     const std::size_t end = std::min(sample.size(), (block + 1) * chunk);
     for (std::size_t begin = block * chunk; begin < end; begin += subset_chunk) {
       const std::size_t stop = std::min(end, begin + subset_chunk);
-      const Matrix outputs = tokens_of(sample, begin, stop) * w;
+      const Matrix x = tokens_of(sample, begin, stop);
+      const Matrix outputs = x * w;
       for (std::size_t n = begin; n < stop; ++n) {
         if (!row.set_example(outputs.data() + (n - begin) * tokens * dim)) continue;
         for (std::size_t a = 0; a < tokens; ++a) {
           row.fit(sample.y(n) + a * dim);
-          add_slabs(sample, n, a, row, found[block]);
+          add_slabs(
+              x.middleRows(static_cast<Index>((n - begin) * tokens), static_cast<Index>(tokens)), n,
+              a, row, found[block]);
         }
       }
     }
@@ -101,9 +100,10 @@ Body make_body(const Subset& sample, const std::vector<Slab>& slabs, std::size_t
   const std::size_t size = std::min(count, slabs.size());
   Body body{Matrix(static_cast<Index>(size), static_cast<Index>(dim * dim)),
             Vector(static_cast<Index>(size)), Vector(static_cast<Index>(size))};
+  std::vector<double> x(sample.examples->width());
   for (std::size_t s = 0; s < size; ++s) {
     const Slab& slab = slabs[s];
-    const std::int8_t* x = sample.x(slab.example);
+    sample.copy_input(slab.example, x.data());
     double* normal = body.normals.data() + s * dim * dim;
     for (std::size_t c = 0; c < dim; ++c) {
       for (std::size_t o = 0; o < dim; ++o) {
@@ -117,9 +117,24 @@ Body make_body(const Subset& sample, const std::vector<Slab>& slabs, std::size_t
   return body;
 }
 
+numerics::LinearProgram body_program(const Body& body, double inflation) {
+  const auto unknowns = static_cast<std::size_t>(body.normals.cols());
+  numerics::LinearProgram program;
+  program.cost.assign(unknowns, 0.0);
+  program.lower.assign(unknowns, -numerics::unbounded);
+  program.upper.assign(unknowns, numerics::unbounded);
+  program.matrix = flat(body.normals);
+  for (Index s = 0; s < body.centre.size(); ++s) {
+    program.row_lower.push_back(body.centre[s] - inflation * body.tolerance[s]);
+    program.row_upper.push_back(body.centre[s] + inflation * body.tolerance[s]);
+  }
+  return program;
+}
+
 double slab_value(const Subset& sample, const Slab& slab, const double* theta) {
   const std::size_t dim = sample.dim();
-  const std::int8_t* x = sample.x(slab.example);
+  std::vector<double> x(sample.examples->width());
+  sample.copy_input(slab.example, x.data());
   double sum = 0.0;
   for (std::size_t c = 0; c < dim; ++c) {
     for (std::size_t o = 0; o < dim; ++o) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mha/learners/sculpt/row_fit.hpp"
+#include "numerics/linear_algebra/linear_program.hpp"
 
 namespace onset::mha {
 
@@ -33,6 +34,9 @@ struct Body {
 /// The body of the first `count` slabs.
 [[nodiscard]] Body make_body(const Subset& sample, const std::vector<Slab>& slabs,
                              std::size_t count);
+
+/// The body inflated by `inflation` as the bounds of a linear program in theta, without cost.
+[[nodiscard]] numerics::LinearProgram body_program(const Body& body, double inflation);
 
 /// x_a^T theta (x_c - x_e).
 [[nodiscard]] double slab_value(const Subset& sample, const Slab& slab, const double* theta);

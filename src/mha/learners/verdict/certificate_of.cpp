@@ -11,6 +11,7 @@ Certificate certificate_of(const Learned& learned, const Examples& examples) {
   out.tokens = examples.tokens;
   out.dim = examples.dim;
   out.digest = digest_of(examples);
+  out.inputs = examples.inputs();
   if (learned.verdict == Verdict::refused) return out;  // a refusal claims nothing
   out.heads = learned.layer.heads;
   out.layer_digest = digest_of(learned.layer);
@@ -21,7 +22,7 @@ Certificate certificate_of(const Learned& learned, const Examples& examples) {
   out.disagreeing = learned.disagreeing;
   out.jacobian_rank = evidence.jacobian_rank;
   out.held_out = learned.held_out;
-  out.counted = {learned.heads, evidence.gap, learned.knowledge.refined_w, evidence.hull_slabs};
+  out.counted = {learned.heads, evidence.gap, evidence.hull_w, evidence.hull_slabs};
   out.slabs = evidence.slabs;
   out.slabs_proved = evidence.slabs_proved;
   out.slabs_violated = evidence.slabs_violated;

@@ -19,7 +19,7 @@ Agreement agreement_of(const Layer& layer, const Examples& examples, double tole
         std::vector<double> out(width);
         const std::size_t end = std::min(examples.count, (chunk + 1) * subset_chunk);
         for (std::size_t n = chunk * subset_chunk; n < end; ++n) {
-          forward_one(layer, &examples.x[n * width], examples.tokens, out.data());
+          forward_one(layer, examples, n, out.data());
           for (std::size_t e = 0; e < width; ++e) {
             const double y = examples.y[n * width + e];
             off[n] += (out[e] - y) * (out[e] - y);

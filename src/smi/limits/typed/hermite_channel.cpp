@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
@@ -14,7 +14,7 @@
 namespace onset::smi {
 namespace {
 
-/// Labels or samples that one task averages.
+/// Labels that one task averages.
 constexpr std::size_t chunk = 16;
 
 double factorial(int n) {
@@ -113,11 +113,8 @@ struct Sums {
   }
 };
 
-/// One replicate from the sums of its tasks, in their order; divided by its mass.
-HermiteAverages reduced(const SampleForm& form, const std::vector<Sums>& parts, std::size_t first,
-                        std::size_t last) {
-  Sums sum = parts[first];
-  for (std::size_t c = first + 1; c < last; ++c) sum += parts[c];
+/// One replicate from its sums; divided by its mass.
+HermiteAverages reduced(const SampleForm& form, const Sums& sum) {
   HermiteAverages out;
   for (const Eigen::MatrixXd& one : sum.contraction) {
     out.contraction.push_back(form.over_directions(one) / sum.mass);
@@ -164,7 +161,9 @@ std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& fo
   });
   std::vector<HermiteAverages> out;
   for (std::size_t r = 0; r < replicates; ++r) {
-    out.push_back(reduced(form, parts, r * chunks, (r + 1) * chunks));
+    Sums sum = parts[r * chunks];
+    for (std::size_t c = 1; c < chunks; ++c) sum += parts[r * chunks + c];
+    out.push_back(reduced(form, sum));
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
     for (std::size_t k = 1; k < rule.error.size(); ++k) {
       out.back().rule_error[k - 1] = rule.error[k];
@@ -179,38 +178,23 @@ std::vector<HermiteAverages> hermite_channel(const TypedLink& link, const KnownD
                                              int max_degree, const TypedChannelOptions& options,
                                              const Context& context) {
   const SampleForm form(link, state.exactly());
-  if (state.known.cols() == 0) return at_zero(link, form, max_degree, options, context);
+  if (state.known.cols() == 0 && has_label_integral(link)) {
+    return at_zero(link, form, max_degree, options, context);
+  }
   const HermiteIndices indices(form.normals(), max_degree);
   const Contractions contractions(indices, form.field_normals());
-  const std::size_t chunks = (options.points + chunk - 1) / chunk;
-  const int dimensions = static_cast<int>(form.normals() + form.centres());
-  std::vector<Sums> parts(options.replicates * chunks);
-  numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
-    const std::size_t replicate = task / chunks;
-    const std::size_t first = (task % chunks) * chunk;
-    const auto points = numerics::scrambled_sobol(dimensions, options.seed, replicate);
-    TypedNodes nodes;
-    nodes.spacing = options.spacing > 0.0 ? options.spacing : default_spacing(form.normals());
-    nodes.seed = options.seed;
-    nodes.replicate = replicate;
-    nodes.sample = first;
-    Sums sums{contractions.zero()};
-    const std::size_t last = std::min(first + chunk, options.points);
-    for (const OuterSample& sample : outer_samples(link, form, *points, first, last)) {
-      LevelHermite halves[2];
-      for (std::uint64_t h = 0; h < 2; ++h) {
-        const LineOptions own = line_options(form.normals(), sample.radius, nodes, h);
-        halves[h] = resolved_hermite(link, sample.at, LevelLines(link, sample.at, own),
-                                     sample.label, own, indices);
-      }
-      ++nodes.sample;
-      sums.add(contractions, halves[0], halves[1], sample.weight);
-    }
-    parts[task] = std::move(sums);
-  });
+  const auto sums = sums_over_samples(
+      link, form, options, context, Sums{contractions.zero()},
+      [&](const OuterSample& sample, const TypedNodes& nodes, Sums& sum) {
+        LevelHermite halves[2];
+        for (std::uint64_t h = 0; h < 2; ++h) {
+          halves[h] = half_hermite(link, sample.at, sample.label, sample.radius, nodes, h, indices);
+        }
+        sum.add(contractions, halves[0], halves[1], sample.weight);
+      });
   std::vector<HermiteAverages> out;
-  for (std::size_t r = 0; r < options.replicates; ++r) {
-    out.push_back(reduced(form, parts, r * chunks, (r + 1) * chunks));
+  for (const Sums& sum : sums) {
+    out.push_back(reduced(form, sum));
     // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.
     out.back().mass /= static_cast<double>(options.points);
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
@@ -311,9 +295,10 @@ std::vector<double> region_weights(const TypedLink& link, const SampleForm& form
   double mean = 0.0;
   double square = 0.0;
   for (std::vector<double>& sum : sums) sum.assign(indices.size(), 0.0);
-  for (const double y : lines.atoms()) {
+  for (const TypedLabel& atom : lines.atoms()) {
+    const double y = atom.value.front();
     for (std::size_t h = 0; h < 2; ++h) {
-      const LevelHermite region = lines.hermite({y, true}, h, indices);
+      const LevelHermite region = lines.hermite(atom, h, indices);
       mean += 0.5 * y * region.z();
       square += 0.5 * y * y * region.z();
       for (std::size_t j = 0; j < indices.size(); ++j) sums[h][j] += y * region.moments[j];

@@ -20,7 +20,9 @@ std::vector<double> contents_of(const LevelMoments& m) {
 std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
                                                  const TypedChannelOptions& options,
                                                  const Context& context) {
-  const SampleForm form(link, KnownDirections::none(link.directions()));
+  const KnownDirections nothing = KnownDirections::none(link.directions());
+  if (!has_label_integral(link)) return typed_channel(link, nothing, options, context);
+  const SampleForm form(link, nothing);
   // One normal has one line: no rotation, no shift, and so no scatter.
   const std::size_t replicates = form.normals() == 1 ? 1 : options.replicates;
   std::vector<std::unique_ptr<LabelLines>> lines(replicates);

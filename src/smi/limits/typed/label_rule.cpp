@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {
@@ -234,6 +234,10 @@ class Panels {
 
 }  // namespace
 
+bool has_label_integral(const TypedLink& link) {
+  return link.outputs() == 1 || link.is_discrete();
+}
+
 LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
                        const TypedChannelOptions& options, std::uint64_t replicate)
     : link_(&link) {
@@ -261,14 +265,14 @@ LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,
 }
 
 LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
-                     const std::vector<double>& atoms, const Context& context) {
+                     const std::vector<TypedLabel>& atoms, const Context& context) {
   LabelRule rule;
   if (!link.is_discrete()) {
     const Panels panels(link, contents, context);
     rule.nodes = panels.nodes();
     rule.error = panels.error();
   }
-  for (const double value : atoms) rule.nodes.push_back({{value, true}, 1.0});
+  for (const TypedLabel& atom : atoms) rule.nodes.push_back({atom, 1.0});
   return rule;
 }
 

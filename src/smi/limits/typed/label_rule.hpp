@@ -11,6 +11,10 @@
 
 namespace onset::smi {
 
+/// Whether averages where nothing is known are integrals over the label: of one output, or of
+/// several that are all discrete. Otherwise labels are drawn.
+[[nodiscard]] bool has_label_integral(const TypedLink& link);
+
 /// A label with the weight of a rule over labels: dy for one that has a density, 1 for an atom.
 struct LabelNode {
   TypedLabel label;
@@ -28,7 +32,7 @@ class LabelLines {
   /// Normalised Hermite moments instead.
   [[nodiscard]] LevelHermite hermite(const TypedLabel& label, std::size_t h,
                                      const HermiteIndices& indices) const;
-  [[nodiscard]] std::vector<double> atoms() const { return lines_[0]->atoms(); }
+  [[nodiscard]] std::vector<TypedLabel> atoms() const { return lines_[0]->atoms(); }
 
  private:
   const TypedLink* link_;
@@ -50,6 +54,6 @@ struct LabelRule {
 };
 
 [[nodiscard]] LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
-                                   const std::vector<double>& atoms, const Context& context);
+                                   const std::vector<TypedLabel>& atoms, const Context& context);
 
 }  // namespace onset::smi

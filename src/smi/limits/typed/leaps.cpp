@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/random.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/hermite_channel.hpp"
+#include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/symmetric_tensors.hpp"
@@ -118,7 +119,8 @@ class Climber {
       for (std::size_t points = first_points;; points *= 4) {
         found = look(from, to, points);
         const bool doubtful = found && found->leap.verdict == Verdict::unresolved;
-        if (!doubtful || known_.cols() == 0 || 4 * points > options_->max_points) break;
+        const bool is_sampled = known_.cols() > 0 || !has_label_integral(*link_);
+        if (!doubtful || !is_sampled || 4 * points > options_->max_points) break;
       }
       if (found) return *found;
     }
@@ -187,8 +189,10 @@ class Climber {
     return {Verdict::absent};
   }
 
-  /// Whether the label has a variance, as far as a sample shows.
+  /// Whether the label has a variance, as far as a sample shows. Several outputs have no one leap
+  /// of their own.
   [[nodiscard]] bool has_variance() const {
+    if (link_->outputs() > 1) return false;
     constexpr std::size_t count = std::size_t{1} << 16U;
     const std::size_t rows = link_->fields().size();
     std::vector<double> inputs(rows * count);

@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "numerics/quasi_monte_carlo.hpp"
-#include "numerics/random.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/subspace.hpp"
@@ -29,7 +29,7 @@ constexpr std::uint64_t piece_replicates = 8;
 /// Sample ratios that differ by fewer standard errors are the same.
 constexpr double equal_errors = 6.0;
 
-/// The sum over tokens of gradients times themselves, over the directions.
+/// The sum over tokens of gradients of one output times themselves, over the directions.
 void add_square(const TypedLink& link, const std::vector<double>& gradient, Eigen::MatrixXd& to) {
   const auto& fields = link.fields();
   for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -49,22 +49,31 @@ double unit_scale(const std::vector<double>& gradient) {
   return sum > 0.0 && std::isfinite(sum) ? 1.0 / std::sqrt(sum) : 0.0;
 }
 
+/// The gradient of output k at point i of `count`, made a unit vector; 0 where it is none.
+std::vector<double> unit_gradient(const std::vector<double>& slopes, std::size_t rows,
+                                  std::size_t k, std::size_t count, std::size_t i) {
+  std::vector<double> one(rows);
+  for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[(k * rows + f) * count + i];
+  const double scale = unit_scale(one);
+  for (double& g : one) g *= scale;
+  return one;
+}
+
 /// Unit gradients at random points.
 Eigen::MatrixXd squared_slopes(const TypedLink& link) {
   const std::size_t rows = link.fields().size();
   std::vector<double> inputs(rows * random_points);
   numerics::Stream(1, "relevant directions").normal(inputs);
-  std::vector<double> value(random_points);
-  std::vector<double> slopes(rows * random_points);
+  const std::size_t outputs = link.outputs();
+  std::vector<double> value(outputs * random_points);
+  std::vector<double> slopes(outputs * rows * random_points);
   link.gradient(random_points, inputs.data(), value.data(), slopes.data());
   const auto directions = static_cast<Eigen::Index>(link.directions());
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions, directions);
-  std::vector<double> one(rows);
-  for (std::size_t i = 0; i < random_points; ++i) {
-    for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * random_points + i];
-    const double scale = unit_scale(one);
-    for (double& g : one) g *= scale;
-    add_square(link, one, sum);
+  for (std::size_t k = 0; k < outputs; ++k) {
+    for (std::size_t i = 0; i < random_points; ++i) {
+      add_square(link, unit_gradient(slopes, rows, k, random_points, i), sum);
+    }
   }
   return sum;
 }
@@ -90,12 +99,16 @@ void add_jump(const TypedLink& link, std::size_t index, const std::vector<double
     ((switch_at(link, index, point(middle)) > 0.0) == positive ? lo : hi) = middle;
   }
   constexpr double side = 1e-7;
-  double below = 0.0;
-  double above = 0.0;
-  link.values(1, point(lo - side).data(), &below);
-  link.values(1, point(hi + side).data(), &above);
-  // A continuous link changes by about `side` times its slope.
-  if (!(std::abs(above - below) > 1e-4 * std::max(1.0, std::abs(below)))) return;
+  std::vector<double> below(link.outputs());
+  std::vector<double> above(link.outputs());
+  link.values(1, point(lo - side).data(), below.data());
+  link.values(1, point(hi + side).data(), above.data());
+  bool jumps = false;
+  for (std::size_t k = 0; k < below.size(); ++k) {
+    // A continuous link changes by about `side` times its slope.
+    jumps = jumps || std::abs(above[k] - below[k]) > 1e-4 * std::max(1.0, std::abs(below[k]));
+  }
+  if (!jumps) return;
   std::vector<double> normal(base.size());
   constexpr double h = 1e-5;
   for (std::size_t f = 0; f < base.size(); ++f) {
@@ -140,101 +153,134 @@ Eigen::MatrixXd squared_jumps(const TypedLink& link) {
   return sum;
 }
 
-/// Pieces of the link with one span of gradients; its labels give one equation each on every
-/// direction that is not orthogonal to it.
-struct PieceGroup {
-  Eigen::MatrixXd null;  ///< directions on which the label does not depend there
-  numerics::Replicates mass;
+/// Points of a piece whose gradients are kept: the rank of the Jacobian is the largest there.
+constexpr std::size_t kept_gradients = 16;
+/// A gradient that leaves less than this part of itself along a subspace, or beside others, has
+/// none there.
+constexpr double no_part = 1e-7;
+
+/// A piece of the link: a pattern of signs of its switches.
+struct Piece {
+  std::vector<Eigen::MatrixXd> square;                      ///< of gradients, output by output
+  numerics::Replicates mass;                                ///< of the piece
+  std::vector<std::vector<std::vector<double>>> gradients;  ///< gradients[point][output][field]
 };
 
-/// One replicate's sums over points, by sign pattern.
-struct Pattern {
-  Eigen::MatrixXd square;
-  std::vector<double> mass;
-  bool noisy = false;
-};
-
-std::vector<PieceGroup> piece_groups(const TypedLink& link, const Eigen::MatrixXd& relevant,
-                                     std::uint64_t seed) {
+std::vector<Piece> pieces_of(const TypedLink& link, std::uint64_t seed) {
   const std::size_t rows = link.fields().size();
+  const std::size_t outputs = link.outputs();
   const auto directions = static_cast<Eigen::Index>(link.directions());
-  std::map<std::uint64_t, Pattern> patterns;
+  std::map<std::uint64_t, Piece> pieces;
   for (std::uint64_t r = 0; r < piece_replicates; ++r) {
     const auto set = numerics::scrambled_sobol(static_cast<int>(rows), seed, r);
     std::vector<double> inputs(rows * piece_points);
     set->points(0, piece_points, inputs);
     numerics::simd::normal_quantile(inputs, inputs);
-    std::vector<double> value(piece_points);
-    std::vector<double> slopes(rows * piece_points);
+    std::vector<double> value(outputs * piece_points);
+    std::vector<double> slopes(outputs * rows * piece_points);
     std::vector<double> sides(link.switches() * piece_points);
     link.gradient(piece_points, inputs.data(), value.data(), slopes.data());
     if (link.switches() > 0) link.switch_values(piece_points, inputs.data(), sides.data());
-    std::vector<double> one(rows);
     for (std::size_t i = 0; i < piece_points; ++i) {
       std::uint64_t key = 0;
       for (std::size_t s = 0; s < link.switches(); ++s) {
         key = 2 * key + (sides[s * piece_points + i] > 0.0 ? 1 : 0);
       }
-      for (std::size_t f = 0; f < rows; ++f) one[f] = slopes[f * piece_points + i];
-      Pattern& pattern = patterns[key];
-      if (pattern.mass.empty()) {
-        pattern.mass.assign(piece_replicates, 0.0);
-        pattern.square = Eigen::MatrixXd::Zero(directions, directions);
+      Piece& piece = pieces[key];
+      if (piece.mass.empty()) {
+        piece.mass.assign(piece_replicates, 0.0);
+        piece.square.assign(outputs, Eigen::MatrixXd::Zero(directions, directions));
       }
-      pattern.mass[r] += 1.0 / static_cast<double>(piece_points);
-      const double scale = unit_scale(one);
-      for (double& g : one) g *= scale;
-      add_square(link, one, pattern.square);
-      for (std::size_t f = 0; f < rows; ++f) {
-        if (!link.fields()[f].direction && one[f] != 0.0) pattern.noisy = true;
+      piece.mass[r] += 1.0 / static_cast<double>(piece_points);
+      std::vector<std::vector<double>> own;
+      for (std::size_t k = 0; k < outputs; ++k) {
+        own.push_back(unit_gradient(slopes, rows, k, piece_points, i));
+        add_square(link, own.back(), piece.square[k]);
       }
+      if (piece.gradients.size() < kept_gradients) piece.gradients.push_back(std::move(own));
     }
   }
-  std::vector<PieceGroup> groups;
-  for (const auto& [key, pattern] : patterns) {
-    // A noisy label fixes nothing.
-    const Eigen::MatrixXd span =
-        pattern.noisy ? Eigen::MatrixXd(directions, 0)
-                      : range_above(pattern.square, no_slope * pattern.square.trace());
-    const Eigen::MatrixXd null = without(relevant, intersection(relevant, span));
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const PieceGroup& g) {
-      return g.null.cols() == null.cols() &&
-             (g.null * g.null.transpose() - null * null.transpose()).norm() < 1e-6;
-    });
-    if (same == groups.end()) {
-      groups.push_back({null, pattern.mass});
-    } else {
-      for (std::size_t r = 0; r < piece_replicates; ++r) same->mass[r] += pattern.mass[r];
-    }
-  }
-  return groups;
+  std::vector<Piece> out;
+  for (auto& [key, piece] : pieces) out.push_back(std::move(piece));
+  return out;
 }
 
-/// All intersections of null spaces, and the whole space.
-std::vector<Eigen::MatrixXd> candidates(const std::vector<PieceGroup>& groups,
-                                        const Eigen::MatrixXd& relevant) {
+/// The relevant directions on which an output does not depend on a piece, for all of both.
+std::vector<Eigen::MatrixXd> null_spaces(const std::vector<Piece>& pieces,
+                                         const Eigen::MatrixXd& relevant) {
+  std::vector<Eigen::MatrixXd> out;
+  for (const Piece& piece : pieces) {
+    for (const Eigen::MatrixXd& square : piece.square) {
+      const Eigen::MatrixXd span = range_above(square, no_slope * square.trace());
+      out.push_back(without(relevant, intersection(relevant, span)));
+    }
+  }
+  return out;
+}
+
+/// The whole space, null spaces, and all intersections and sums of them [links 6]. Sums are those
+/// that several outputs on one piece may need.
+std::vector<Eigen::MatrixXd> candidates(const std::vector<Eigen::MatrixXd>& nulls,
+                                        const Eigen::MatrixXd& relevant, bool with_sums) {
+  constexpr std::size_t most = 200;
   std::vector<Eigen::MatrixXd> out{relevant};
   const auto add = [&out](const Eigen::MatrixXd& basis) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const Eigen::MatrixXd& other) {
       return other.cols() == basis.cols() &&
              (other * other.transpose() - basis * basis.transpose()).norm() < 1e-6;
     });
-    if (!known && basis.cols() > 0) out.push_back(basis);
+    if (!known && basis.cols() > 0 && out.size() < most) out.push_back(basis);
   };
-  for (const PieceGroup& group : groups) {
+  for (const Eigen::MatrixXd& null : nulls) {
     const std::size_t before = out.size();
-    for (std::size_t k = 0; k < before; ++k) add(intersection(out[k], group.null));
+    for (std::size_t k = 0; k < before; ++k) add(intersection(out[k], null));
+  }
+  for (std::size_t a = 1; with_sums && a < out.size(); ++a) {
+    for (std::size_t b = 1; b < a; ++b) {
+      add(sum_of(out[a], out[b]));
+      add(intersection(out[a], out[b]));
+    }
   }
   return out;
 }
 
-/// Equations per sample on the directions of a candidate, in every replicate.
-numerics::Replicates equations(const std::vector<PieceGroup>& groups,
+/// The rank of the gradients of all outputs along some directions, at every token, and along noise.
+int rank_along(const TypedLink& link, const std::vector<std::vector<double>>& gradients,
+               const Eigen::MatrixXd& basis) {
+  const auto& fields = link.fields();
+  const Eigen::Index size = basis.cols();
+  const auto tokens = static_cast<Eigen::Index>(link.tokens());
+  const auto all = static_cast<Eigen::Index>(fields.size());
+  std::vector<Eigen::VectorXd> found;
+  for (const std::vector<double>& gradient : gradients) {
+    Eigen::VectorXd row = Eigen::VectorXd::Zero(tokens * size + all);
+    for (Eigen::Index f = 0; f < all; ++f) {
+      const auto at = static_cast<std::size_t>(f);
+      if (!fields[at].direction) {
+        row(tokens * size + f) = gradient[at];
+        continue;
+      }
+      row.segment(static_cast<Eigen::Index>(fields[at].token) * size, size) +=
+          gradient[at] * basis.row(static_cast<Eigen::Index>(*fields[at].direction)).transpose();
+    }
+    for (const Eigen::VectorXd& other : found) row -= other * other.dot(row);
+    if (row.norm() > no_part) found.push_back(row.normalized());
+  }
+  return static_cast<int>(found.size());
+}
+
+/// Equations per sample on the directions of a candidate, in every replicate: kappa_N of [links 6].
+numerics::Replicates equations(const TypedLink& link, const std::vector<Piece>& pieces,
                                const Eigen::MatrixXd& candidate) {
+  const Eigen::MatrixXd nothing(candidate.rows(), 0);
   numerics::Replicates sum(piece_replicates, 0.0);
-  for (const PieceGroup& group : groups) {
-    if (intersection(candidate, group.null).cols() == candidate.cols()) continue;
-    for (std::size_t r = 0; r < piece_replicates; ++r) sum[r] += group.mass[r];
+  for (const Piece& piece : pieces) {
+    int fixed = 0;
+    for (const auto& gradients : piece.gradients) {
+      fixed = std::max(
+          fixed, rank_along(link, gradients, candidate) - rank_along(link, gradients, nothing));
+    }
+    for (std::size_t r = 0; r < piece_replicates; ++r) sum[r] += fixed * piece.mass[r];
   }
   return sum;
 }
@@ -262,13 +308,14 @@ Eigen::MatrixXd symmetric_directions(const TypedLink& link, const Eigen::MatrixX
 
 std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::MatrixXd& relevant,
                                           std::uint64_t seed) {
-  const std::vector<PieceGroup> groups = piece_groups(link, relevant, seed);
-  const std::vector<Eigen::MatrixXd> all = candidates(groups, relevant);
+  const std::vector<Piece> pieces = pieces_of(link, seed);
+  const std::vector<Eigen::MatrixXd> all =
+      candidates(null_spaces(pieces, relevant), relevant, link.outputs() > 1);
   // What is not recovered minimises alpha kappa_N - |N|: at 0 everything, and less as alpha grows.
   Eigen::MatrixXd open = relevant;
   std::vector<ExactRecovery> out;
   while (open.cols() > 0) {
-    const numerics::Replicates kappa = equations(groups, open);
+    const numerics::Replicates kappa = equations(link, pieces, open);
     const auto size = static_cast<double>(open.cols());
     // The first alpha at which a smaller candidate, or none, does better.
     double first = std::numeric_limits<double>::infinity();
@@ -293,7 +340,7 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
     for (const Eigen::MatrixXd& candidate : all) {
       if (candidate.cols() < open.cols() &&
           intersection(candidate, open).cols() == candidate.cols()) {
-        offer(candidate, equations(groups, candidate));
+        offer(candidate, equations(link, pieces, candidate));
       }
     }
     if (!std::isfinite(first)) break;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 
 namespace onset::smi {
 namespace {

@@ -1,6 +1,6 @@
 #include "smi/limits/typed/subspace.hpp"
 
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 
 namespace onset::smi {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "numerics/matrix_equations.hpp"
-#include "numerics/random.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {
@@ -34,7 +34,7 @@ class Group {
     inverse_ = numerics::pseudo_inverse(form_.matrix());
     at_.resize(link.fields().size() * symmetry_points);
     numerics::Stream(1, "symmetries").normal(at_);
-    values_.resize(symmetry_points);
+    values_.resize(link.outputs() * symmetry_points);
     link.values(symmetry_points, at_.data(), values_.data());
   }
 
@@ -88,9 +88,9 @@ class Group {
         }
       }
     }
-    std::vector<double> after(symmetry_points);
+    std::vector<double> after(values_.size());
     link_->values(symmetry_points, mapped.data(), after.data());
-    for (std::size_t i = 0; i < symmetry_points; ++i) {
+    for (std::size_t i = 0; i < after.size(); ++i) {
       if (std::abs(values_[i] - after[i]) > same_value * std::max(1.0, std::abs(values_[i]))) {
         return false;
       }

@@ -63,7 +63,8 @@ struct TypedChannelOptions {
                                                        const Context& context);
 
 /// The averages where nothing is known, as integrals over the label [links 2]: more accurate by
-/// far. `precision` is left empty.
+/// far. Labels of several outputs, unless they are discrete, are drawn here too. `precision` is
+/// left empty.
 [[nodiscard]] std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
                                                                const TypedChannelOptions& options,
                                                                const Context& context);

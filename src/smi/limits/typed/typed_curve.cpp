@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "numerics/gaussian_expectation.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/pieces.hpp"
@@ -237,7 +237,7 @@ class CurveBuilder {
       std::vector<double> inputs(fields.size() * batch.count, 0.0);
       std::vector<double> value[3];
       for (std::size_t k = 0; k < 3; ++k) {
-        value[k].resize(batch.count);
+        value[k].resize(link_->outputs() * batch.count);
         for (std::size_t f = 0; f < fields.size(); ++f) {
           if (!fields[f].direction) continue;
           const auto row = static_cast<Eigen::Index>(*fields[f].direction);
@@ -256,12 +256,14 @@ class CurveBuilder {
         }
         link_->values(batch.count, inputs.data(), value[k].data());
       }
-      for (std::size_t i = 0; i < batch.count; ++i) {
-        const double a = value[1][i] - value[0][i];
-        const double b = value[2][i] - value[0][i];
-        const double c = value[1][i] - value[2][i];
-        out[i] = 0.5 * (a * a + b * b);
-        out[batch.count + i] = 0.5 * c * c;
+      std::fill(out.begin(), out.end(), 0.0);
+      for (std::size_t j = 0; j < value[0].size(); ++j) {
+        const std::size_t i = j % batch.count;
+        const double a = value[1][j] - value[0][j];
+        const double b = value[2][j] - value[0][j];
+        const double c = value[1][j] - value[2][j];
+        out[i] += 0.5 * (a * a + b * b);
+        out[batch.count + i] += 0.5 * c * c;
       }
     };
     const auto means = numerics::gaussian_expectation(rule, integrand, *context_);

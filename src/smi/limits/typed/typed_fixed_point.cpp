@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "numerics/matrix_equations.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
@@ -42,7 +42,8 @@ Eigen::MatrixXd map_eigenvalues(const Eigen::MatrixXd& symmetric, const Function
   return eigen.vectors * eigen.values.unaryExpr(f).asDiagonal() * eigen.vectors.transpose();
 }
 
-/// Orthonormal symmetric matrices that commute with the symmetries that keep the roles as they are.
+}  // namespace
+
 std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link, const TypedRoles& roles) {
   const Eigen::MatrixXd& u = roles.learned;
   const Eigen::MatrixXd of_learned = u * u.transpose();
@@ -68,8 +69,6 @@ std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link, const TypedR
   }
   return basis;
 }
-
-}  // namespace
 
 TypedStateEvolution::TypedStateEvolution(const TypedLink& link, TypedRoles roles, double alpha,
                                          std::uint64_t seed, const Context& context)

@@ -17,6 +17,11 @@ struct TypedRoles {
   Eigen::MatrixXd exact;
 };
 
+/// Orthonormal symmetric matrices over the learned directions that commute with the symmetries of
+/// the link that keep the roles as they are: V and what makes it are sums of them.
+[[nodiscard]] std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link,
+                                                           const TypedRoles& roles);
+
 /// State evolution of a typed link in the log precision L = -log V of the learned directions, which
 /// is a matrix [links 3]: L -> log(I + alpha E sum_m g_m g_m^T). Symmetries of the link keep L in
 /// the space of matrices that commute with them; coordinates are those of this space.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/roots.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
+#include "smi/limits/typed/typed_branch.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 #include "smi/limits/typed/verdict.hpp"
@@ -18,30 +20,17 @@ namespace {
 
 using numerics::Replicates;
 
-/// Outer points per replicate that locate a threshold, and log precisions on the way.
-constexpr std::size_t scan_points = 64;
-constexpr double scan_step = 0.25;
-constexpr double max_log_precision = 12.0;
+/// Outer points per replicate of a branch, by the number of fields: as many as are cheap.
+constexpr std::size_t trace_points[] = {512, 128, 64, 64};
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
-
-/// The largest eigenvalue of every replicate's matrix, as its Rayleigh quotient with the
-/// eigenvector of the others: the largest eigenvalue of a noisy matrix itself is too large.
-template <class Part>
-Replicates top_eigenvalues(const std::vector<TypedAverages>& averages, const Part& part) {
-  const Eigen::MatrixXd mean = mean_of(averages, part);
-  const auto count = static_cast<double>(averages.size());
-  Replicates out;
-  for (const TypedAverages& one : averages) {
-    const Eigen::MatrixXd& own = part(one);
-    const Eigen::MatrixXd others = count > 1.0 ? Eigen::MatrixXd(count * mean - own) : own;
-    const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(others);
-    const Eigen::VectorXd top = eigen.vectors.rightCols(1);
-    out.push_back(top.dot(own * top));
-  }
-  return out;
-}
+/// Directions of a smaller overlap are not learned yet.
+constexpr double little_overlap = 0.02;
+/// Standard errors by which sample ratios differ that are not the same.
+constexpr double fold_errors = 3.0;
+/// Jumps of what is never recovered exactly are looked for up to this log precision.
+constexpr double late_log_precision = 4.0;
 
 const Eigen::MatrixXd& pull_of(const TypedAverages& a) {
   return a.pull;
@@ -101,7 +90,6 @@ class Staircase {
     TypedChannelOptions out;
     out.points = points;
     out.seed = options_->seed;
-    out.refinement = refinement_;
     return out;
   }
 
@@ -133,6 +121,9 @@ class Staircase {
                          channel_options(points), *context_);
   }
 
+  /// Whether the averages given what is known are drawn: more points make them better.
+  [[nodiscard]] bool is_sampled() const { return known_.cols() > 0 || !has_label_integral(*link_); }
+
   void next_stage() {
     // The averages at zero are over all directions, also those that do not matter.
     std::vector<TypedAverages> averages = averages_given_known(first_points);
@@ -145,15 +136,16 @@ class Staircase {
       for (TypedAverages& a : averages) {
         a.pull = (allowed.transpose() * allowed * a.pull * allowed.transpose() * allowed).eval();
       }
-      const Estimate pull = estimate(top_eigenvalues(averages, pull_of), averages);
+      const Estimate pull = estimate(pulls(averages), averages);
       const Verdict trivial = allowed.rows() == 0 ? Verdict::absent : verdict(pull);
       if (trivial == Verdict::present) {
         learn_at_once(averages, pull);
         return;
       }
-      const Estimate growth = estimate(top_eigenvalues(averages, growth_of), averages);
+      const Estimate growth = estimate(growth_rates(averages), averages);
       const Verdict easy = verdict(growth);
-      if (trivial == Verdict::absent && easy == Verdict::present) {
+      if (trivial == Verdict::absent && easy == Verdict::present &&
+          (is_accurate(growth) || points > options_->max_points)) {
         learn_from_threshold(averages, growth);
         return;
       }
@@ -162,15 +154,28 @@ class Staircase {
         const Leap leap = leap_given(*link_, known_, {.seed = options_->seed}, *context_);
         if (leap.verdict == Verdict::present) stage.leap = leap.degree;
         add(std::move(stage));
-        known_ = relevant_;
+        leave_the_rest();
         return;
       }
-      if (known_.cols() == 0 || points > options_->max_points) break;
+      if (!is_sampled() || points > options_->max_points) break;
       averages = averages_given_known(points);
     }
     add({open(), TypedKind::unresolved});
     doubt("whether " + direction_names(open()) + " is learned at all is not resolved");
+    leave_the_rest();
+  }
+
+  /// Nothing more is learned from small overlaps.
+  void leave_the_rest() {
     known_ = relevant_;
+    is_complete_ = false;
+  }
+
+  /// Whether a first threshold that was drawn is accurate enough. Later ones are found elsewhere.
+  [[nodiscard]] bool is_accurate(const Estimate& growth) const {
+    if (known_.cols() > 0 || !is_sampled()) return true;
+    const double alpha = 1.0 / growth.value;
+    return growth.error * alpha * alpha <= options_->tolerance * std::max(1.0, alpha);
   }
 
   /// Averages over all directions, in the basis of some.
@@ -200,6 +205,7 @@ class Staircase {
     // Given directions that have a threshold, these are learned with them.
     if (!stairs_.stages.empty()) stage.alpha = stairs_.stages.back().alpha;
     known_ = sum_of(known_, learned);
+    trace_.reset();
     add(std::move(stage));
   }
 
@@ -222,9 +228,38 @@ class Staircase {
       stairs_.met_tolerance = false;
     }
     known_ = sum_of(known_, learned);
+    trace_.reset();
     TypedStage stage{learned, TypedKind::weak, alpha};
     stage.leap = 2;
+    const bool is_last = stairs_.stages.size() + 1 == options_->max_stages;
+    if (options_->exact_recovery && !is_last) stage.jump = jump_at(alpha, learned);
     add(std::move(stage));
+  }
+
+  /// The branch of the directions that are known now.
+  [[nodiscard]] TypedTrace& trace() {
+    if (!trace_) {
+      const TypedRoles roles{known_, Eigen::MatrixXd(known_.rows(), 0)};
+      trace_.emplace(TypedBranch(*link_, roles, open(), options_->seed, *context_), points());
+    }
+    return *trace_;
+  }
+  [[nodiscard]] std::size_t points() const { return trace_points[link_->fields().size() - 1]; }
+
+  /// The overlap of directions just above their threshold: 0 where alpha rises along the branch
+  /// from there on, the overlap where it has come back where it falls first, and nothing where
+  /// errors do not say.
+  [[nodiscard]] std::optional<Estimate> jump_at(const Estimate& alpha,
+                                                const Eigen::MatrixXd& learned) {
+    for (std::size_t k = 0; trace().at(k) != nullptr; ++k) {
+      const TypedBranch::Point& point = *trace().at(k);
+      // Before the threshold these directions are not learned yet.
+      if (trace().branch().overlap(point.variance, learned) < little_overlap) continue;
+      const int direction = TypedTrace::direction(alpha, point);
+      if (direction > 0) return Estimate{};
+      if (direction < 0) return trace().landing(alpha, k, learned);
+    }
+    return std::nullopt;
   }
 
   struct Crossing {
@@ -232,104 +267,85 @@ class Staircase {
     std::vector<TypedAverages> averages;
   };
 
-  /// The variances of the known directions on the branch of fixed points, at a log precision
-  /// s = -log det V: V^-1 - I is a multiple of the precision matrix [links 3].
-  [[nodiscard]] Eigen::MatrixXd variance_at(double s, Eigen::MatrixXd variance) {
-    const Eigen::Index size = known_.cols();
-    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(size, size);
-    if (size == 1) return identity * std::exp(-s);
-    for (int step = 0; step < 60; ++step) {
-      const auto averages = typed_channel(*link_, state(identity - variance),
-                                          channel_options(scan_points), *context_);
-      const Eigen::MatrixXd precision = mean_of(
-          averages, [](const TypedAverages& a) -> const Eigen::MatrixXd& { return a.precision; });
-      const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(precision);
-      const auto excess = [&](double log_alpha) {
-        double sum = -s;
-        for (const double lambda : eigen.values) {
-          sum += std::log1p(std::exp(log_alpha) * std::max(0.0, lambda));
-        }
-        return sum;
-      };
-      const double alpha = std::exp(numerics::bracketed_root(excess, -40.0, 40.0).x);
-      // The inverse of I + alpha times the precision matrix.
-      const Eigen::VectorXd left = (1.0 + alpha * eigen.values.array()).inverse();
-      const Eigen::MatrixXd next = eigen.vectors * left.asDiagonal() * eigen.vectors.transpose();
-      const double change = (next - variance).norm() / variance.norm();
-      variance = next;
-      if (change < 1e-6) break;
-    }
-    return variance;
-  }
-
-  /// Residual alpha nu - 1 and alpha of every replicate at a fixed point.
-  struct PointOnBranch {
-    Replicates residual, alpha;
-    std::vector<TypedAverages> averages;
-  };
-
-  [[nodiscard]] PointOnBranch point_at(const Eigen::MatrixXd& variance, std::size_t points) {
-    const Eigen::Index size = known_.cols();
-    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(size, size);
-    PointOnBranch out;
-    out.averages =
-        typed_channel(*link_, state(identity - variance), channel_options(points), *context_);
-    const Replicates nu = top_eigenvalues(out.averages, growth_of);
-    const double wanted =
-        (numerics::symmetric_eigen(variance).values.array().inverse() - 1.0).sum();
-    for (std::size_t r = 0; r < nu.size(); ++r) {
-      out.alpha.push_back(wanted / out.averages[r].precision.trace());
-      out.residual.push_back(out.alpha.back() * nu[r] - 1.0);
-    }
-    return out;
-  }
-
   /// The first sample ratio at which the open directions grow, on the branch of the known ones.
   /// Nothing where that lies above alpha_stop.
   [[nodiscard]] std::optional<Crossing> find_crossing(const Estimate& exact_growth) {
-    const Eigen::Index size = known_.cols();
-    Eigen::MatrixXd variance = Eigen::MatrixXd::Identity(size, size);
-    Eigen::MatrixXd before = variance;
-    double s = 0.0;
-    double largest = 0.0;  // alpha so far
-    bool crossed = false;
-    while (s < max_log_precision && !crossed) {
-      before = variance;
-      s += scan_step * static_cast<double>(size);
-      variance = variance_at(s, std::exp(-scan_step) * variance);
-      const PointOnBranch point = point_at(variance, scan_points);
-      const double alpha = numerics::mean(point.alpha);
-      if (alpha < largest * (1.0 - 1e-3)) {
-        doubt(
-            "a jump of the directions learned before lies below a threshold, which is then only "
-            "a bound");
-      }
-      largest = std::max(largest, alpha);
-      crossed = numerics::mean(point.residual) > 0.0;
-      if (!crossed && alpha > options_->alpha_stop) return std::nullopt;
+    std::size_t k = 0;
+    for (; trace().at(k) != nullptr; ++k) {
+      const TypedBranch::Point& point = *trace().at(k);
+      if (numerics::mean(point.residual) > 0.0) break;
+      if (numerics::mean(point.alpha) > options_->alpha_stop) return std::nullopt;
     }
-    if (!crossed) {
+    const std::optional<std::size_t> fold = new_fold(k + 1);
+    if (trace().at(k) == nullptr) {
+      if (fold) add_fold(*fold);
       // The known directions become exact first: then the growth rate is that of exact knowledge.
       const double nu = exact_growth.value;
       return Crossing{{1.0 / nu, exact_growth.error / (nu * nu)},
                       averages_given_known(first_points)};
     }
-    const double step = scan_step * static_cast<double>(size);
-    return refine_crossing(s - step, s, before, variance);
+    Crossing crossing = refine_crossing(k);
+    // Growing alpha leaves the branch where that folds back and comes to it again where alpha is as
+    // large once more: what grows in between grows at once with the jump.
+    if (is_above(last_threshold(), crossing.alpha)) crossing.alpha = last_threshold();
+    if (!fold) return crossing;
+    const Estimate top = trace().top(*fold, 4 * points());
+    if (is_above(top, crossing.alpha)) {
+      crossing.alpha = top;
+    } else {
+      add_fold(*fold);
+    }
+    return crossing;
   }
 
-  [[nodiscard]] Crossing refine_crossing(double low, double high, const Eigen::MatrixXd& at_low,
-                                         const Eigen::MatrixXd& at_high) {
+  static bool is_above(const Estimate& a, const Estimate& b) {
+    return a.value - b.value > fold_errors * std::hypot(a.error, b.error);
+  }
+
+  /// Where the last stage begins.
+  [[nodiscard]] Estimate last_threshold() const {
+    return stairs_.stages.empty() ? Estimate{} : stairs_.stages.back().alpha.value_or(Estimate{});
+  }
+
+  /// A fold before point `end` of the branch that is none of a stage that begins with a jump.
+  [[nodiscard]] std::optional<std::size_t> new_fold(std::size_t end) {
+    const std::optional<std::size_t> fold = trace().fold(end);
+    if (!fold) return fold;
+    for (const TypedStage& stage : stairs_.stages) {
+      const bool jumps = stage.jump && stage.jump->value > 0.0 && stage.kind == TypedKind::weak;
+      if (jumps && !is_above(TypedTrace::alpha_of(trace().points()[*fold]), *stage.alpha))
+        return {};
+    }
+    return fold;
+  }
+
+  /// A row for a jump of what was learned before.
+  void add_fold(std::size_t fold) {
+    if (!options_->exact_recovery) return;
+    TypedStage stage{known_, TypedKind::algorithmic};
+    stage.alpha = trace().top(fold, 4 * points());
+    stage.jump = trace().landing(*stage.alpha, fold + 1, known_);
+    add(std::move(stage));
+  }
+
+  /// Between points k - 1 and k of the branch.
+  [[nodiscard]] Crossing refine_crossing(std::size_t k) {
+    const TypedBranch& branch = trace().branch();
+    const Eigen::MatrixXd at_high = trace().at(k)->variance;
+    const Eigen::MatrixXd at_low =
+        k > 0 ? trace().at(k - 1)->variance
+              : Eigen::MatrixXd(Eigen::MatrixXd::Identity(at_high.rows(), at_high.cols()));
+    const double low = k > 0 ? trace().at(k - 1)->position : 1e-3 * trace().at(0)->position;
+    const double high = trace().at(k)->position;
     Crossing best;
-    refinement_ = 1.0;
+    double refinement = 1.0;
     for (std::size_t points = first_points;;) {
       std::vector<TypedAverages> last;
       const auto f = [&](double s) {
         // Between the two ends the logarithm of the variance is nearly straight.
         const double t = (s - low) / (high - low);
-        Eigen::MatrixXd variance = (1.0 - t) * at_low + t * at_high;
-        variance = variance_at(s, variance);
-        PointOnBranch point = point_at(variance, points);
+        TypedBranch::Point point =
+            branch.at(s, (1.0 - t) * at_low + t * at_high, points, refinement);
         last = std::move(point.averages);
         return std::vector<Replicates>{point.residual, point.alpha};
       };
@@ -341,24 +357,57 @@ class Staircase {
       const double wanted = options_->tolerance * std::max(1.0, best.alpha.value);
       // Closer lines against the bias of ratios, more labels against scatter.
       const bool is_biased = ratio_bias(best.averages) * best.alpha.value > 0.5 * wanted;
-      const bool may_refine = is_biased && refinement_ < max_refinement;
+      const bool may_refine = is_biased && refinement < max_refinement;
       const bool may_add = !is_biased && 4 * points <= options_->max_points;
-      if (best.alpha.error <= wanted || !(may_refine || may_add)) {
-        refinement_ = 1.0;
-        return best;
-      }
+      if (best.alpha.error <= wanted || !(may_refine || may_add)) return best;
       if (may_refine) {
-        refinement_ *= 2.0;
+        refinement *= 2.0;
       } else {
         points *= 4;
       }
     }
   }
 
+  /// Where counting says that directions are recovered exactly, and where state evolution from
+  /// small overlaps gets there, if that is later.
   void add_exact_recovery() {
+    Eigen::MatrixXd exact(relevant_.rows(), 0);
     for (const ExactRecovery& one : exact_recovery(*link_, relevant_, options_->seed)) {
-      add({one.directions, TypedKind::perfect, one.alpha});
+      TypedStage stage{one.directions, TypedKind::perfect, one.alpha};
+      stage.jump = Estimate{1.0, 0.0};
+      add(std::move(stage));
+      if (is_complete_) add_algorithmic(exact, one);
+      exact = sum_of(exact, one.directions);
     }
+    if (is_complete_) look_for_late_folds(exact);
+  }
+
+  /// The branch of what is not exact yet, to its end.
+  void add_algorithmic(const Eigen::MatrixXd& exact, const ExactRecovery& perfect) {
+    const Eigen::MatrixXd left = without(relevant_, exact);
+    const Eigen::MatrixXd none(relevant_.rows(), 0);
+    TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
+                      points());
+    const TypedRecovery recovery = recovery_along(branch, perfect.alpha.value);
+    stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);
+    if (!recovery.hard_phase) return;
+    TypedStage stage{perfect.directions, TypedKind::algorithmic, recovery.algorithmic};
+    stage.jump = Estimate{1.0, 0.0};
+    add(std::move(stage));
+  }
+
+  /// Jumps of directions that are never recovered, as far as overlaps of 0.98 or so.
+  void look_for_late_folds(const Eigen::MatrixXd& exact) {
+    const Eigen::MatrixXd left = without(relevant_, exact);
+    if (left.cols() == 0) return;
+    known_ = left;
+    const Eigen::MatrixXd none(relevant_.rows(), 0);
+    trace_.emplace(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_), points());
+    const double end = late_log_precision * static_cast<double>(left.cols());
+    std::size_t k = 0;
+    while (trace().at(k) != nullptr && trace().at(k)->position < end) ++k;
+    const auto fold = new_fold(k + 1);
+    if (fold) add_fold(*fold);
   }
 
   const TypedLink* link_;
@@ -368,8 +417,9 @@ class Staircase {
   Eigen::MatrixXd relevant_;
   Eigen::MatrixXd known_;
   TypedStaircase stairs_;
+  std::optional<TypedTrace> trace_;
   bool ended_ = false;
-  double refinement_ = 1.0;  ///< of the lines, while one threshold is refined
+  bool is_complete_ = true;  ///< every direction that matters is learned from small overlaps
 };
 
 }  // namespace
@@ -385,6 +435,7 @@ std::string_view to_string(TypedKind kind) {
     case TypedKind::weak: return "weak";
     case TypedKind::hard: return "hard";
     case TypedKind::perfect: return "perfect";
+    case TypedKind::algorithmic: return "algorithmic";
     case TypedKind::irrelevant: return "irrelevant";
     case TypedKind::unresolved: return "unresolved";
   }
@@ -396,7 +447,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   constexpr double posterior[] = {300.0, 6e3, 8e4, 1.2e5};
   constexpr double integral[] = {1e5, 4e7, 1e9, 2e9};
   const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
-  const double samples = 8.0 * (30.0 * scan_points + 8.0 * first_points);
+  const double samples = 8.0 * (30.0 * 64.0 + 8.0 * first_points);
   const double later = std::min(options.max_stages == 0 ? link.directions() : options.max_stages,
                                 link.directions()) -
                        1.0;

@@ -15,7 +15,7 @@
 namespace onset::smi {
 
 /// What a row of the staircase of a typed link says.
-enum class TypedKind { trivial, weak, hard, perfect, irrelevant, unresolved };
+enum class TypedKind { trivial, weak, hard, perfect, algorithmic, irrelevant, unresolved };
 
 struct TypedStage {
   Eigen::MatrixXd directions;  ///< an orthonormal basis of them, in columns
@@ -23,6 +23,9 @@ struct TypedStage {
   std::optional<Estimate> alpha = {};
   /// Of trivial directions that nothing else needs: the slope of their overlap at alpha = 0.
   std::optional<Estimate> gain = {};
+  /// The mean overlap of the directions just above alpha: 0 where it grows from 0 on. Nothing where
+  /// errors do not say.
+  std::optional<Estimate> jump = {};
   /// The degree of the label's information that shows them [links 32]; none where none was found.
   std::optional<int> leap = {};
 };
@@ -30,6 +33,9 @@ struct TypedStage {
 struct TypedStaircase {
   std::vector<TypedStage> stages;
   bool met_tolerance = true;
+  /// State evolution from small overlaps recovers everything that can be below this sample ratio,
+  /// at three standard errors; 0 where it was not looked for.
+  double recovered_below = 0.0;
   /// Why some number is not to be trusted; empty where all checks passed.
   std::string doubt = {};
 };
@@ -38,7 +44,7 @@ struct TypedStaircaseOptions {
   double tolerance = 1e-3;  ///< wanted standard error of a threshold, relative to max(1, alpha)
   std::size_t max_points = 4096;
   std::size_t max_stages = 0;  ///< 0: all
-  bool exact_recovery = true;  ///< whether rows of exact recovery are wanted
+  bool exact_recovery = true;  ///< whether jumps and rows of exact recovery are wanted
   /// Thresholds above this sample ratio are not looked for.
   double alpha_stop = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 1;

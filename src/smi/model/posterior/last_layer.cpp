@@ -344,8 +344,10 @@ std::unique_ptr<LastLayer> last_layer(const DeepAttention& model) {
     if (model.tokens == 2) return std::make_unique<RankTwoPair>();
     return std::make_unique<RotatedLast>(model.tokens);
   }
-  throw Refused("the last layer may have rank one, or rank two and no noise; got rank " +
-                std::to_string(rank) + (model.noise > 0.0 ? " and noise" : ""));
+  throw Refused(
+      "the last layer may have rank one, or rank two and no noise: a label leaves its directions "
+      "free up to a rotation, over which the posterior is integrated by one angle; got rank " +
+      std::to_string(rank) + (model.noise > 0.0 ? " and noise" : ""));
 }
 
 }  // namespace onset::smi

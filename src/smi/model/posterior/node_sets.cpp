@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/clones.hpp"
 #include "numerics/simd/vector_math.hpp"
 

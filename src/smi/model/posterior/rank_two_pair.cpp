@@ -8,10 +8,10 @@
 namespace onset::smi {
 namespace {
 
-constexpr std::size_t tokens = 2;
+constexpr std::size_t pair_tokens = 2;
 constexpr std::size_t fields = 4;
 
-using Pair = std::array<double, tokens>;
+using Pair = std::array<double, pair_tokens>;
 
 double dot(const Pair& a, const Pair& b) {
   return a[0] * b[0] + a[1] * b[1];
@@ -27,7 +27,8 @@ Along along_difference(std::span<const double> u) {
   const Pair d = {u[0] - u[1], u[2] - u[3]};
   const double distance = std::hypot(d[0], d[1]);
   Along out{{}, distance};
-  for (std::size_t t = 0; t < tokens; ++t) out.x[t] = (u[t] * d[0] + u[2 + t] * d[1]) / distance;
+  for (std::size_t t = 0; t < pair_tokens; ++t)
+    out.x[t] = (u[t] * d[0] + u[2 + t] * d[1]) / distance;
   return out;
 }
 
@@ -207,8 +208,8 @@ struct AngleMoments {
 
 /// z_{p t} = sum_i map(p, t, i) f_i: row 0 is cos a - sin m unit, row 1 is sin a + cos m unit.
 std::array<double, fields> field_map(const Frame& frame, std::size_t field) {
-  const std::size_t t = field % tokens;
-  if (field < tokens) return {frame.a[t], -frame.unit[t], 0.0, 0.0};
+  const std::size_t t = field % pair_tokens;
+  if (field < pair_tokens) return {frame.a[t], -frame.unit[t], 0.0, 0.0};
   return {0.0, 0.0, frame.a[t], frame.unit[t]};
 }
 
@@ -220,7 +221,7 @@ void store(const Frame& frame, const AngleMoments& f, LastBranch& branch, std::s
     map[i] = field_map(frame, i);
     for (std::size_t j = 0; j < fields; ++j) mean[i] += map[i][j] * f.mean[j];
   }
-  const auto omega = [&](std::size_t i) { return frame.w[i / tokens][i % tokens]; };
+  const auto omega = [&](std::size_t i) { return frame.w[i / pair_tokens][i % pair_tokens]; };
   std::size_t pair = 0;
   for (std::size_t i = 0; i < fields; ++i) {
     branch.mean[i * count + k] = mean[i] - omega(i);
@@ -230,9 +231,9 @@ void store(const Frame& frame, const AngleMoments& f, LastBranch& branch, std::s
         for (std::size_t y = 0; y < fields; ++y) zz += map[i][x] * f.product(x, y) * map[j][y];
       }
       // This is the shift's own width, along (-sin, cos) in the plane of directions.
-      const std::size_t directions = i / tokens + j / tokens;
+      const std::size_t directions = i / pair_tokens + j / pair_tokens;
       const double turn = directions == 0 ? 1.0 - f.cc : directions == 1 ? -f.cs : f.cc;
-      zz += turn * frame.unit[i % tokens] * frame.unit[j % tokens];
+      zz += turn * frame.unit[i % pair_tokens] * frame.unit[j % pair_tokens];
       branch.second[pair * count + k] =
           zz - mean[i] * omega(j) - omega(i) * mean[j] + omega(i) * omega(j);
     }
@@ -254,8 +255,8 @@ void RankTwoPair::evaluate(AttentionNodes& nodes, std::size_t count, const LastQ
   branch.mean.resize(fields * count);
   branch.second.resize(10 * count);
   const Along label = along_difference(question.label);
-  std::vector<double> a(tokens * count);
-  std::vector<double> b(tokens * count);
+  std::vector<double> a(pair_tokens * count);
+  std::vector<double> b(pair_tokens * count);
   nodes.solve(label.x, a.data());
   nodes.solve(Pair{1.0, 1.0}, b.data());
   const double scale = 1.0 / std::sqrt(question.variance);
@@ -282,8 +283,8 @@ void RankTwoPair::evaluate(AttentionNodes& nodes, std::size_t count, const LastQ
 Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
                                        const LastQuestion& question, double /*sign*/) const {
   const Along label = along_difference(question.label);
-  std::vector<double> a(tokens * count);
-  std::vector<double> b(tokens * count);
+  std::vector<double> a(pair_tokens * count);
+  std::vector<double> b(pair_tokens * count);
   nodes.solve(label.x, a.data());
   nodes.solve(Pair{1.0, 1.0}, b.data());
   const double scale = 1.0 / std::sqrt(question.variance);
@@ -299,7 +300,7 @@ Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
   Eigen::MatrixXd out(4, static_cast<Eigen::Index>(count));
   for (std::size_t k = 0; k < count; ++k) {
     const auto column = static_cast<Eigen::Index>(k);
-    for (std::size_t t = 0; t < tokens; ++t) {
+    for (std::size_t t = 0; t < pair_tokens; ++t) {
       const double along = a[t * count + k] * scale;
       const double across = r * b[t * count + k] * scale;
       const auto row = static_cast<Eigen::Index>(t);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/quasi_monte_carlo.hpp"
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/model/posterior/node_sets.hpp"
 #include "smi/model/posterior/ratio_bias.hpp"

@@ -120,4 +120,11 @@ void HermiteIndices::rotate(std::span<const double> rotation, std::span<double> 
   }
 }
 
+void add_point(const HermiteIndices& indices, double weight, const double* x,
+               std::span<double> scratch, LevelHermite& to) {
+  indices.values(x, scratch);
+  for (std::size_t i = 0; i < scratch.size(); ++i) to.moments[i] += weight * scratch[i];
+  ++to.roots;
+}
+
 }  // namespace onset::smi

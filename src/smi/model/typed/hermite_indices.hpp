@@ -74,4 +74,8 @@ struct LevelHermite {
   [[nodiscard]] double z() const { return moments.front(); }
 };
 
+/// Adds a point of a level set with its weight; `scratch` has one number per index.
+void add_point(const HermiteIndices& indices, double weight, const double* x,
+               std::span<double> scratch, LevelHermite& to);
+
 }  // namespace onset::smi

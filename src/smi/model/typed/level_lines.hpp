@@ -1,53 +1,18 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "smi/model/typed/hermite_indices.hpp"
-#include "smi/model/typed/typed_link.hpp"
+#include "smi/model/typed/normal_form.hpp"
 
 namespace onset::smi {
 
-/// Vectors and matrices over the fields of one sample: few enough to live on the stack.
-using FieldVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, max_typed_fields, 1>;
-using FieldMatrix =
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, max_typed_fields, max_typed_fields>;
-
-/// A typed link as a function of standard normals: f(xi) = g(origin + matrix xi).
-struct NormalForm {
-  FieldVector origin;  ///< one per field of the link
-  FieldMatrix matrix;  ///< fields x normals
-
-  [[nodiscard]] std::size_t normals() const { return static_cast<std::size_t>(matrix.cols()); }
-  /// Whether f does not change with the normals where the link has this gradient: on a flat piece,
-  /// or where it depends on fields that are known exactly alone. The label is an atom then.
-  [[nodiscard]] bool is_flat(const double* gradient) const;
-  /// Whether such points may be met.
-  [[nodiscard]] bool may_be_flat(const TypedLink& link) const;
-};
-
-/// Unnormalised moments of xi given a label: integrals over its level set, or over the region of an
-/// atom.
-struct LevelMoments {
-  explicit LevelMoments(std::size_t normals);
-
-  double z = 0.0;
-  FieldVector mean;
-  FieldMatrix second;
-  std::size_t roots = 0;  ///< points or intervals that were found
-
-  void add(double weight, const FieldVector& xi);
-  LevelMoments& operator+=(const LevelMoments& other);
-};
-
-/// The density of standard normals at a squared distance from 0.
-[[nodiscard]] double normal_density(double squared_norm, std::size_t dimensions);
-
 /// How finely the normals are covered.
 struct LineOptions {
+  std::size_t output = 0;      ///< of the link, whose roots are wanted
   double spacing = 0.25;       ///< of lines
   double scan_spacing = 0.25;  ///< of points along a line
   double radius = 7.0;         ///< how far from the origin
@@ -62,7 +27,9 @@ struct LineOptions {
 /// level set is the sum over axes of integrals over the other coordinates, in which every root on
 /// a line counts with a weight of a partition of unity [links 2].
 ///
-/// The link is scanned along all lines once; every label is then a matter of polishing roots.
+/// The link is scanned along all lines once; every label is then a matter of polishing roots. Of a
+/// link of several outputs one is solved for; the others follow from it, or are flat, and must
+/// agree with the label.
 class LevelLines {
  public:
   LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options);
@@ -70,17 +37,14 @@ class LevelLines {
   LevelLines(const LevelLines&) = delete;
   LevelLines& operator=(const LevelLines&) = delete;
 
-  /// Of a label that has a density.
-  [[nodiscard]] LevelMoments density(double label) const;
-  /// Of a label that is an atom.
-  [[nodiscard]] LevelMoments atom(double label) const;
-  // The same with Hermite moments of the normals [links 30].
-  [[nodiscard]] LevelHermite density_hermite(double label, const HermiteIndices& indices) const;
-  [[nodiscard]] LevelHermite atom_hermite(double label, const HermiteIndices& indices) const;
+  /// Moments of a label that has a density, or is an atom.
+  [[nodiscard]] LevelMoments moments(const TypedLabel& label) const;
+  /// The same with Hermite moments of the normals [links 30].
+  [[nodiscard]] LevelHermite hermite(const TypedLabel& label, const HermiteIndices& indices) const;
   /// The scanned point whose value is nearest to the label.
-  [[nodiscard]] FieldVector nearest(double label) const;
-  /// The values of flat pieces, one after the other, as they were met.
-  [[nodiscard]] std::vector<double> atoms() const;
+  [[nodiscard]] FieldVector nearest(const TypedLabel& label) const;
+  /// The labels of flat pieces, one after the other, as they were met.
+  [[nodiscard]] std::vector<TypedLabel> atoms() const;
 
  private:
   /// Points that are evaluated at once: their workspace stays in the cache.
@@ -102,7 +66,7 @@ class LevelLines {
   struct Segment {
     std::size_t line;
     double begin, end;  ///< may be infinite
-    double value;
+    TypedLabel label;
     bool flat;
   };
   struct Place {
@@ -159,13 +123,17 @@ class LevelLines {
                     std::vector<double>& slope) const;
   void search_dips(double label, std::vector<Bracket>& dips, std::vector<Bracket>& brackets) const;
   void polish(double label, std::vector<Bracket>& brackets, std::vector<Place>& roots) const;
-  /// All points with this label.
-  [[nodiscard]] std::vector<Place> roots_of(double label) const;
-  /// Calls visit(weight, xi) for every root that counts.
+  /// All points at which the output has this value.
+  [[nodiscard]] std::vector<Place> roots_of(double value) const;
+  /// Calls visit(weight, xi) for every root of a label that counts.
   template <class Visit>
-  void collect(const std::vector<Place>& roots, const Visit& visit) const;
+  void collect(const TypedLabel& label, const Visit& visit) const;
+  [[nodiscard]] LevelMoments atom(const TypedLabel& label) const;
+  [[nodiscard]] LevelHermite atom_hermite(const TypedLabel& label,
+                                          const HermiteIndices& indices) const;
 
   const TypedLink* link_;
+  std::size_t output_;
   NormalForm form_;          ///< with the rotation in its matrix
   FieldMatrix rotation_;     ///< xi = rotation * rotated coordinates
   FieldVector centre_;       ///< in rotated coordinates; empty: none

@@ -39,26 +39,6 @@ double dip_bottom(double f0, double d0, double f1, double d1, double width) {
 
 }  // namespace
 
-LevelMoments::LevelMoments(std::size_t normals)
-    : mean(FieldVector::Zero(static_cast<Eigen::Index>(normals))),
-      second(FieldMatrix::Zero(static_cast<Eigen::Index>(normals),
-                               static_cast<Eigen::Index>(normals))) {}
-
-void LevelMoments::add(double weight, const FieldVector& xi) {
-  z += weight;
-  mean += weight * xi;
-  second += weight * xi * xi.transpose();
-  ++roots;
-}
-
-LevelMoments& LevelMoments::operator+=(const LevelMoments& other) {
-  z += other.z;
-  mean += other.mean;
-  second += other.second;
-  roots += other.roots;
-  return *this;
-}
-
 std::vector<LevelLines::Place> LevelLines::roots_of(double label) const {
   std::vector<Bracket> brackets;
   std::vector<Bracket> dips;
@@ -190,12 +170,14 @@ void LevelLines::polish(double label, std::vector<Bracket>& brackets,
 }
 
 template <class Visit>
-void LevelLines::collect(const std::vector<Place>& roots, const Visit& visit) const {
+void LevelLines::collect(const TypedLabel& label, const Visit& visit) const {
+  const std::vector<Place> roots = roots_of(label.value[output_]);
   const std::size_t n = form_.normals();
   const auto rows = static_cast<std::size_t>(form_.origin.size());
+  const std::size_t outputs = link_->outputs();
   std::vector<Place> block;
-  std::vector<double> value(block_points);
-  std::vector<double> slopes(rows * block_points);
+  std::vector<double> value(outputs * block_points);
+  std::vector<double> slopes(outputs * rows * block_points);
   FieldVector gradient(static_cast<Eigen::Index>(rows));
   for (std::size_t begin = 0; begin < roots.size(); begin += block_points) {
     const std::size_t end = std::min(roots.size(), begin + block_points);
@@ -204,8 +186,14 @@ void LevelLines::collect(const std::vector<Place>& roots, const Visit& visit) co
     const std::vector<double> fields = fields_at(block);
     link_->gradient(block.size(), fields.data(), value.data(), slopes.data());
     for (std::size_t i = 0; i < block.size(); ++i) {
+      bool agrees = true;
+      for (std::size_t k = 0; k < outputs; ++k) {
+        agrees = agrees && (k == output_ ||
+                            TypedLink::same_atom(value[k * block.size() + i], label.value[k]));
+      }
+      if (!agrees) continue;
       for (std::size_t f = 0; f < rows; ++f) {
-        gradient(static_cast<Eigen::Index>(f)) = slopes[f * block.size() + i];
+        gradient(static_cast<Eigen::Index>(f)) = slopes[(output_ * rows + f) * block.size() + i];
       }
       const Line& line = lines_[block[i].line];
       const FieldVector slope = (form_.matrix.transpose() * gradient).cwiseAbs();
@@ -223,28 +211,28 @@ void LevelLines::collect(const std::vector<Place>& roots, const Visit& visit) co
   }
 }
 
-LevelMoments LevelLines::density(double label) const {
-  LevelMoments moments(form_.normals());
-  collect(roots_of(label), [&](double weight, const FieldVector& xi) { moments.add(weight, xi); });
-  return moments;
+LevelMoments LevelLines::moments(const TypedLabel& label) const {
+  if (label.is_atom()) return atom(label);
+  LevelMoments sums(form_.normals());
+  collect(label, [&](double weight, const FieldVector& xi) { sums.add(weight, xi); });
+  return sums;
 }
 
-LevelHermite LevelLines::density_hermite(double label, const HermiteIndices& indices) const {
+LevelHermite LevelLines::hermite(const TypedLabel& label, const HermiteIndices& indices) const {
+  if (label.is_atom()) return atom_hermite(label, indices);
   LevelHermite sums{std::vector<double>(indices.size(), 0.0)};
   std::vector<double> values(indices.size());
-  collect(roots_of(label), [&](double weight, const FieldVector& xi) {
-    indices.values(xi.data(), values);
-    for (std::size_t i = 0; i < values.size(); ++i) sums.moments[i] += weight * values[i];
-    ++sums.roots;
+  collect(label, [&](double weight, const FieldVector& xi) {
+    add_point(indices, weight, xi.data(), values, sums);
   });
   return sums;
 }
 
-LevelMoments LevelLines::atom(double label) const {
+LevelMoments LevelLines::atom(const TypedLabel& label) const {
   const std::size_t n = form_.normals();
-  LevelMoments moments(n);
+  LevelMoments sums(n);
   for (const Segment& segment : segments_) {
-    if (!segment.flat || !TypedLink::same_atom(segment.value, label)) continue;
+    if (!segment.flat || !link_->same_label(segment.label, label)) continue;
     const Line& line = lines_[segment.line];
     // Moments of a standard normal between the ends.
     const double low = density_of_normal(segment.begin);
@@ -259,24 +247,25 @@ LevelMoments LevelLines::atom(double label) const {
                           static_cast<double>(n);
     const FieldVector across = rotation_ * line.coordinates;
     const FieldVector along = rotation_.col(axis);
-    moments.z += weight * mass;
-    moments.mean += weight * (mass * across + first * along);
-    moments.second += weight * (mass * across * across.transpose() +
-                                first * (across * along.transpose() + along * across.transpose()) +
-                                second * along * along.transpose());
-    ++moments.roots;
+    sums.z += weight * mass;
+    sums.mean += weight * (mass * across + first * along);
+    sums.second += weight * (mass * across * across.transpose() +
+                             first * (across * along.transpose() + along * across.transpose()) +
+                             second * along * along.transpose());
+    ++sums.roots;
   }
-  return moments;
+  return sums;
 }
 
-LevelHermite LevelLines::atom_hermite(double label, const HermiteIndices& indices) const {
+LevelHermite LevelLines::atom_hermite(const TypedLabel& label,
+                                      const HermiteIndices& indices) const {
   const std::size_t n = form_.normals();
   const int degree = indices.max_degree();
   LevelHermite sums{std::vector<double>(indices.size(), 0.0)};
   std::vector<double> values(indices.size());
   std::vector<double> along(static_cast<std::size_t>(degree) + 1);
   for (const Segment& segment : segments_) {
-    if (!segment.flat || !TypedLink::same_atom(segment.value, label)) continue;
+    if (!segment.flat || !link_->same_label(segment.label, label)) continue;
     const Line& line = lines_[segment.line];
     // The integral of h_k times the normal density is -h_{k-1} times it over sqrt(k).
     std::vector<double> low(along.size()), high(along.size());

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::smi {
 namespace {
@@ -15,7 +15,8 @@ constexpr Eigen::Index max_permuted_directions = 4;
 /// Two values are the same up to this, relatively.
 constexpr double same_value = 1e-11;
 
-/// The values of the link at random points, before and after a map of the directions.
+/// The values of the link at random points, output after output, before and after a map of the
+/// directions.
 struct MappedValues {
   std::vector<double> before, after;
   bool defined = true;  ///< false where the map needs a field that the link does not read
@@ -44,30 +45,46 @@ MappedValues mapped_values(const TypedLink& link, const Eigen::MatrixXd& map) {
     out.defined = out.defined && found;
   }
   if (!out.defined) return out;
-  out.before.resize(symmetry_points);
-  out.after.resize(symmetry_points);
+  out.before.resize(link.outputs() * symmetry_points);
+  out.after.resize(link.outputs() * symmetry_points);
   link.values(symmetry_points, at.data(), out.before.data());
   link.values(symmetry_points, mapped.data(), out.after.data());
   return out;
 }
 
-/// Whether after = sign before + constant at all points.
-bool agree(const MappedValues& values, double sign, double constant) {
-  for (std::size_t i = 0; i < values.before.size(); ++i) {
-    const double wanted = sign * values.before[i] + constant;
-    const double scale = std::max({1.0, std::abs(values.before[i]), std::abs(constant)});
-    if (!(std::abs(wanted - values.after[i]) <= same_value * scale)) return false;
+/// Whether an output becomes sign * another one + constant at all points.
+bool agree(const double* before, const double* after, double sign, double constant) {
+  for (std::size_t i = 0; i < symmetry_points; ++i) {
+    const double wanted = sign * before[i] + constant;
+    const double scale = std::max({1.0, std::abs(before[i]), std::abs(constant)});
+    if (!(std::abs(wanted - after[i]) <= same_value * scale)) return false;
   }
   return true;
+}
+
+/// Whether one output becomes another one under another name.
+bool is_renamed(const double* before, const double* after) {
+  return agree(before, after, 1.0, after[0] - before[0]) ||
+         agree(before, after, -1.0, after[0] + before[0]);
 }
 
 bool is_symmetry(const TypedLink& link, const Eigen::MatrixXd& map, LabelUnder under) {
   const MappedValues values = mapped_values(link, map);
   if (!values.defined) return false;
-  if (agree(values, 1.0, 0.0)) return true;
-  if (under == LabelUnder::same) return false;
-  return agree(values, 1.0, values.after[0] - values.before[0]) ||
-         agree(values, -1.0, values.after[0] + values.before[0]);
+  const auto before = [&](std::size_t k) { return values.before.data() + k * symmetry_points; };
+  const auto after = [&](std::size_t k) { return values.after.data() + k * symmetry_points; };
+  // Outputs may trade places too: some order of them must do.
+  std::vector<std::size_t> to(link.outputs());
+  std::iota(to.begin(), to.end(), std::size_t{0});
+  do {
+    bool all = true;
+    for (std::size_t k = 0; k < to.size() && all; ++k) {
+      all = agree(before(to[k]), after(k), 1.0, 0.0) ||
+            (under == LabelUnder::renamed && is_renamed(before(to[k]), after(k)));
+    }
+    if (all) return true;
+  } while (under == LabelUnder::renamed && std::next_permutation(to.begin(), to.end()));
+  return false;
 }
 
 }  // namespace

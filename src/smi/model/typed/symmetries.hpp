@@ -10,7 +10,7 @@ namespace onset::smi {
 /// What becomes of the label under a symmetry of the fields.
 enum class LabelUnder {
   same,     ///< it stays as it is
-  renamed,  ///< it changes sign, or stays, and a constant is added: another name for the same label
+  renamed,  ///< outputs trade places, change sign and are shifted: another name for the same label
 };
 
 /// The signed permutations of the directions that leave the law of the link alone, as matrices:

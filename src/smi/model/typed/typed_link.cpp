@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <set>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
+#include "smi/model/typed/normal_form.hpp"
 
 namespace onset::smi {
 namespace {
@@ -99,22 +101,70 @@ void check_name(const Name& name, bool has_tokens) {
   }
 }
 
-/// Whether a comma parts outputs: those inside parentheses part arguments.
-bool has_several_outputs(std::string_view text) {
+/// An output of the text: where it begins, and how long it is.
+struct Part {
+  std::size_t begin;
+  std::size_t size;
+};
+
+/// The outputs, parted by commas outside of parentheses: those inside part arguments.
+std::vector<Part> outputs_in(std::string_view text) {
+  std::vector<Part> parts;
+  std::size_t begin = 0;
   int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : (c == ')' ? -1 : 0);
-    if (c == ',' && depth == 0) return true;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    depth += text[at] == '(' ? 1 : (text[at] == ')' ? -1 : 0);
+    if (text[at] != ',' || depth != 0) continue;
+    parts.push_back({begin, at - begin});
+    begin = at + 1;
   }
-  return false;
+  parts.push_back({begin, text.size() - begin});
+  return parts;
+}
+
+/// The text with blanks in place of the other outputs: places of mistakes stay what they are.
+std::string alone(std::string_view text, const Part& part) {
+  std::string out(text.size(), ' ');
+  text.copy(out.data() + part.begin, part.size, part.begin);
+  return out.substr(0, part.begin + part.size);
+}
+
+/// Reads one output. A mistake is shown in the whole text.
+numerics::Expression read_output(std::string_view text, const Part& part,
+                                 const numerics::ExpressionNames& names) {
+  const std::string own = alone(text, part);
+  try {
+    return numerics::Expression(own, names);
+  } catch (const numerics::SyntaxError& error) {
+    std::string message = error.what();
+    const std::size_t shown = part.size < text.size() ? message.rfind(own) : std::string::npos;
+    if (shown != std::string::npos) message.replace(shown, own.size(), text);
+    complain(message +
+             "\n  Fields are z1, z2, .. or, with tokens, z1_1, z1_2, .. (direction_token); noise "
+             "fields are e1, e2, ..");
+  }
+}
+
+/// What is offered of links of several outputs: the reason where it is not.
+void refuse_outputs(std::size_t fields, std::size_t rank) {
+  if (rank < 2 || fields < max_typed_fields) return;
+  throw Refused(fmt::format(
+      "the link has {} outputs with a density of {} fields together, noise included: its posterior "
+      "is an integral over the roots of {} equations in {} unknowns; allowed: up to {} fields",
+      rank, fields, rank, fields, max_typed_fields - 1));
 }
 
 }  // namespace
 
+std::size_t TypedLabel::rank() const {
+  return static_cast<std::size_t>(std::popcount(density));
+}
+
 TypedLink::TypedLink(std::string_view text, double noise) {
-  if (has_several_outputs(text)) {
+  const std::vector<Part> parts = outputs_in(text);
+  if (parts.size() > max_outputs) {
     throw Refused(
-        "the link has several outputs, of which the posterior is not offered; one output is");
+        fmt::format("the link has {} outputs; at most {} are offered", parts.size(), max_outputs));
   }
   std::set<Name> names = names_in(text);
   const bool has_tokens = std::any_of(names.begin(), names.end(), [](const Name& name) {
@@ -125,39 +175,47 @@ TypedLink::TypedLink(std::string_view text, double noise) {
     check_name(name, has_tokens);
     if (name.letter == 'e') noises = std::max(noises, name.first);
   }
-  std::string whole(text);
   numerics::ExpressionNames known;
-  try {
-    if (noise > 0.0) {
-      // The text by itself first, so that a caret points into what was typed.
-      for (const Name& name : names) known.variables.push_back(text_of(name));
-      (void)numerics::Expression(text, known);
-      known.variables.clear();
-      const Name added{'e', noises + 1, 0};
-      names.insert(added);
-      whole = fmt::format("({})+{:.17g}*{}", text, noise, text_of(added));
-    }
-    for (const Name& name : names) {
-      known.variables.push_back(text_of(name));
-      TypedField field;
-      if (name.letter == 'z') {
-        field.direction = name.first - 1;
-        field.token = name.second > 0 ? name.second - 1 : 0;
-        directions_ = std::max(directions_, name.first);
-        tokens_ = std::max(tokens_, field.token + 1);
-      }
-      fields_.push_back(field);
-    }
+  const auto read_all = [&] {
     // A text without fields is read all the same, for the mistakes that it may have besides.
     if (known.variables.empty()) known.variables.emplace_back("z1");
-    expression_.emplace(whole, known);
-  } catch (const numerics::SyntaxError& error) {
-    complain(std::string(error.what()) +
-             "\n  Fields are z1, z2, .. or, with tokens, z1_1, z1_2, .. (direction_token); noise "
-             "fields are e1, e2, ..");
+    for (const Part& part : parts) expressions_.push_back(read_output(text, part, known));
+  };
+  if (noise > 0.0) {
+    // The text by itself first, so that a caret points into what was typed.
+    for (const Name& name : names) known.variables.push_back(text_of(name));
+    read_all();
+    expressions_.clear();
+    known.variables.clear();
+    for (std::size_t k = 0; k < parts.size(); ++k) names.insert({'e', noises + 1 + k, 0});
+  }
+  for (const Name& name : names) {
+    known.variables.push_back(text_of(name));
+    TypedField field;
+    if (name.letter == 'z') {
+      field.direction = name.first - 1;
+      field.token = name.second > 0 ? name.second - 1 : 0;
+      directions_ = std::max(directions_, name.first);
+      tokens_ = std::max(tokens_, field.token + 1);
+    }
+    fields_.push_back(field);
+  }
+  if (noise > 0.0) {
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      expressions_.emplace_back(
+          fmt::format("({})+{:.17g}*e{}", text.substr(parts[k].begin, parts[k].size), noise,
+                      noises + 1 + k),
+          known);
+    }
+  } else {
+    read_all();
   }
   if (directions_ == 0) complain("depends on no field z1, z2, ..");
-  if (expression_->used().size() < fields_.size()) {
+  std::set<std::size_t> used;
+  for (const numerics::Expression& one : expressions_) {
+    used.insert(one.used().begin(), one.used().end());
+  }
+  if (used.size() < fields_.size()) {
     complain("some field of " + std::string(text) + " cancels; leave it out");
   }
   if (fields_.size() > max_typed_fields) {
@@ -165,27 +223,58 @@ TypedLink::TypedLink(std::string_view text, double noise) {
                   " fields, noise included; its posterior is an integral over them that is " +
                   "accurate up to " + std::to_string(max_typed_fields));
   }
+  look_for_switches();
   if (switches() > max_switches) {
     throw Refused("the link has " + std::to_string(switches()) +
                   " kinks and jumps (abs, sign, step, relu, min, max); at most " +
                   std::to_string(max_switches) + " are offered");
   }
   look_for_atoms();
+  refuse_outputs(fields_.size(), max_rank());
 }
 
 void TypedLink::values(std::size_t count, const double* inputs, double* out) const {
-  expression_->values(count, inputs, out);
+  for (const numerics::Expression& one : expressions_) {
+    one.values(count, inputs, out);
+    out += count;
+  }
 }
 void TypedLink::gradient(std::size_t count, const double* inputs, double* out,
                          double* derivatives) const {
-  expression_->gradient(count, inputs, out, derivatives);
+  for (const numerics::Expression& one : expressions_) {
+    one.gradient(count, inputs, out, derivatives);
+    out += count;
+    derivatives += fields_.size() * count;
+  }
 }
-void TypedLink::along(std::size_t count, const double* inputs, const double* direction, double* out,
-                      double* slope) const {
-  expression_->along(count, inputs, direction, out, slope);
+void TypedLink::along(std::size_t output, std::size_t count, const double* inputs,
+                      const double* direction, double* out, double* slope) const {
+  expressions_[output].along(count, inputs, direction, out, slope);
 }
 void TypedLink::switch_values(std::size_t count, const double* inputs, double* out) const {
-  expression_->switch_values(count, inputs, out);
+  if (expressions_.size() == 1) {
+    expressions_.front().switch_values(count, inputs, out);
+    return;
+  }
+  std::vector<double> own;
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < expressions_.size(); ++k) {
+    own.resize(expressions_[k].switches() * count);
+    if (!own.empty()) expressions_[k].switch_values(count, inputs, own.data());
+    for (; next < switches_.size() && switches_[next].output == k; ++next) {
+      std::copy_n(own.data() + switches_[next].index * count, count, out + next * count);
+    }
+  }
+}
+
+std::size_t TypedLink::max_rank() const {
+  return static_cast<std::size_t>(std::popcount(densities_.back()));
+}
+
+double TypedLink::seconds() const {
+  double operations = 0.0;
+  for (const numerics::Expression& one : expressions_) operations += one.operations();
+  return 3e-10 * operations + 3e-8 * static_cast<double>(expressions_.size());
 }
 
 bool TypedLink::is_flat(const double* gradient, std::size_t size) {
@@ -197,28 +286,67 @@ bool TypedLink::same_atom(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
+bool TypedLink::same_label(const TypedLabel& a, const TypedLabel& b) const {
+  for (std::size_t k = 0; k < outputs(); ++k) {
+    if (!same_atom(a.value[k], b.value[k])) return false;
+  }
+  return true;
+}
+
+/// Outputs often share a switch, as relu(z1) and relu(z1)*z2 do: it counts once.
+void TypedLink::look_for_switches() {
+  constexpr std::size_t count = 64;
+  std::vector<double> inputs(fields_.size() * count);
+  numerics::Stream(1, "switches of outputs").normal(inputs);
+  std::vector<std::vector<double>> kept;
+  for (std::size_t k = 0; k < expressions_.size(); ++k) {
+    const std::size_t before = kept.size();
+    std::vector<double> own(expressions_[k].switches() * count);
+    if (!own.empty()) expressions_[k].switch_values(count, inputs.data(), own.data());
+    for (std::size_t s = 0; s < expressions_[k].switches(); ++s) {
+      const std::vector<double> values(own.begin() + static_cast<std::ptrdiff_t>(s * count),
+                                       own.begin() + static_cast<std::ptrdiff_t>((s + 1) * count));
+      const auto end = kept.begin() + static_cast<std::ptrdiff_t>(before);
+      if (std::find(kept.begin(), end, values) != end) continue;
+      kept.push_back(values);
+      switches_.push_back({k, s});
+    }
+  }
+}
+
 void TypedLink::look_for_atoms() {
   constexpr std::size_t count = 4096;
   const std::size_t size = fields_.size();
   std::vector<double> inputs(size * count);
   numerics::Stream(1, "typed link").normal(inputs);
-  std::vector<double> value(count);
-  std::vector<double> slopes(size * count);
+  std::vector<double> value(outputs() * count);
+  std::vector<double> slopes(outputs() * size * count);
   gradient(count, inputs.data(), value.data(), slopes.data());
-  std::vector<double> one(size);
-  std::size_t flat = 0;
+  const auto n = static_cast<Eigen::Index>(size);
+  const NormalForm plain{FieldVector::Zero(n), FieldMatrix::Identity(n, n)};
+  std::vector<double> one(outputs() * size);
+  std::set<unsigned> sets;
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t f = 0; f < size; ++f) one[f] = slopes[f * count + i];
-    if (!std::isfinite(value[i])) {
+    for (std::size_t f = 0; f < one.size(); ++f) one[f] = slopes[f * count + i];
+    for (std::size_t k = 0; k < outputs(); ++k) {
+      if (std::isfinite(value[k * count + i])) continue;
       throw Refused("the link is not finite at a random point: its label is no number there");
     }
-    if (is_flat(one.data(), size)) ++flat;
+    sets.insert(plain.independent_outputs(one.data(), outputs()));
   }
-  const bool is_constant = std::all_of(value.begin(), value.end(),
-                                       [&](double v) { return same_atom(v, value.front()); });
-  if (is_constant) complain("is the same number for all fields: it depends on none of them");
-  has_atoms_ = flat > 0;
-  is_discrete_ = flat == count;
+  for (std::size_t k = 0; k < outputs(); ++k) {
+    const double* own = value.data() + k * count;
+    if (!std::all_of(own, own + count, [&](double v) { return same_atom(v, *own); })) continue;
+    complain(outputs() == 1 ? "is the same number for all fields: it depends on none of them"
+                            : fmt::format("has an output, number {}, that is the same number for "
+                                          "all fields; leave it out",
+                                          k + 1));
+  }
+  densities_.assign(sets.begin(), sets.end());
+  std::stable_sort(densities_.begin(), densities_.end(),
+                   [](unsigned a, unsigned b) { return std::popcount(a) < std::popcount(b); });
+  has_atoms_ = densities_.front() == 0;
+  is_discrete_ = densities_.back() == 0;
 }
 
 }  // namespace onset::smi

@@ -2,11 +2,12 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/model/typed/symmetries.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
 
@@ -33,7 +34,7 @@ struct TokenPrior {
 class TypedModelPosterior final : public Posterior {
  public:
   TypedModelPosterior(std::shared_ptr<const TypedLink> link, FieldShape shape,
-                      std::vector<double> atoms, const PosteriorOptions& options)
+                      std::vector<TypedLabel> atoms, const PosteriorOptions& options)
       : link_(std::move(link)), shape_(std::move(shape)), atoms_(std::move(atoms)) {
     const std::size_t n = link_->fields().size();
     nodes_.seed = options.seed;
@@ -59,7 +60,11 @@ class TypedModelPosterior final : public Posterior {
       TypedNodes nodes = nodes_;
       nodes.replicate = query.replicate;
       nodes.sample = query.first_sample + i;
-      const TypedMoments found = ask(form, query.label[i], nodes);
+      TypedLabel label;
+      for (std::size_t k = 0; k < link_->outputs(); ++k) {
+        label.value[k] = query.label[k * query.count + i];
+      }
+      const TypedMoments found = ask(form, label, nodes);
       for (std::size_t h = 0; h < 2; ++h) write(query, tokens, found, h, i, out);
     }
   }
@@ -128,15 +133,23 @@ class TypedModelPosterior final : public Posterior {
     return matrix;
   }
 
-  [[nodiscard]] TypedMoments ask(const NormalForm& form, double value,
+  /// The label does not say which outputs have a density: of all sets that the link has, the
+  /// smallest one with which it is found [links 10].
+  [[nodiscard]] TypedMoments ask(const NormalForm& form, TypedLabel label,
                                  const TypedNodes& nodes) const {
-    const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(),
-                                     [value](double a) { return TypedLink::same_atom(a, value); });
+    const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(), [&](const TypedLabel& atom) {
+      return link_->same_label(atom, label);
+    });
     double radius = covering_radius(form.normals());
-    TypedMoments found = typed_posterior(*link_, form, {value, is_atom}, radius, nodes);
-    for (int k = 0; k < max_doublings && !found.found && !is_atom; ++k) {
+    TypedMoments found;
+    found.found = false;
+    for (int k = 0; k <= max_doublings && !found.found; ++k) {
+      for (const unsigned density : link_->densities()) {
+        if ((density == 0) != is_atom || found.found) continue;
+        label.density = density;
+        found = typed_posterior(*link_, form, label, radius, nodes);
+      }
       radius *= 2.0;
-      found = typed_posterior(*link_, form, {value, false}, radius, nodes);
     }
     return found;
   }
@@ -182,7 +195,7 @@ class TypedModelPosterior final : public Posterior {
 
   std::shared_ptr<const TypedLink> link_;
   FieldShape shape_;
-  std::vector<double> atoms_;
+  std::vector<TypedLabel> atoms_;
   TypedNodes nodes_;
 };
 
@@ -204,17 +217,17 @@ class TypedModel final : public SequenceModel {
   }
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
-  [[nodiscard]] int label_size() const override { return 1; }
+  [[nodiscard]] int label_size() const override { return static_cast<int>(link_->outputs()); }
   [[nodiscard]] int noise_size() const override { return noise_; }
   [[nodiscard]] double constraints() const override { return constraints_; }
   void label(std::span<const double> fields, std::span<const double> noise,
              std::span<double> label) const override {
-    value(fields, noise, label[0]);
+    values(fields, noise, label);
   }
-  [[nodiscard]] int prediction_size() const override { return 1; }
+  [[nodiscard]] int prediction_size() const override { return label_size(); }
   void prediction(std::span<const double> fields, std::span<double> out) const override {
     const std::vector<double> none(static_cast<std::size_t>(noise_), 0.0);
-    value(fields, none, out[0]);
+    values(fields, none, out);
   }
   [[nodiscard]] std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& options) const override {
@@ -228,7 +241,8 @@ class TypedModel final : public SequenceModel {
   }
 
  private:
-  void value(std::span<const double> fields, std::span<const double> noise, double& out) const {
+  void values(std::span<const double> fields, std::span<const double> noise,
+              std::span<double> out) const {
     const auto tokens = static_cast<std::size_t>(shape_.tokens);
     double inputs[max_typed_fields];
     std::size_t next_noise = 0;
@@ -237,7 +251,7 @@ class TypedModel final : public SequenceModel {
       inputs[f] =
           field.direction ? fields[*field.direction * tokens + field.token] : noise[next_noise++];
     }
-    link_->values(1, inputs, &out);
+    link_->values(1, inputs, out.data());
   }
 
   void find_atoms() {
@@ -249,23 +263,28 @@ class TypedModel final : public SequenceModel {
     atoms_ = LevelLines(*link_, plain, line_options(size, covering_radius(size), nodes, 0)).atoms();
   }
 
-  /// How often a label has a gradient, and none along a noise field: such a label fixes a number.
+  /// The numbers that a label fixes: its independent outputs, less those that noise changes.
   void count_equations() {
     const std::size_t rows = link_->fields().size();
+    const std::size_t outputs = link_->outputs();
     std::vector<double> inputs(rows * counting_points);
     numerics::Stream(1, "equations of a label").normal(inputs);
-    std::vector<double> values(counting_points);
-    std::vector<double> slopes(rows * counting_points);
+    std::vector<double> values(outputs * counting_points);
+    std::vector<double> slopes(outputs * rows * counting_points);
     link_->gradient(counting_points, inputs.data(), values.data(), slopes.data());
-    std::size_t fixed = 0;
+    const auto n = static_cast<Eigen::Index>(rows);
+    NormalForm all{FieldVector::Zero(n), FieldMatrix::Identity(n, n)};
+    NormalForm noise = all;
+    for (std::size_t f = 0; f < rows; ++f) {
+      const auto at = static_cast<Eigen::Index>(f);
+      if (link_->fields()[f].direction) noise.matrix(at, at) = 0.0;
+    }
+    std::vector<double> one(outputs * rows);
+    int fixed = 0;
     for (std::size_t i = 0; i < counting_points; ++i) {
-      bool sloped = false;
-      bool noisy = false;
-      for (std::size_t f = 0; f < rows; ++f) {
-        if (slopes[f * counting_points + i] == 0.0) continue;
-        (link_->fields()[f].direction ? sloped : noisy) = true;
-      }
-      fixed += sloped && !noisy ? 1 : 0;
+      for (std::size_t f = 0; f < one.size(); ++f) one[f] = slopes[f * counting_points + i];
+      fixed += std::popcount(all.independent_outputs(one.data(), outputs)) -
+               std::popcount(noise.independent_outputs(one.data(), outputs));
     }
     constraints_ = static_cast<double>(fixed) / static_cast<double>(counting_points);
   }
@@ -273,7 +292,7 @@ class TypedModel final : public SequenceModel {
   std::shared_ptr<const TypedLink> link_;
   FieldShape shape_;
   int noise_ = 0;
-  std::vector<double> atoms_;
+  std::vector<TypedLabel> atoms_;
   double constraints_ = 0.0;
   std::vector<std::vector<double>> symmetries_;
 };

@@ -1,8 +1,11 @@
 #include "smi/model/typed/typed_posterior.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
+
+#include "smi/model/typed/level_points.hpp"
 
 namespace onset::smi {
 namespace {
@@ -12,8 +15,15 @@ constexpr std::size_t min_roots = 8;
 constexpr double scan_spacing = 0.25;
 /// Far from a centre around which lines and points lie ever closer they need not be dense.
 constexpr double centred_spacing = 0.5;
+/// Cells in which the roots of several equations are looked for.
+constexpr double cell_spacing = 0.35;
 /// A single normal costs so little that it is scanned finely.
 constexpr double single_scan_spacing = 0.05;
+
+/// The one output that has a density.
+std::size_t solved_output(const TypedLabel& label) {
+  return label.is_atom() ? 0 : static_cast<std::size_t>(std::countr_zero(label.density));
+}
 
 /// Asks the lines, and closer ones where these meet the level set too seldom.
 template <class Ask>
@@ -21,11 +31,26 @@ auto resolved_by(const TypedLink& link, const NormalForm& form, const LevelLines
                  const TypedLabel& label, LineOptions options, const Ask& ask) {
   const std::size_t n = form.normals();
   auto found = ask(lines);
-  if (label.is_atom || n == 1 || n > 3 || found.roots >= min_roots) return found;
-  options.centre = lines.nearest(label.value);
+  if (label.is_atom() || n == 1 || n > 3 || found.roots >= min_roots) return found;
+  options.centre = lines.nearest(label);
   options.spacing = std::max(options.spacing, centred_spacing);
   options.scan_spacing = centred_spacing;
   return ask(LevelLines(link, form, options));
+}
+
+/// The points of a label with several outputs that have a density, in slices; closer ones where
+/// these meet it too seldom. Where there are as many equations as normals nothing is integrated.
+LevelPoints resolved_points(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
+                            LineOptions options) {
+  const std::size_t enough = form.normals() == label.rank() ? 1 : min_roots;
+  options.scan_spacing = cell_spacing;
+  LevelPoints points(link, form, label, options);
+  if (points.roots() >= enough) return points;
+  options.centre = points.nearest();
+  options.spacing = std::max(options.spacing, centred_spacing);
+  options.scan_spacing = centred_spacing;
+  LevelPoints closer(link, form, label, options);
+  return closer.roots() >= points.roots() ? closer : points;
 }
 
 }  // namespace
@@ -58,18 +83,15 @@ TypedMoments normalised(const LevelMoments& first, const LevelMoments& second) {
 
 LevelMoments resolved(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
                       const TypedLabel& label, LineOptions options) {
-  return resolved_by(link, form, lines, label, std::move(options), [&](const LevelLines& some) {
-    return label.is_atom ? some.atom(label.value) : some.density(label.value);
-  });
+  return resolved_by(link, form, lines, label, std::move(options),
+                     [&](const LevelLines& some) { return some.moments(label); });
 }
 
 LevelHermite resolved_hermite(const TypedLink& link, const NormalForm& form,
                               const LevelLines& lines, const TypedLabel& label, LineOptions options,
                               const HermiteIndices& indices) {
-  return resolved_by(link, form, lines, label, std::move(options), [&](const LevelLines& some) {
-    return label.is_atom ? some.atom_hermite(label.value, indices)
-                         : some.density_hermite(label.value, indices);
-  });
+  return resolved_by(link, form, lines, label, std::move(options),
+                     [&](const LevelLines& some) { return some.hermite(label, indices); });
 }
 
 LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,
@@ -84,15 +106,27 @@ LineOptions line_options(std::size_t normals, double radius, const TypedNodes& n
   return options;
 }
 
+LevelMoments half_moments(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
+                          double radius, const TypedNodes& nodes, std::uint64_t half) {
+  LineOptions options = line_options(form.normals(), radius, nodes, half);
+  if (label.rank() > 1) return resolved_points(link, form, label, options).moments();
+  options.output = solved_output(label);
+  return resolved(link, form, LevelLines(link, form, options), label, options);
+}
+
+LevelHermite half_hermite(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
+                          double radius, const TypedNodes& nodes, std::uint64_t half,
+                          const HermiteIndices& indices) {
+  LineOptions options = line_options(form.normals(), radius, nodes, half);
+  if (label.rank() > 1) return resolved_points(link, form, label, options).hermite(indices);
+  options.output = solved_output(label);
+  return resolved_hermite(link, form, LevelLines(link, form, options), label, options, indices);
+}
+
 TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
                              double radius, const TypedNodes& nodes) {
-  const std::size_t n = form.normals();
-  LevelMoments halves[2] = {LevelMoments(n), LevelMoments(n)};
-  for (std::uint64_t h = 0; h < 2; ++h) {
-    const LineOptions options = line_options(n, radius, nodes, h);
-    halves[h] = resolved(link, form, LevelLines(link, form, options), label, options);
-  }
-  return normalised(halves[0], halves[1]);
+  return normalised(half_moments(link, form, label, radius, nodes, 0),
+                    half_moments(link, form, label, radius, nodes, 1));
 }
 
 }  // namespace onset::smi

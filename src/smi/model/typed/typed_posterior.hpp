@@ -6,12 +6,6 @@
 
 namespace onset::smi {
 
-/// A label of a typed link: a number, and whether a region of positive mass has it.
-struct TypedLabel {
-  double value = 0.0;
-  bool is_atom = false;
-};
-
 /// Moments of the normals xi given a label, from two independent rotations and shifts of the nodes:
 /// products across the halves have no bias from their errors' squares.
 struct TypedMoments {
@@ -48,6 +42,17 @@ struct TypedNodes {
 [[nodiscard]] TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form,
                                            const TypedLabel& label, double radius,
                                            const TypedNodes& nodes);
+
+/// The same for one half (0 or 1), unnormalised.
+[[nodiscard]] LevelMoments half_moments(const TypedLink& link, const NormalForm& form,
+                                        const TypedLabel& label, double radius,
+                                        const TypedNodes& nodes, std::uint64_t half);
+
+/// The same with Hermite moments.
+[[nodiscard]] LevelHermite half_hermite(const TypedLink& link, const NormalForm& form,
+                                        const TypedLabel& label, double radius,
+                                        const TypedNodes& nodes, std::uint64_t half,
+                                        const HermiteIndices& indices);
 
 /// The lines of one half (0 or 1).
 [[nodiscard]] LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,

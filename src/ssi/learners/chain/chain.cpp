@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "core/prose.hpp"
-#include "numerics/chi_square.hpp"
-#include "numerics/normal_stream.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/chi_square.hpp"
+#include "numerics/random/normal_stream.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/clones.hpp"
 #include "onset/core/error.hpp"
 

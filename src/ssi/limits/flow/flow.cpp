@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/ode.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/solvers/ode.hpp"
 
 namespace onset::ssi {
 namespace {

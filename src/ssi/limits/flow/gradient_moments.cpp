@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/gaussian_expectation.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "ssi/limits/flow/product_grid.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t sobol_points = 1024;
 constexpr int replicates_of_one_token = 64;
 constexpr int sign_choices = 4;
 constexpr std::size_t product_tokens = 2;
-constexpr std::size_t batch = ProductGrid::batch;
+constexpr std::size_t batch_points = ProductGrid::batch;
 /// Half of the width of the finer product rule.
 constexpr double fine_width = 6.4;
 
@@ -60,14 +60,15 @@ std::vector<double> by_grid(const SequenceModel& model, double rate, OverlapNode
   const std::size_t tokens = model.tokens();
   const auto method = node.m * node.m < 0.75 ? SlopeMethod::density : SlopeMethod::gradient;
   std::vector<double> sums(moment_rows, 0.0);
-  std::vector<double> out(moment_rows * batch);
-  for (std::size_t first = 0; first < grid.weights.size(); first += batch) {
+  std::vector<double> out(moment_rows * batch_points);
+  for (std::size_t first = 0; first < grid.weights.size(); first += batch_points) {
     const double* x = grid.points.data() + 2 * tokens * first;
     std::fill(out.begin(), out.end(), 0.0);
-    add_gradient_moments(model, rate, node, method, {batch, x, x + tokens * batch}, out);
+    add_gradient_moments(model, rate, node, method, {batch_points, x, x + tokens * batch_points},
+                         out);
     for (std::size_t r = 0; r < moment_rows; ++r) {
-      for (std::size_t p = 0; p < batch; ++p)
-        sums[r] += grid.weights[first + p] * out[r * batch + p];
+      for (std::size_t p = 0; p < batch_points; ++p)
+        sums[r] += grid.weights[first + p] * out[r * batch_points + p];
     }
   }
   return sums;
@@ -78,20 +79,20 @@ void add_curvatures(const SequenceModel& model, const ProductGrid& grid, MomentT
   const std::size_t tokens = model.tokens();
   const std::size_t outputs = model.target->outputs();
   const EncodingShifts shifts{model.teacher_shifts(), model.shifts()};
-  std::vector<double> y(outputs * batch);
-  std::vector<double> f(outputs * batch);
-  std::vector<double> loss(batch);
+  std::vector<double> y(outputs * batch_points);
+  std::vector<double> f(outputs * batch_points);
+  std::vector<double> loss(batch_points);
   double along_e = 0.0;
   double along_m = 0.0;
-  for (std::size_t first = 0; first < grid.weights.size(); first += batch) {
+  for (std::size_t first = 0; first < grid.weights.size(); first += batch_points) {
     const double* teacher = grid.points.data() + 2 * tokens * first;
-    const double* z = teacher + tokens * batch;
-    model.target->values(batch, teacher, y.data());
-    model.student.link->values(batch, z, f.data());
+    const double* z = teacher + tokens * batch_points;
+    model.target->values(batch_points, teacher, y.data());
+    model.student.link->values(batch_points, z, f.data());
     for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
-    loss_values(model.loss, outputs, batch, y.data(), loss.data());
-    for (std::size_t p = 0; p < batch; ++p) {
-      const PairKernels kernels = pair_kernels(shifts, batch, p, teacher, z);
+    loss_values(model.loss, outputs, batch_points, y.data(), loss.data());
+    for (std::size_t p = 0; p < batch_points; ++p) {
+      const PairKernels kernels = pair_kernels(shifts, batch_points, p, teacher, z);
       const double weight = grid.weights[first + p] * loss[p];
       along_m += weight * kernels.second_along_m;
       along_e += weight * kernels.second_along_e;

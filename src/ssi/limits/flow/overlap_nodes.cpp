@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/chebyshev.hpp"
+#include "numerics/quadrature/chebyshev.hpp"
 
 namespace onset::ssi {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "numerics/chebyshev.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/quadrature/chebyshev.hpp"
 #include "onset/core/error.hpp"
 #include "ssi/limits/spectrum/link_projection.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"

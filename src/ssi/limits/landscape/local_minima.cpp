@@ -3,7 +3,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 #include "onset/ssi/limits/landscape.hpp"
 
 namespace onset::ssi {

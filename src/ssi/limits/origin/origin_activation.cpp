@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/gaussian_expectation.hpp"
-#include "numerics/random.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
+#include "numerics/random/stream.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
 

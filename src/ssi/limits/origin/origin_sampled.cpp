@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "ssi/limits/origin/origin_methods.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "numerics/roots.hpp"
+#include "numerics/solvers/roots.hpp"
 
 namespace onset::ssi {
 namespace {

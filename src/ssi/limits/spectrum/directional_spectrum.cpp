@@ -7,7 +7,7 @@
 
 #include "core/prose.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::ssi {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "numerics/rough_hermite.hpp"
+#include "numerics/quadrature/rough_hermite.hpp"
 #include "onset/ssi/model/link.hpp"
 
 namespace onset::ssi {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "numerics/rough_hermite.hpp"
+#include "numerics/quadrature/rough_hermite.hpp"
 #include "onset/ssi/limits/spectrum.hpp"
 #include "onset/ssi/model/model.hpp"
 

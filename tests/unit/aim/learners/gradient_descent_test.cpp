@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aim/limits/erm/training.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aim/limits/label_error.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"

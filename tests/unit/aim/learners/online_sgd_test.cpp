@@ -75,7 +75,9 @@ TEST(AimOnlineSgd, MeanErrorOfLinearLabelsIsExactAtEveryDimension) {
     for (std::size_t i = 0; i < at.steps; ++i) exact.step(at.rate, d);
     // Errors of 2000 runs are normal up to their skewness: five of them have odds of 1e-6.
     EXPECT_NEAR(found.value, exact.norm / d, 5.0 * found.error) << at.dim << " " << at.rate;
-    EXPECT_LT(found.error, 0.05 * found.value);
+    if (testing::at_full_size()) {
+      EXPECT_LT(found.error, 0.05 * found.value);
+    }
   }
 }
 
@@ -110,7 +112,9 @@ void expect_the_flow(const Compared& c, std::size_t dim, int count, double error
                   errors * std::hypot(found.error, limit.error) + c.finite * limit.value)
           << c.model.labels.channel->name() << " " << static_cast<int>(c.model.student) << " "
           << times[i];
-      EXPECT_LT(std::hypot(found.error, limit.error), 0.1 * limit.value);
+      if (testing::at_full_size()) {
+        EXPECT_LT(std::hypot(found.error, limit.error), 0.1 * limit.value);
+      }
     }
   }
 }

@@ -8,7 +8,7 @@
 #include "aim/limits/spectrum.hpp"
 #include "aim/model/channel.hpp"
 #include "aim/model/data.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::aim {
 

@@ -8,8 +8,8 @@
 #include <numbers>
 #include <vector>
 
-#include "numerics/linear_algebra.hpp"
-#include "numerics/random.hpp"
+#include "numerics/linear_algebra/dense.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
 #include "support/tolerances.hpp"

@@ -13,7 +13,7 @@
 #include "aim/learners/gradient_descent.hpp"
 #include "aim/limits/curve.hpp"
 #include "aim/model/channels/exact_information.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"

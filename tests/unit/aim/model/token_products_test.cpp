@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
 
@@ -14,6 +14,8 @@ namespace {
 
 /// Sums of a few hundred terms of size 1, in another order.
 constexpr double rounding = 1e-11;
+/// The same in single precision, for sums of numbers of order ten.
+constexpr double single_rounding = 1e-4;
 
 std::vector<double> normals(std::size_t count, std::uint64_t index) {
   std::vector<double> out(count);
@@ -98,6 +100,29 @@ TEST_F(TokenProductsOfThree, AMatrixIsMadeOfItsEigenvalues) {
   double square = 0.0;
   for (std::size_t j = 0; j < dim; ++j) square += matrix[j] * matrix[j];
   EXPECT_NEAR(again[0], square, rounding);
+}
+
+TEST_F(TokenProductsOfThree, SinglePrecisionGivesTheSameToItsRounding) {
+  const auto all = [&](bool single) {
+    products_->allow_single(single);
+    std::vector<std::vector<double>> found{std::vector<double>(pairs_),
+                                           std::vector<double>(dim * dim), std::vector<double>(dim),
+                                           std::vector<double>(dim * dim)};
+    products_->pair_products(symmetric_normals(dim, 0), found[0]);
+    products_->weighted_products(normals(pairs_, 1), found[1]);
+    products_->eigenvalues(symmetric_normals(dim, 2), found[2]);
+    products_->with_eigenvalues(normals(dim, 5), found[3]);
+    return found;
+  };
+  const auto twice = all(false);
+  const auto once = all(true);
+  for (std::size_t k = 0; k < twice.size(); ++k) {
+    EXPECT_NE(once[k], twice[k]);
+    for (std::size_t i = 0; i < twice[k].size(); ++i) {
+      EXPECT_NEAR(once[k][i], twice[k][i], single_rounding) << k << ' ' << i;
+    }
+  }
+  EXPECT_EQ(all(false), twice);
 }
 
 TEST_F(TokenProductsOfThree, StudentsHaveTheirProductsAndSlopes) {

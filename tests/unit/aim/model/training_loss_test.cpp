@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aim/model/channels.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

@@ -14,7 +14,8 @@ inline Body exact_body(const Drawn& drawn, double tolerance) {
   const Vector apart = theta_vector(drawn.truth, 1) - first;
   std::vector<Slab> slabs;
   for (std::uint32_t n = 0; slabs.size() < 200; ++n) {
-    const std::int8_t* x = drawn.sample.x(n);
+    const Matrix tokens = tokens_of(drawn.sample, n, n + 1);
+    const double* x = tokens.data();
     const bool same_tokens = std::equal(x, x + drawn.sample.dim(), x + drawn.sample.dim());
     if (!same_tokens) slabs.push_back({n, 0, 1, 0, 0.0, tolerance});
   }

@@ -8,7 +8,7 @@
 #include "mha/learners/sculpt/row_fit.hpp"
 #include "mha/learners/sculpt/slabs.hpp"
 #include "mha/linear_algebra/decompositions.hpp"
-#include "numerics/singular_values.hpp"
+#include "numerics/linear_algebra/singular_values.hpp"
 #include "support/contexts.hpp"
 #include "support/tolerances.hpp"
 #include "unit/mha/instances.hpp"

@@ -166,10 +166,37 @@ TEST(MhaLearn, OneHeadThatAttendsEquallyIsALayerLikeAnyOther) {
   }
 }
 
+TEST(MhaLearn, GaussianInputsAreCertifiedAsBooleanOnesAre) {
+  for (const auto& [heads, dim, tokens, count] :
+       {std::tuple(1, 5, 2, 1000), {2, 6, 2, 15000}, {2, 8, 3, 20000}}) {
+    InstanceLaw law = law_of(heads, dim, tokens, 2.0);
+    law.inputs = Inputs::gaussian;
+    const Drawn drawn = draw(law, static_cast<std::size_t>(count), 4);
+    const Learned learned = learn(drawn.examples, {}, {});
+    EXPECT_EQ(learned.verdict, Verdict::certified) << heads << ": " << learned.reason;
+    ASSERT_EQ(learned.heads, heads);
+    EXPECT_LT(parameter_errors(learned.layer, canonical(drawn.truth, 0.0))->theta, 1e-10);
+    for (const Check& check : verify(certificate_of(learned, drawn.examples),
+                                     {learned.layer, learned.geometry}, drawn.examples, {})
+                                  .checks) {
+      EXPECT_TRUE(check.passed) << heads << ": " << check.name;
+    }
+  }
+}
+
+TEST(MhaRefusal, CancellingProjectionsOfGaussianInputs) {
+  InstanceLaw law = law_of(2, 6, 2, 3.0);
+  law.inputs = Inputs::gaussian;
+  law.degeneracy = Degeneracy::cancelling;
+  const Learned learned = learn_from(law, 10000, 6, {});
+  EXPECT_EQ(learned.verdict, Verdict::refused);
+  EXPECT_TRUE(mentions(learned, "cancelling")) << learned.reason;
+}
+
 TEST(MhaLearn, AWeakHeadIsNotTakenForNoise) {
   Drawn drawn = draw(law_of(3, 8, 2, 3.0), 30000, 3);
   for (std::size_t c = 128; c < 192; ++c) drawn.truth.w[c] *= 0.03;
-  drawn.examples.y = forward(drawn.truth, drawn.examples.x, 2, {});
+  drawn.examples.y = forward(drawn.truth, drawn.examples, {});
   const Learned learned = learn(drawn.examples, {}, {});
   EXPECT_EQ(learned.verdict, Verdict::recovered);
   EXPECT_EQ(learned.heads, 2);
@@ -213,7 +240,7 @@ TEST(MhaRefusal, HeadsThatSeemToAgreeAreNotCalledProportionalForThat) {
 TEST(MhaRefusal, AProportionalPairAmongThreeHeadsIsNotCalledTooFewExamples) {
   Drawn drawn = draw(law_of(3, 8, 2, 3.0), 10000, 3);
   for (std::size_t c = 0; c < 64; ++c) drawn.truth.w[128 + c] = 0.5 * drawn.truth.w[c];
-  drawn.examples.y = forward(drawn.truth, drawn.examples.x, 2, {});
+  drawn.examples.y = forward(drawn.truth, drawn.examples, {});
   const Learned learned = learn(drawn.examples, {}, {});
   EXPECT_EQ(learned.verdict, Verdict::refused);
   EXPECT_TRUE(mentions(learned, "proportional")) << learned.reason;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::mha {
 namespace {

@@ -33,7 +33,7 @@ Layer of_identities(std::vector<double> scales, bool reflect) {
 }
 
 TEST(MhaConditions, FactsAboutTheMatricesAreThoseOfGeometry) {
-  const auto list = conditions_of(of_identities({1.0, 2.0}, true), 2, 1, {});
+  const auto list = conditions_of(of_identities({1.0, 2.0}, true), 2, Inputs::boolean, 1, {});
   const double root = std::sqrt(8.0);
   EXPECT_NEAR(named(list, "scale, smallest").value.value, root, tolerance::few_roundings * 10);
   EXPECT_NEAR(named(list, "scale, largest").value.value, 2.0 * root, tolerance::few_roundings * 10);
@@ -55,7 +55,9 @@ TEST(MhaConditions, FactsAboutTheMatricesAreThoseOfGeometry) {
 /// 2^8.
 TEST(MhaConditions, SaturationIsThatOfDistinctTokens) {
   const Estimate part =
-      named(conditions_of(of_identities({50.0, 60.0}, true), 2, 1, {}), "saturated rows").value;
+      named(conditions_of(of_identities({50.0, 60.0}, true), 2, Inputs::boolean, 1, {}),
+            "saturated rows")
+          .value;
   // Binomial over 2048 examples, false alarms of 1e-6.
   const double binomial = std::sqrt(1.0 / 256.0 / 2048.0);
   EXPECT_NEAR(part.value, 1.0 - 1.0 / 256.0, 4.9 * binomial);
@@ -64,17 +66,17 @@ TEST(MhaConditions, SaturationIsThatOfDistinctTokens) {
 TEST(MhaConditions, EachKindOfDegenerateLayerBreaksItsOwn) {
   InstanceLaw law;
   law.degeneracy = Degeneracy::cancelling;
-  auto list = conditions_of(draw_layer(law, 1), 2, 1, {});
+  auto list = conditions_of(draw_layer(law, 1), 2, Inputs::boolean, 1, {});
   EXPECT_EQ(named(list, "sum of projections over labels").holds, false);
   law.degeneracy = Degeneracy::proportional;
-  list = conditions_of(draw_layer(law, 1), 2, 1, {});
+  list = conditions_of(draw_layer(law, 1), 2, Inputs::boolean, 1, {});
   EXPECT_EQ(named(list, "sum of projections over labels").holds, true);
   EXPECT_EQ(named(list, "sine between projections, smallest").holds, false);
   EXPECT_EQ(named(list, "independence of projected keys").holds, false);
   law.degeneracy = Degeneracy::none;
   law.heads = 5;
   law.tokens = 3;
-  list = conditions_of(draw_layer(law, 1), 3, 1, {});
+  list = conditions_of(draw_layer(law, 1), 3, Inputs::boolean, 1, {});
   EXPECT_EQ(named(list, "keys of all heads").holds, false);
 }
 

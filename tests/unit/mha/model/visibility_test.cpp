@@ -32,7 +32,7 @@ std::string verdict_at(double examples, std::uint64_t seed) {
 TEST(MhaVisibility, TheLearnerCertifiesAtTwiceThePredictedNumberAndNotAtAQuarter) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Layer layer = draw_layer(two_heads(), seed);
-    const ExamplesNeeded need = examples_needed(layer, 2, seed, {});
+    const ExamplesNeeded need = examples_needed(layer, 2, Inputs::boolean, seed, {});
     ASSERT_TRUE(need.examples) << seed;
     EXPECT_EQ(verdict_at(2.0 * *need.examples, seed), "certified") << seed;
     EXPECT_NE(verdict_at(0.25 * *need.examples, seed), "certified") << seed;
@@ -61,7 +61,7 @@ TEST(MhaVisibility, TooFewRowsShowNothing) {
 TEST(MhaVisibility, InputsMayRunOut) {
   InstanceLaw law = two_heads();
   law.heads = 3;
-  const ExamplesNeeded need = examples_needed(draw_layer(law, 1), 2, 1, {});
+  const ExamplesNeeded need = examples_needed(draw_layer(law, 1), 2, Inputs::boolean, 1, {});
   EXPECT_FALSE(need.examples);
   EXPECT_TRUE(need.exhausted);
   EXPECT_LT(need.gap, telling_gap);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "unit/numerics/simd_levels.hpp"
 #include "unit/numerics/ulps.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "support/tolerances.hpp"
 #include "unit/numerics/simd_levels.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "unit/numerics/simd_levels.hpp"
 #include "unit/numerics/ulps.hpp"

@@ -126,6 +126,16 @@ TEST_F(DrawingTest, LabelsTheCurvesOfAGroupOfSeveralColumnsByItself) {
   EXPECT_EQ(drawing.panels[0].curves[1].look.label, "slope 1, high");
 }
 
+TEST_F(DrawingTest, AveragesOverTheColumnsThatNumberRepeats) {
+  const std::string slopes = "fixed = {alpha = '0:2:0.5'}\naxes = {slope = [1, 3]}";
+  const Drawing drawing = draw(all + "average = 'slope'\nfilter = {alpha = 2}\n", "", slopes);
+  ASSERT_EQ(drawing.panels[0].curves.size(), 1U);
+  ASSERT_EQ(drawing.panels[0].curves[0].points.size(), 1U);
+  EXPECT_EQ(drawing.panels[0].curves[0].points[0].y, 4.0);  // the mean of 2 and 6
+  EXPECT_GT(drawing.panels[0].curves[0].points[0].error, 0.0);
+  EXPECT_THROW((void)draw(all + "average = 'slpoe'\n", "", slopes), InvalidArgument);
+}
+
 const std::string map_figure =
     "title = 'T'\n[[run]]\nid = 'line'\ncommand = 'toy line'\nfixed = {alpha = '0:2:0.5'}\n"
     "axes = {slope = [2, 1, 4]}\n[[panel]]\nkind = 'map'\nx = {label = 'x'}\ny = {label = 'y'}\n"

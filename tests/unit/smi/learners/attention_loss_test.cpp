@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "support/tolerances.hpp"
 
@@ -103,9 +103,35 @@ TEST(SmiAttentionLoss, StaysFiniteWhereSoftmaxesAreHardMaxima) {
   for (const double g : gradient) EXPECT_TRUE(std::isfinite(g));
 }
 
-TEST(SmiAttentionLoss, RefusesModelsThatAreNotPlain) {
+TEST(SmiAttentionLoss, HasTheGradientOfLayersOfAnyRankAndOfCorrelatedTokens) {
+  DeepAttention model = network(3, 3, 0.5);
+  model.rank = {2, 1, 3};
+  model.token_covariance = {1.0, 0.4, 0.1, 0.4, 1.0, 0.3, 0.1, 0.3, 1.0};
+  AttentionLoss loss(model);
+  const std::size_t count = model.shape().fields();
+  std::vector<double> teacher = normals(count, 1), fields = normals(count, 2), gradient(count),
+                      target(9);
+  for (double& x : teacher) x *= 0.5;
+  for (double& x : fields) x *= 0.5;
+  attention_matrix(model, teacher, target);
+  EXPECT_NEAR(loss(target, fields, gradient), plain_loss(model, target, fields),
+              tolerance::hundreds_of_roundings);
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto difference = [&](double h) {
+      std::vector<double> up = fields, down = fields;
+      up[k] += h;
+      down[k] -= h;
+      return (plain_loss(model, target, up) - plain_loss(model, target, down)) / (2.0 * h);
+    };
+    // Without the error of order h^2, which leaves 1e-12 and rounding over h.
+    const double slope = (4.0 * difference(5e-4) - difference(1e-3)) / 3.0;
+    EXPECT_NEAR(gradient[k], slope, tolerance::difference_quotient) << k;
+  }
+}
+
+TEST(SmiAttentionLoss, RefusesNoise) {
   DeepAttention model = network(2, 3, 1.0);
-  model.rank = {2};
+  model.noise = 0.1;
   EXPECT_THROW(AttentionLoss{model}, InvalidArgument);
 }
 

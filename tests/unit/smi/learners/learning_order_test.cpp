@@ -10,9 +10,6 @@
 namespace onset::smi {
 namespace {
 
-/// The error of a share is the binomial one up to a correction of relative size 1/n, 2e-3.
-constexpr double of_a_small_correction = 1e-4;
-
 constexpr LearnedWhen half{0.5, false};
 
 /// A finished run with rows every ten steps.

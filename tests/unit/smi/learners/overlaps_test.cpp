@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/learners/test_error.hpp"
 #include "smi/limits/prediction_error.hpp"
 #include "smi/model/attention_model.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/sgd.hpp"
 #include "support/tolerances.hpp"

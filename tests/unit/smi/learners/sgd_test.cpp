@@ -50,6 +50,8 @@ struct LawCase {
   int layers, tokens;
   std::size_t dimension, batch;
   double rate, decay, start;
+  int rank = 1;
+  std::vector<double> covariance = {};
 };
 
 class LongSmiChain : public ::testing::TestWithParam<LawCase> {};
@@ -59,6 +61,8 @@ TEST_P(LongSmiChain, HasTheLawOfOnePassInFullDimension) {
   DeepAttention model;
   model.layers = c.layers;
   model.tokens = c.tokens;
+  model.rank = {c.rank};
+  model.token_covariance = c.covariance;
   SgdOptions o = one_pass(c.dimension, 8.0);
   o.batch = c.batch;
   o.rate = c.rate;
@@ -87,15 +91,18 @@ TEST_P(LongSmiChain, HasTheLawOfOnePassInFullDimension) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(LongLaws, LongSmiChain,
-                         ::testing::Values(LawCase{"SmallestDimension", 2, 2, 6, 1, 0.4, 0.0, 0.0},
-                                           LawCase{"TwoLayers", 2, 2, 20, 1, 0.8, 0.0, 0.3},
-                                           LawCase{"LargeSteps", 2, 2, 12, 1, 2.0, 0.1, 0.5},
-                                           LawCase{"Batches", 2, 2, 20, 5, 3.0, 0.2, 0.3},
-                                           LawCase{"ThreeLayersThreeTokens", 3, 3, 12, 1, 0.5, 0.0,
-                                                   0.5},
-                                           LawCase{"OneLayer", 1, 3, 9, 1, 0.5, 0.0, 0.2}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    LongLaws, LongSmiChain,
+    ::testing::Values(LawCase{"SmallestDimension", 2, 2, 6, 1, 0.4, 0.0, 0.0},
+                      LawCase{"TwoLayers", 2, 2, 20, 1, 0.8, 0.0, 0.3},
+                      LawCase{"LargeSteps", 2, 2, 12, 1, 2.0, 0.1, 0.5},
+                      LawCase{"Batches", 2, 2, 20, 5, 3.0, 0.2, 0.3},
+                      LawCase{"ThreeLayersThreeTokens", 3, 3, 12, 1, 0.5, 0.0, 0.5},
+                      LawCase{"OneLayer", 1, 3, 9, 1, 0.5, 0.0, 0.2},
+                      LawCase{"RankTwo", 2, 3, 14, 1, 0.5, 0.0, 0.3, 2},
+                      LawCase{
+                          "CorrelatedTokens", 2, 2, 12, 1, 0.8, 0.0, 0.3, 1, {1.0, 0.6, 0.6, 1.0}}),
+    [](const auto& each) { return each.param.name; });
 
 /// With points enough to see both the gradient and its fluctuations larger by a fifth [smi 54].
 TEST(LongSmiFlow, IsWhatTheChainDoesInLargeDimension) {

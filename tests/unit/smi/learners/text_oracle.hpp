@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "smi/learners/text_training.hpp"
 
 namespace onset::smi::testing {

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "smi/limits/teacher_batch.hpp"
 #include "smi/model/attention_model.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "support/tolerances.hpp"
 

@@ -57,7 +57,7 @@ class DirectDynamics : public Dynamics {
     }
     constexpr int max_iterations = 20000;
     constexpr double tolerance = 1e-13;
-    const TeacherLaw law = teacher_law(model_.labels.rho, nodes_);
+    const TeacherLaw law = teacher_law(model_.labels.rho, node_count);
     const std::complex<double> shifted = z - state[1] * start_trace_;
     std::complex<double> g = 1.0 / shifted;
     for (int i = 0; i < max_iterations; ++i) {
@@ -81,7 +81,7 @@ class DirectDynamics : public Dynamics {
   }
 
  private:
-  static constexpr std::size_t nodes_ = 1000;
+  static constexpr std::size_t node_count = 1000;
   FlowModel model_;
   const Risk& risk_;
   double start_trace_;

@@ -5,7 +5,7 @@
 #include "aim/limits/flow/risk/exponential_averages.hpp"
 #include "aim/limits/flow/risk/risks.hpp"
 #include "aim/limits/flow/risk/sampled_noise.hpp"
-#include "numerics/linear_algebra.hpp"
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::aim {
 namespace {

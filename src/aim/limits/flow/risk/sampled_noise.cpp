@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aim/model/training_loss.hpp"
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 
 namespace onset::aim {
 namespace {

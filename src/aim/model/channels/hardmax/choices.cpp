@@ -5,8 +5,8 @@
 #include <numbers>
 #include <vector>
 
+#include "numerics/point_sets/sobol.hpp"
 #include "numerics/simd/vector_math.hpp"
-#include "numerics/sobol.hpp"
 #include "onset/numerics/replicates.hpp"
 
 namespace onset::aim {

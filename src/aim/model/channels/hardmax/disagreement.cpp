@@ -10,8 +10,8 @@ namespace {
 
 /// The trapezoidal rule in units of the standard deviations; it converges faster than any power of
 /// the step, and misses less than 1e-14 at this one.
-constexpr double step = 0.25;
-constexpr int reach = 34;  // steps to either side: 8.5 standard deviations
+constexpr double rule_step = 0.25;
+constexpr int rule_reach = 34;  // steps to either side: 8.5 standard deviations
 
 double normal_cdf_of(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
@@ -43,10 +43,10 @@ double largest_in_both(const Rivals& rivals, double correlation) {
   const double along = std::sqrt(0.5 * (1.0 + correlation));
   const double across = std::sqrt(0.5 * (1.0 - correlation));
   double sum = 0.0;
-  for (int i = -reach; i <= reach; ++i) {
-    for (int j = -reach; j <= reach; ++j) {
-      const double s = step * i;
-      const double t = step * j;
+  for (int i = -rule_reach; i <= rule_reach; ++i) {
+    for (int j = -rule_reach; j <= rule_reach; ++j) {
+      const double s = rule_step * i;
+      const double t = rule_step * j;
       const double h = along * s + across * t;
       const double k = along * s - across * t;
       double term = std::exp(-0.5 * (s * s + t * t));
@@ -58,7 +58,7 @@ double largest_in_both(const Rivals& rivals, double correlation) {
       sum += term;
     }
   }
-  return sum * step * step / (2.0 * std::numbers::pi);
+  return sum * rule_step * rule_step / (2.0 * std::numbers::pi);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/nodes.hpp"
-#include "numerics/chebyshev.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/quadrature/chebyshev.hpp"
 
 namespace onset::aim {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aim/model/channels/hardmax/information.hpp"
-#include "numerics/chebyshev.hpp"
+#include "numerics/quadrature/chebyshev.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
 #include "onset/numerics/replicates.hpp"

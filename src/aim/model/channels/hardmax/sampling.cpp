@@ -10,7 +10,7 @@
 #include "aim/model/channels/hardmax/information.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
 #include "numerics/parallel.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 
 namespace onset::aim {

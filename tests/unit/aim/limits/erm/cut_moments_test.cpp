@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "aim/limits/spectrum.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

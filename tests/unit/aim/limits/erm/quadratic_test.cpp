@@ -6,7 +6,7 @@
 
 #include "aim/limits/erm/recovery.hpp"
 #include "aim/limits/erm/shrunk_spectrum.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "support/tolerances.hpp"
 
 namespace onset::aim {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "unit/aim/limits/flow/flow_models.hpp"
 
 /// Random models for properties of the flow.

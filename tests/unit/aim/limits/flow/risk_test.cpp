@@ -7,7 +7,7 @@
 
 #include "aim/limits/flow/risk/sampled_noise.hpp"
 #include "aim/model/training_loss.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/limits/flow/flow_models.hpp"

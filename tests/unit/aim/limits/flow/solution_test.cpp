@@ -142,10 +142,10 @@ TEST(AimFlowSolution, InterruptsTakeEffect) {
   Context context;
   context.stop = source.get_token();
   FlowModel model = flow_model(softmax_channel(), SgdLoss::squared, 3);
-  EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
+  EXPECT_THROW((void)solve_flow(model, {1.0}, {}, context), Interrupted);
   model = flow_model(softmax_channel(), SgdLoss::squared, 2);
   model.student = Student::untied;
-  EXPECT_THROW(solve_flow(model, {1.0}, {}, context), Interrupted);
+  EXPECT_THROW((void)solve_flow(model, {1.0}, {}, context), Interrupted);
 }
 
 TEST(AimFlowSolution, DoesNotDependOnTheThreads) {

@@ -11,8 +11,8 @@
 #include "aim/limits/flow/path.hpp"
 #include "aim/limits/flow/teacher_law.hpp"
 #include "aim/limits/spectrum.hpp"
-#include "numerics/random.hpp"
-#include "numerics/symmetric_eigen.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
@@ -165,7 +165,7 @@ TEST(AimStudentSpectrum, OfADirectStudentIsThatOfANoisyTeacher) {
 TEST(AimStudentSpectrum, OfADirectGaussianStartIsRefused) {
   FlowModel model = flow_model(linear_channel(), SgdLoss::squared, 2);
   model.student = Student::direct;
-  EXPECT_THROW(student_spectra(model, {0.1}, {}, {}), Refused);
+  EXPECT_THROW((void)student_spectra(model, {0.1}, {}, {}), Refused);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "aim/model/channel.hpp"
 #include "aim/model/token_products.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"

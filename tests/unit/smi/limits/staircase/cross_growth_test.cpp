@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "numerics/gaussian_expectation.hpp"
+#include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/smi/limits/channel.hpp"
 #include "support/contexts.hpp"
 #include "unit/smi/model/posterior/brute_force_posterior.hpp"

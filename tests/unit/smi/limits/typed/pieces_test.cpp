@@ -43,6 +43,15 @@ INSTANTIATE_TEST_SUITE_P(Links, Counting,
                                          Counted{"sign(z1)*z2", {{"z2", 1.0}}},
                                          Counted{"max(z1, z2)", {{"z1, z2", 2.0}}}));
 
+// Several outputs: subspaces that are no axes decide, and noise uses up an equation.
+INSTANTIATE_TEST_SUITE_P(
+    SeveralOutputs, Counting,
+    testing::Values(Counted{"z1, relu(z2)", {{"z1", 1.0}, {"z2", 2.0}}},
+                    Counted{"relu(z1), z1+z2", {{"(z1+z2)/sqrt2", 1.0}, {"(z1-z2)/sqrt2", 2.0}}},
+                    Counted{"z1, z2+0.1*e1", {{"z1", 1.0}}}, Counted{"z1, z1^2", {{"z1", 1.0}}},
+                    Counted{"z1*z2, z2*z3", {{"z1, z2, z3", 1.5}}},
+                    Counted{"sign(z1), z2", {{"z2", 1.0}}}));
+
 TEST(RelevantDirections, ThoseThatDoNotMatterAreLeftOut) {
   const auto names = [](const std::string& text) {
     return direction_names(relevant_directions(TypedLink(text, 0.0)));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/smi/model/posterior.hpp"
 #include "unit/smi/model/posterior/brute_force_posterior.hpp"
 

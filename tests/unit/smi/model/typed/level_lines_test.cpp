@@ -34,7 +34,7 @@ TEST(LevelLines, RootsOfOneNormalAreExact) {
   const TypedLink link("z1^2", 0.0);
   const LevelLines lines = lines_of(link, plain(1));
   for (const double y : {1e-10, 1e-3, 0.5, 3.0, 20.0}) {
-    const LevelMoments m = lines.density(y);
+    const LevelMoments m = lines.moments({y, false});
     EXPECT_EQ(m.roots, 2U) << y;
     EXPECT_NEAR(m.z / (normal_density(std::sqrt(y), 1.0) / std::sqrt(y)), 1.0, rounding) << y;
     EXPECT_NEAR(m.mean(0) / m.z, 0.0, rounding);
@@ -47,7 +47,7 @@ TEST(LevelLines, PairsNextToAnExtremumAreFound) {
   const TypedLink link("z1^2*exp(-z1^2)", 0.0);
   const LevelLines lines = lines_of(link, plain(1));
   for (int k = 2; k <= 12; ++k) {
-    const LevelMoments m = lines.density(std::exp(-1.0) - std::pow(10.0, -k));
+    const LevelMoments m = lines.moments({std::exp(-1.0) - std::pow(10.0, -k), false});
     EXPECT_EQ(m.roots, 4U) << k;
     // The two roots of |z| carry opposite weights: E[z^2 - 1 | y] = 0 for every y. Next to the
     // fold both the places and their slopes have half the digits.
@@ -58,14 +58,14 @@ TEST(LevelLines, PairsNextToAnExtremumAreFound) {
 
 TEST(LevelLines, PolesAreNoRoots) {
   const TypedLink link("1/z1", 0.0);
-  const LevelMoments m = lines_of(link, plain(1)).density(0.5);
+  const LevelMoments m = lines_of(link, plain(1)).moments({0.5, false});
   EXPECT_EQ(m.roots, 1U);
   EXPECT_NEAR(m.mean(0) / m.z, 2.0, rounding);
 }
 
 TEST(LevelLines, ALineInThePlaneHasItsGaussianMoments) {
   const TypedLink link("z1+2*z2", 0.0);
-  const LevelMoments m = lines_of(link, plain(2)).density(1.5);
+  const LevelMoments m = lines_of(link, plain(2)).moments({1.5, false});
   EXPECT_NEAR(m.z / normal_density(1.5, 5.0), 1.0, fine_error);
   EXPECT_NEAR(m.mean(0) / m.z, 0.3, fine_error);
   EXPECT_NEAR(m.mean(1) / m.z, 0.6, fine_error);
@@ -75,11 +75,11 @@ TEST(LevelLines, ALineInThePlaneHasItsGaussianMoments) {
 
 TEST(LevelLines, ACircleAndASphere) {
   const TypedLink circle("z1^2+z2^2", 0.0);
-  const LevelMoments m = lines_of(circle, plain(2)).density(2.0);
+  const LevelMoments m = lines_of(circle, plain(2)).moments({2.0, false});
   EXPECT_NEAR(m.z / (0.5 * std::exp(-1.0)), 1.0, fine_error);
   EXPECT_NEAR(m.second(0, 0) / m.z, 1.0, fine_error);
   const TypedLink sphere("z1^2+z2^2+z3^2", 0.0);
-  const LevelMoments s = lines_of(sphere, plain(3)).density(3.0);
+  const LevelMoments s = lines_of(sphere, plain(3)).moments({3.0, false});
   EXPECT_NEAR(s.z / (std::sqrt(3.0) * std::exp(-1.5) / std::sqrt(2.0 * std::numbers::pi)), 1.0,
               fine_error);
   EXPECT_NEAR(s.second(1, 1) / s.z, 1.0, fine_error);
@@ -90,7 +90,7 @@ TEST(LevelLines, AShiftAndAScaleAreThoseOfTheFields) {
   NormalForm form = plain(2);
   form.origin << 0.5, -0.2;
   form.matrix << 0.8, 0.0, 0.3, 0.4;
-  const LevelMoments m = lines_of(link, form).density(1.0);
+  const LevelMoments m = lines_of(link, form).moments({1.0, false});
   // f = 0.3 + 1.1 xi_1 + 0.4 xi_2.
   const double variance = 1.1 * 1.1 + 0.4 * 0.4;
   EXPECT_NEAR(m.z / normal_density(0.7, variance), 1.0, fine_error);
@@ -100,14 +100,14 @@ TEST(LevelLines, AShiftAndAScaleAreThoseOfTheFields) {
 TEST(LevelLines, AtomsAreRegions) {
   const TypedLink half("relu(z1)", 0.0);
   const LevelLines lines = lines_of(half, plain(1));
-  const LevelMoments m = lines.atom(0.0);
+  const LevelMoments m = lines.moments({0.0, true});
   EXPECT_NEAR(m.z, 0.5, rounding);
   EXPECT_NEAR(m.mean(0) / m.z, -std::sqrt(2.0 / std::numbers::pi), rounding);
   EXPECT_NEAR(m.second(0, 0) / m.z, 1.0, rounding);
   // The same link's density is that of the other half alone.
-  EXPECT_NEAR(lines.density(0.7).z, normal_density(0.7, 1.0), rounding);
+  EXPECT_NEAR(lines.moments({0.7, false}).z, normal_density(0.7, 1.0), rounding);
   const TypedLink quadrants("sign(z1*z2)", 0.0);
-  const LevelMoments q = lines_of(quadrants, plain(2)).atom(1.0);
+  const LevelMoments q = lines_of(quadrants, plain(2)).moments({1.0, true});
   // Regions with corners: the rule over lines is of second order there.
   constexpr double corner_error = 3e-3;
   EXPECT_NEAR(q.z, 0.5, corner_error);
@@ -123,7 +123,7 @@ TEST(LevelLines, ASwitchThatChangesSignTwiceBetweenPointsIsSeen) {
   constexpr double second_order = 2e-4;
   for (std::uint64_t replicate = 0; replicate < 4; ++replicate) {
     options.replicate = replicate;
-    const LevelMoments q = LevelLines(quadrants, plain(2), options).atom(1.0);
+    const LevelMoments q = LevelLines(quadrants, plain(2), options).moments({1.0, true});
     EXPECT_NEAR(q.z, 0.5, second_order);
     EXPECT_NEAR(q.second(0, 1) / q.z, 2.0 / std::numbers::pi, second_order);
   }
@@ -135,7 +135,7 @@ TEST(LevelLines, ACentreResolvesASmallCircle) {
   LineOptions options;
   const FieldVector centre = FieldVector::Constant(2, 0.01);
   options.centre = centre;
-  const LevelMoments m = LevelLines(link, plain(2), options).density(4e-4);
+  const LevelMoments m = LevelLines(link, plain(2), options).moments({4e-4, false});
   EXPECT_GT(m.roots, 8U);
   // A circle of radius 0.02 among lines that are 0.01 apart and closer.
   constexpr double coarse_error = 0.1;

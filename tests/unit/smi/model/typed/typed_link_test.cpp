@@ -74,7 +74,54 @@ TEST(TypedLink, BadTextsAreExplained) {
   expect_says(complaint("log(z1)"), "refused: ");
   expect_says(complaint("z1-z1"), "same number for all fields");
   expect_says(complaint("sign(1+z1^2)"), "same number for all fields");
-  expect_says(complaint("z1, z2"), "one output");
+  expect_says(complaint("z1, z2, z1*z2, z1^2"), "refused: the link has 4 outputs; at most 3");
+  expect_says(complaint("z1*z2, z3*z4"), "refused: the link has 2 outputs with a density");
+  expect_says(complaint("z1, 2"), "number 2, that is the same number");
+  expect_says(complaint("z1*z2, "), "^");
+}
+
+// The caret is below the place in the whole text, not in the output that has the mistake.
+TEST(TypedLink, AMistakeInALaterOutputIsShownWhereItIs) {
+  const std::string said = complaint("z1*z2, z2+*z3");
+  expect_says(said, "z1*z2, z2+*z3");
+  const std::size_t text = said.rfind("z1*z2, z2+*z3");
+  const std::size_t line = said.rfind('\n', text) + 1;
+  const std::size_t caret = said.find('^', text);
+  const std::size_t caret_line = said.rfind('\n', caret) + 1;
+  EXPECT_EQ(caret - caret_line, text - line + std::string("z1*z2, z2+").size()) << said;
+}
+
+TEST(TypedLink, CommasPartOutputsAndNotArguments) {
+  const TypedLink link("max(z1, z2), z1*z3", 0.0);
+  EXPECT_EQ(link.outputs(), 2U);
+  EXPECT_EQ(link.max_rank(), 2U);
+  const double at[3] = {1.0, 2.0, 3.0};
+  double values[2] = {0.0, 0.0};
+  link.values(1, at, values);
+  EXPECT_DOUBLE_EQ(values[0], 2.0);
+  EXPECT_DOUBLE_EQ(values[1], 3.0);
+  EXPECT_EQ(TypedLink("min(z1, z2)", 0.0).outputs(), 1U);
+}
+
+// Bits of the sets of outputs that change independently, piece by piece.
+TEST(TypedLink, KnowsWhichOutputsHaveADensity) {
+  using Sets = std::vector<unsigned>;
+  EXPECT_EQ(TypedLink("z1, z1^2", 0.0).densities(), (Sets{1U}));
+  EXPECT_EQ(TypedLink("z1, relu(z2)", 0.0).densities(), (Sets{1U, 3U}));
+  EXPECT_EQ(TypedLink("sign(z1), z2", 0.0).densities(), (Sets{2U}));
+  EXPECT_EQ(TypedLink("sign(z1), sign(z1*z2)", 0.0).densities(), (Sets{0U}));
+  EXPECT_EQ(TypedLink("relu(z1), relu(z2)", 0.0).densities(), (Sets{0U, 1U, 2U, 3U}));
+}
+
+TEST(TypedLink, OutputsShareTheirSwitches) {
+  EXPECT_EQ(TypedLink("relu(z1), relu(z1)*z2", 0.0).switches(), 1U);
+  EXPECT_EQ(TypedLink("relu(z1), abs(z2)", 0.0).switches(), 2U);
+}
+
+TEST(TypedLink, EveryOutputHasNoiseOfItsOwn) {
+  const TypedLink link("z1, z1^2", 0.5);
+  EXPECT_EQ(link.fields().size(), 3U);
+  EXPECT_EQ(link.max_rank(), 2U);
 }
 
 }  // namespace

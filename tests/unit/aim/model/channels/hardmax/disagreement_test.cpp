@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 
 namespace onset::aim {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "aim/model/channels/hardmax/nodes.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "support/scale.hpp"
 #include "support/tolerances.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "aim/model/channels/hardmax/information.hpp"
 #include "aim/model/channels/hardmax/orthant.hpp"
-#include "numerics/random.hpp"
+#include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/scale.hpp"
 #include "support/tolerances.hpp"
