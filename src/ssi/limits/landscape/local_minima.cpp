@@ -139,10 +139,13 @@ double beyond_error(const Estimate& x) {
 }
 
 Minimum describe(const Landscape& landscape, bool positional, Point x) {
-  const RiskPoint here = landscape.at(x.e, x.m);
+  RiskPoint here = landscape.at(x.e, x.m);
   const bool rim = std::hypot(x.e, x.m) > 1.0 - 1e-9;
   const double slope = std::hypot(here.slope_e.error, here.slope_m.error);
-  const double shift = std::min(1.0, slope / std::max(bend(landscape, positional, x), 1e-12));
+  const double curvature = std::max(bend(landscape, positional, x), 1e-12);
+  const double shift = std::min(1.0, slope / curvature);
+  // The minimum may be that far away, and the risk there smaller.
+  here.risk.error = std::hypot(here.risk.error, 0.5 * curvature * shift * shift);
   // At the end of a segment, and on an axis of the rim, there is no doubt about the place.
   const double along_e = !positional || x.e == 0.0 ? 0.0 : (rim ? std::abs(x.m) : 1.0);
   const double along_m = x.m == 0.0 ? 0.0 : (rim ? std::abs(x.e) : 1.0);
