@@ -102,8 +102,8 @@ class Limits(unittest.TestCase):
         self.assertEqual([(row["alpha"], row["layer"], row["mmse"]) for row in found],
                          [(0, 1, 1), (0, 2, 1), (0.5, 1, 0), (0.5, 2, 0)])
         self.assertEqual([row["alpha"] for row in rows("thresholds", *layers)], [0.5])
-        for arguments, word in [(["--tokens", "3"], "integral"), (["--layers", "3"], "integral"),
-                                (["--channel", "hardmax"], "softmax"), (["--noise", "1"], "noise")]:
+        for arguments, word in [(["--tokens", "3"], "integral"), (["--channel", "hardmax"], "softmax"),
+                                (["--noise", "1"], "noise")]:
             done = onset("aim", "curve", *layers, *arguments, "--alpha", "0.1", "--format", "json")
             self.assertEqual(done.returncode, 3, arguments)
             self.assertIn(word, done.stderr)

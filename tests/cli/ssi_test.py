@@ -255,6 +255,34 @@ class Learners(unittest.TestCase):
             self.assertIn(words, done.stdout + done.stderr)
 
 
+class Encodings(unittest.TestCase):
+    TARGET = ["--target", "He2(z1)+He2(z2)"]
+    RUNS = ["--dim", "30", "--rate", "0.1", "--runs", "64", "--steps", "500"]
+
+    def test_opposite_ones_have_the_bits_of_positional(self):
+        usual = run("ssi", "sgd", *self.TARGET, "--positional", *self.RUNS)
+        given = run("ssi", "sgd", *self.TARGET, "--encodings", "0,1; 0,-1", *self.RUNS)
+        self.assertEqual(usual["rows"], given["rows"])
+
+    def test_several_directions_are_run_and_have_no_landscape(self):
+        several = ["--encodings", "0.5,1,0; 0,0,2"]
+        self.assertIn("2 directions", run("ssi", "sgd", *self.TARGET, *several, *self.RUNS)["notes"][0])
+        for verb in ["loss", "flow", "sie"]:
+            done = onset("ssi", verb, *self.TARGET, *several, "--format", "json")
+            self.assertEqual(done.returncode, 3, verb)
+            self.assertIn("directions", done.stderr)
+
+    def test_mistakes_are_named(self):
+        for text, word in [("0,1", "1 rows"), ("0,1;0", "numbers"), ("0,x;0,1", "'x'"), ("0,11;0,1", "11"),
+                           ("", "empty")]:
+            done = onset("ssi", "loss", *self.TARGET, "--encodings", text)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn("--encodings", done.stderr)
+            self.assertIn(word, done.stderr)
+        done = onset("ssi", "loss", *self.TARGET, "--encodings", "0,1;0,1", "--positional")
+        self.assertEqual(done.returncode, 2)
+
+
 class Edges(unittest.TestCase):
     def test_a_refused_gain_has_no_exponents(self):
         done = onset("ssi", "gain", "--activation", "sign", "--runs", "4", "--format", "json")

@@ -49,6 +49,14 @@ class Landscape {
                                                          std::uint64_t seed,
                                                          const Context& context);
 
+/// A smooth landscape through a sampled one at some nodes of the disk, so that minima can be looked
+/// for; the sampled one must outlive it. It is for squared losses: the unsquared norm has a cone
+/// where the fit is perfect.
+[[nodiscard]] std::unique_ptr<Landscape> interpolated_risk(const Landscape& sampled,
+                                                           bool positional, const Context& context);
+/// How many places that looks at, for estimates of cost.
+[[nodiscard]] std::size_t interpolation_nodes(bool positional);
+
 struct Minimum {
   Estimate e;  ///< its error is that of the slope over the curvature of the risk
   Estimate m;

@@ -131,15 +131,27 @@ double bend(const Landscape& landscape, bool positional, Point x) {
   return 0.5 * (r.ee + r.mm) - std::hypot(0.5 * (r.ee - r.mm), r.em);
 }
 
+/// A coordinate that its error tells from 0, or 0. One that is hardly known is left as it is.
+double beyond_error(const Estimate& x) {
+  constexpr double errors = 3.0;
+  constexpr double hardly_known = 0.05;
+  return x.error < hardly_known && std::abs(x.value) <= errors * x.error ? 0.0 : x.value;
+}
+
 Minimum describe(const Landscape& landscape, bool positional, Point x) {
-  const RiskPoint here = landscape.at(x.e, x.m);
+  RiskPoint here = landscape.at(x.e, x.m);
   const bool rim = std::hypot(x.e, x.m) > 1.0 - 1e-9;
   const double slope = std::hypot(here.slope_e.error, here.slope_m.error);
-  const double shift = std::min(1.0, slope / std::max(bend(landscape, positional, x), 1e-12));
+  const double curvature = std::max(bend(landscape, positional, x), 1e-12);
+  const double shift = std::min(1.0, slope / curvature);
+  // The minimum may be that far away, and the risk there smaller.
+  here.risk.error = std::hypot(here.risk.error, 0.5 * curvature * shift * shift);
   // At the end of a segment, and on an axis of the rim, there is no doubt about the place.
   const double along_e = !positional || x.e == 0.0 ? 0.0 : (rim ? std::abs(x.m) : 1.0);
   const double along_m = x.m == 0.0 ? 0.0 : (rim ? std::abs(x.e) : 1.0);
-  return {{x.e, shift * along_e}, {x.m, shift * along_m}, here.risk, type_of(x.e, x.m)};
+  const Estimate e{x.e, shift * along_e};
+  const Estimate m{x.m, shift * along_m};
+  return {e, m, here.risk, type_of(beyond_error(e), beyond_error(m))};
 }
 
 /// Moves extrema that are on an axis up to rounding exactly onto it.

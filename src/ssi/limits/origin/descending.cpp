@@ -9,8 +9,8 @@ namespace {
 
 constexpr int compass = 720;
 /// The number of errors that a form must exceed to count, and the size below which it is rounding.
-constexpr double sure = 6.0;
-constexpr double rounding = 1e-10;
+constexpr double errors_of_a_form = 6.0;
+constexpr double rounding_of_a_form = 1e-10;
 
 struct Direction {
   double e;
@@ -59,8 +59,8 @@ std::size_t descending_order(const OriginExpansion& origin, bool& certain) {
     std::vector<Direction> flat;
     for (const Direction& d : open) {
       const Estimate value = form(origin, k, d);
-      if (value.value < -(sure * value.error + rounding)) return k;
-      if (value.value <= sure * value.error + rounding) {
+      if (value.value < -(errors_of_a_form * value.error + rounding_of_a_form)) return k;
+      if (value.value <= errors_of_a_form * value.error + rounding_of_a_form) {
         flat.push_back(d);
         certain = certain && value.error <= 1e-6;
       }

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "onset/core/error.hpp"
+#include "ssi/limits/landscape/sampled_landscape.hpp"
 #include "support/ssi_models.hpp"
 #include "support/tolerances.hpp"
 
@@ -184,6 +186,49 @@ TEST(SsiRisk, EncodingsAlongTheTeacherMoveFieldsByM) {
   EXPECT_NEAR(here.slope_e.value, there.slope_e.value, errors * here.slope_e.error);
   EXPECT_NEAR(here.slope_m.value, there.slope_m.value + c * there.slope_e.value,
               errors * here.slope_m.error);
+}
+
+/// Minima of a sampled risk against those of the series of the same model.
+TEST(LongSsiRisk, MinimaOfASampledRiskAreThoseOfItsSeries) {
+  const SequenceModel model = testing::mixture(1.0, 0.67);  // semantic and positional minima
+  const auto exact = local_minima(*population_risk(model, 1, {}), true, {});
+  const auto sampled = sampled_landscape(model, 1, {});
+  const auto found = local_minima(*interpolated_risk(*sampled, true, {}), true, {});
+  ASSERT_EQ(found.list.size(), exact.list.size());
+  // Two minima of one risk, at m and -m, may come in either order.
+  for (const Minimum& minimum : found.list) {
+    const auto near = [&](const Minimum& other) {
+      constexpr double errors = 7.0;     // of 15 degrees of freedom: one false alarm in 3e5
+      constexpr double rounding = 1e-4;  // the square of the error of the place, in the risk
+      const auto same = [&](const Estimate& a, const Estimate& b) {
+        return std::abs(a.value - b.value) <= errors * a.error + b.error + rounding;
+      };
+      return minimum.type == other.type && same(minimum.e, other.e) && same(minimum.m, other.m) &&
+             same(minimum.risk, other.risk);
+    };
+    EXPECT_TRUE(std::any_of(exact.list.begin(), exact.list.end(), near))
+        << minimum.type << " " << minimum.e.value << " " << minimum.m.value;
+  }
+}
+
+/// Five tokens: a student that is the target's twin has its minima at m = 1 and m = -1.
+TEST(LongSsiRisk, MinimaAreFoundForFiveTokens) {
+  SequenceModel model;
+  model.target = read_target("softmax", 5);
+  model.student = make_student("attention", {.tokens = 5, .outputs = 25});
+  model.positional = true;
+  const auto sampled = population_risk(model, 1, {});
+  EXPECT_FALSE(sampled->smooth());
+  const auto found = local_minima(*interpolated_risk(*sampled, true, {}), true, {});
+  ASSERT_EQ(found.list.size(), 2u);
+  for (const Minimum& minimum : found.list) {
+    EXPECT_EQ(minimum.type, "semantic");
+    EXPECT_LE(std::abs(minimum.e.value), 2.0 * minimum.e.error);
+    EXPECT_NEAR(std::abs(minimum.m.value), 1.0, 2.0 * minimum.m.error);
+    EXPECT_LT(minimum.e.error, 0.02);
+    constexpr double of_the_place = 1e-4;  // the square of its error, times a curvature of order 1
+    EXPECT_NEAR(minimum.risk.value, 0.0, minimum.risk.error + of_the_place);
+  }
 }
 
 TEST(SsiRisk, KinksThatCoupleTokensEndInSeconds) {
