@@ -16,6 +16,7 @@ def with_memory(mebibytes):
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))}
 
 
+@unittest.skipIf(os.environ.get("ONSET_SANITIZED"), "a sanitizer needs the address space itself")
 class LittleMemory(unittest.TestCase):
     """OpenBLAS waits for ever where it gets no buffer; Onset must not."""
 
