@@ -174,7 +174,8 @@ TEST(AimCurve, ErrorsCoverTheTruthUpToPerfectRecovery) {
     const double alpha = 0.1875 - below;
     const CurvePoint p = solve(model_of("softmax", 2, 0.5), alpha);
     const double truth = 4.0 * (0.1875 - alpha);
-    EXPECT_NEAR(p.mmse.value, truth, 4.0 * p.mmse.error) << below;
+    // Within the rounding of alpha the threshold is reached, exactly.
+    EXPECT_NEAR(p.mmse.value, truth, 4.0 * p.mmse.error + tolerance::few_roundings) << below;
     EXPECT_LT(p.mmse.error, 5e-15) << below;
   }
 }
