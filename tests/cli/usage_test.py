@@ -26,6 +26,9 @@ CASES = {
     "an unknown format names the nearest one":
         (THRESHOLDS + ["--format", "josn"],
          ["--format", "josn", "table, json, jsonl or csv", "did you mean 'json'"]),
+    "an evolution cannot start below chance":
+        (["smi", "evolution", "--layers", "1", "--alpha", "0.4", "--dim", "100", "--start-overlap", "0.0001"],
+         ["--start-overlap", "0.0001", "1/D", "0.01", "allowed"]),
     "an unknown branch names the nearest one":
         (CURVE + ["--alpha", "0.5", "--branch", "informd"],
          ["--branch", "informd", "uninformed, informed or optimal", "did you mean 'informed'"]),

@@ -50,7 +50,8 @@ PairMatrix scaled_covariance(double variance) {
 /// Solves the fixed point of one replicate.
 class FixedPoint {
  public:
-  FixedPoint(const TwoLayerChannel& channel, double alpha) : channel_(channel), alpha_(alpha) {}
+  FixedPoint(const TwoLayerChannel& channel, double alpha, const Context& context)
+      : channel_(channel), alpha_(alpha), context_(context) {}
 
   struct Solution {
     PerLayer mmse{};
@@ -62,6 +63,7 @@ class FixedPoint {
   [[nodiscard]] Solution from(PerLayer v) const {
     Solution s{v, channel_.at(v), {}};
     while (s.status.iterations < max_iterations) {
+      context_.check();
       const PerLayer step = log_change(s);
       s.status.residual = std::max(std::abs(step[0]), std::abs(step[1]));
       if (s.status.residual < at_fixed_point) {
@@ -117,6 +119,7 @@ class FixedPoint {
 
   const TwoLayerChannel& channel_;
   double alpha_;
+  const Context& context_;
 };
 
 /// Over d^2, counted from nothing known [aim 47].
@@ -147,15 +150,14 @@ struct Branches {
   FixedPoint::Solution informed;
 };
 
-Branches both_branches(const TwoLayerChannel& channel, double alpha) {
-  const FixedPoint fixed_point(channel, alpha);
+Branches both_branches(const TwoLayerChannel& channel, double alpha, const Context& context) {
+  const FixedPoint fixed_point(channel, alpha, context);
   return {fixed_point.from({1.0, 1.0}), fixed_point.from({almost_known, almost_known})};
 }
 
 /// The fixed point of one replicate, searched from those of the first one.
-ReplicatePoint solve_replicate(const TwoLayerChannel& channel, double alpha, const Branches& first,
+ReplicatePoint solve_replicate(const FixedPoint& fixed_point, double alpha, const Branches& first,
                                double unknown_density) {
-  const FixedPoint fixed_point(channel, alpha);
   const auto uninformed = fixed_point.from(first.uninformed.mmse);
   const double low = free_entropy(uninformed, alpha, unknown_density);
   if (same_point(first.uninformed.mmse, first.informed.mmse)) return {uninformed, low, false};
@@ -281,7 +283,7 @@ std::vector<TwoLayerPoint> two_layer_curve(const AttentionIndexed& model,
     // From perfect recovery on it is asked only whether the last fixed point before it was reached.
     const double alpha =
         is_recoverable(alphas[i]) ? almost_recovered * two_layer_recovery(model) : alphas[i];
-    branches[i] = both_branches(channels[0], alpha);
+    branches[i] = both_branches(channels[0], alpha, context);
   });
   std::vector<std::vector<ReplicatePoint>> found(alphas.size(),
                                                  std::vector<ReplicatePoint>(replicates));
@@ -289,7 +291,8 @@ std::vector<TwoLayerPoint> two_layer_curve(const AttentionIndexed& model,
     const std::size_t i = task / replicates;
     const std::size_t r = task % replicates;
     if (is_recoverable(alphas[i])) return;
-    found[i][r] = solve_replicate(channels[r], alphas[i], branches[i], unknown[r]);
+    found[i][r] = solve_replicate(FixedPoint(channels[r], alphas[i], context), alphas[i],
+                                  branches[i], unknown[r]);
   });
   std::vector<TwoLayerPoint> points;
   for (std::size_t i = 0; i < alphas.size(); ++i) {

@@ -35,7 +35,7 @@ Columns<CompareRow> compare_columns() {
       .add("evaluations", &CompareRow::evaluations,
            "evaluations of the layer in all runs, in examples; a gradient counts as two")
       .add("evaluations_needed", &CompareRow::evaluations_needed,
-           "evaluations per solved run; empty where none was, and more than `evaluations`")
+           "evaluations per solved run; empty where none was solved: more than all that were spent")
       .add("verdict", &CompareRow::verdict,
            "certified, recovered or refused; least squares certifies nothing");
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -53,12 +55,21 @@ struct SettledEvolution {
 /// One overlap for every layer.
 std::vector<double> start_overlaps(const Evolution& request, std::size_t blocks) {
   const auto& given = request.start_overlap;
-  if (given.empty()) return std::vector(blocks, 1.0 / static_cast<double>(request.dim));
+  const double chance = 1.0 / static_cast<double>(request.dim);
+  for (const double overlap : given) {
+    if (overlap >= chance) continue;
+    throw InvalidArgument(
+        "start_overlap",
+        fmt::format(
+            "{:g} is below the overlap 1/D of random weights, {:g}; allowed: from there to 1",
+            overlap, chance));
+  }
+  if (given.empty()) return std::vector(blocks, chance);
   if (given.size() == 1) return std::vector(blocks, given.front());
   if (given.size() == blocks) return given;
-  throw InvalidArgument(
-      "start_overlap",
-      std::to_string(given.size()) + " values given; allowed: 1 or " + std::to_string(blocks));
+  throw InvalidArgument("start_overlap",
+                        fmt::format("{} values given; allowed: 1{}", given.size(),
+                                    blocks > 1 ? fmt::format(" or {}", blocks) : std::string()));
 }
 
 SettledEvolution settle_evolution(Evolution& request) {

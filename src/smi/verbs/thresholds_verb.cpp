@@ -151,7 +151,7 @@ Columns<TypedRow> typed_columns() {
           trivial: learned from the first samples on, or at once given the stage before; weak:
           learned better than chance from here on; hard: not learned from small overlaps at any
           alpha; perfect: exact recovery becomes the optimum (counting); algorithmic: state
-          evolution from small overlaps jumps there, to exact recovery where `jump` is 1 and that
+          evolution from small overlaps jumps there, to exact recovery where the column jump is 1 and that
           is later than counting says; irrelevant: the label does not depend on them; unresolved:
           the errors do not say which)"))
       .add("alpha", &TypedRow::alpha, alpha_meaning)
@@ -377,7 +377,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.summary = "when each layer of deep attention, or direction of a link, starts to be learned";
   d.details = prose(R"(
       Gives the sharp thresholds in the sample ratio alpha = N/D (samples over dimension, both
-      large) of the Bayes-optimal setting, for deep attention with tied weights or for a link:
+      large) of the Bayes-optimal setting, for deep attention or for a link:
       which layer can be learned better than chance, given those learned before it, and from
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
       without noise is computed to 1e-5, the others to the tolerance.)");

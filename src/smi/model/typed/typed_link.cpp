@@ -137,8 +137,11 @@ numerics::Expression read_output(std::string_view text, const Part& part,
     return numerics::Expression(own, names);
   } catch (const numerics::SyntaxError& error) {
     std::string message = error.what();
-    const std::size_t shown = part.size < text.size() ? message.rfind(own) : std::string::npos;
-    if (shown != std::string::npos) message.replace(shown, own.size(), text);
+    // The line of the message that shows the text: all of it is shown, whichever output is meant.
+    const std::string line = fmt::format("\n  {}\n", own);
+    const std::size_t shown = message.find(line);
+    if (shown != std::string::npos)
+      message.replace(shown, line.size(), fmt::format("\n  {}\n", text));
     complain(message +
              "\n  Fields are z1, z2, .. or, with tokens, z1_1, z1_2, .. (direction_token); noise "
              "fields are e1, e2, ..");

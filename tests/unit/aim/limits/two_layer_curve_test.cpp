@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "aim/limits/curve.hpp"
@@ -125,6 +128,19 @@ TEST(LongTwoLayerCurve, IsTheSameForAnyNumberOfThreads) {
   const auto other = two_layer_curve(two_layers(), alphas, 1, three);
   EXPECT_EQ(one[0].mmse[0].value, other[0].mmse[0].value);
   EXPECT_EQ(one[0].free_entropy->value, other[0].free_entropy->value);
+}
+
+// A fixed point takes half a second, and far more on a busy machine: the stop is asked for within.
+TEST(TwoLayerCurve, StopsWithinAFixedPointAtAnInterrupt) {
+  std::stop_source source;
+  Context context;
+  context.stop = source.get_token();
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    source.request_stop();
+  });
+  const std::vector<double> alphas{0.45};
+  EXPECT_THROW((void)two_layer_curve(two_layers(), alphas, 1, context), Interrupted);
 }
 
 TEST(TwoLayerModel, WhatDoesNotCloseIsRefused) {

@@ -91,6 +91,10 @@ TEST(TypedLink, AMistakeInALaterOutputIsShownWhereItIs) {
   EXPECT_EQ(caret - caret_line, text - line + std::string("z1*z2, z2+").size()) << said;
 }
 
+TEST(TypedLink, AnEmptyOutputIsShownWhereItIs) {
+  expect_says(complaint("z1^2,,z2"), "\n  z1^2,,z2\n       ^\n");
+}
+
 TEST(TypedLink, CommasPartOutputsAndNotArguments) {
   const TypedLink link("max(z1, z2), z1*z3", 0.0);
   EXPECT_EQ(link.outputs(), 2U);
