@@ -289,6 +289,18 @@ class Page(unittest.TestCase):
         record = json.loads((self.browser.downloads / "aim-curve.json").read_text(encoding="utf-8"))
         self.assertEqual(record["command"], "aim curve")
 
+    def test_the_command_is_copied(self):
+        origin = self.server.address.rsplit("/", 2)[0]
+        self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=origin)
+        self.browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # only a page in front may copy
+        self.open("#view=explore&command=aim+curve&p.alpha=0.1%3A1%3A0.1")
+        self.browser.wait_for(RESULT)
+        self.browser.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'Copy').click()")
+        self.browser.wait_for("[...document.querySelectorAll('button')].some(one => one.textContent === 'Copied')")
+        self.browser.value("navigator.clipboard.readText().then(text => { window.copied = text; })")
+        self.browser.wait_for("window.copied")
+        self.assertEqual(self.browser.value("window.copied"), "onset aim curve --alpha 0.1:1:0.1")
+
     def test_a_link_opens_the_same_view(self):
         self.open("#view=explore&command=aim+curve&p.alpha=0.1%3A1%3A0.1&p.channel=hardmax&x=alpha&y=q,mmse&logx=1")
         self.browser.wait_for(RESULT)
