@@ -175,7 +175,7 @@ Cost two_layers_cost(const Amp& request, const AmpProblem& problem) {
   cost.method = prose(R"(
       Approximate message passing of two layers: per iteration four products of an n T x d matrix
       with a d x d one, and for every sample an integral over the two fields of the first layer;
-      the denoiser is linear. The limit beside it: )") +
+      the denoiser is linear. The limit beside it:)") +
                 " " + two_layer_plan().method;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);

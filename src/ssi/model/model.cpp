@@ -47,10 +47,14 @@ void SequenceModel::validate() const {
     throw InvalidArgument("positional", "contradicts `encodings`");
   }
   if (encodings && student.activation) {
-    throw InvalidArgument("encodings", "a tied or untied student has no positional encoding");
+    throw InvalidArgument("encodings",
+                          "a tied or untied student has no positional encoding; allowed: with an "
+                          "attention student");
   }
   if (positional && student.activation) {
-    throw InvalidArgument("positional", "a tied or untied student has no positional encoding");
+    throw InvalidArgument("positional",
+                          "a tied or untied student has no positional encoding; allowed: with an "
+                          "attention student");
   }
   if (student.vector_per_token && !student.activation) {
     throw InvalidArgument("student",

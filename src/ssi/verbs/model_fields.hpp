@@ -46,7 +46,8 @@ template <class Request>
       .add("encodings", &Request::encodings, {}, prose(R"(
           Positional encodings of one's own instead, one for each token, separated by semicolons:
           '0.5,1; 0,-2' has components 0.5 and 0 along the teacher, then 1 and -2 along a direction
-          across it (more numbers: more directions).)"));
+          across it (more numbers: more directions). For attention students; each number is from
+          -10 to 10.)"));
   fields.edit("reduction").aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   return fields;
 }

@@ -213,7 +213,7 @@ TypedLink::TypedLink(std::string_view text, double noise) {
   } else {
     read_all();
   }
-  if (directions_ == 0) complain("depends on no field z1, z2, ..");
+  if (directions_ == 0) complain("depends on no field; allowed: an expression of z1, z2, ..");
   std::set<std::size_t> used;
   for (const numerics::Expression& one : expressions_) {
     used.insert(one.used().begin(), one.used().end());
