@@ -7,6 +7,7 @@
 #include "numerics/random/stream.hpp"
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
+#include "unit/numerics/linear_algebra/textbook_program.hpp"
 
 namespace onset::numerics {
 namespace {
@@ -14,15 +15,7 @@ namespace {
 /// What the method promises for an objective, with a margin of ten.
 constexpr double of_the_objective = 1e-8;
 
-/// min -3x - 5y with x <= 4, 2y <= 12, 3x + 2y <= 18: the optimum is (2, 6).
-LinearProgram book_example() {
-  return {{-3, -5},
-          {0, 0},
-          {unbounded, unbounded},
-          {1, 0, 0, 2, 3, 2},
-          {-unbounded, -unbounded, -unbounded},
-          {4, 12, 18}};
-}
+using testing::textbook;
 
 /// A random direction over the slabs |row . x - centre| <= 1 and a box.
 LinearProgram random_slabs(std::size_t rows, std::size_t columns, std::uint64_t seed) {
@@ -44,7 +37,7 @@ LinearProgram random_slabs(std::size_t rows, std::size_t columns, std::uint64_t 
 }
 
 TEST(InteriorPoint, FindsTheOptimumAndItsProof) {
-  const LinearSolution solution = solve_inside(book_example(), {});
+  const LinearSolution solution = solve_inside(textbook(), {});
   ASSERT_TRUE(solution.optimal);
   EXPECT_NEAR(solution.objective, -36.0, 36.0 * of_the_objective);
   EXPECT_NEAR(solution.x[0], 2.0, 36.0 * of_the_objective);
@@ -68,7 +61,7 @@ TEST(InteriorPoint, AgreesWithTheSimplexMethod) {
 }
 
 TEST(InteriorPoint, DoesNotCallAProgramWithoutPointsOptimal) {
-  LinearProgram program = book_example();
+  LinearProgram program = textbook();
   program.row_lower[0] = 3.0;
   program.row_upper[2] = 5.0;
   EXPECT_FALSE(solve_inside(program, {}).optimal);
@@ -83,14 +76,14 @@ TEST(InteriorPoint, HasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(InteriorPoint, SizesMustFitAndRequestsToStopAreHeard) {
-  LinearProgram program = book_example();
+  LinearProgram program = textbook();
   program.row_upper.pop_back();
   EXPECT_EQ(testing::wrong_field([&] { (void)solve_inside(program, {}); }), "program");
   std::stop_source source;
   source.request_stop();
   Context context;
   context.stop = source.get_token();
-  EXPECT_THROW((void)solve_inside(book_example(), context), Interrupted);
+  EXPECT_THROW((void)solve_inside(textbook(), context), Interrupted);
 }
 
 }  // namespace

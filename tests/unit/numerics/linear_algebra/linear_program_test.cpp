@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/complaint.hpp"
+#include "unit/numerics/linear_algebra/textbook_program.hpp"
 
 namespace onset::numerics {
 namespace {
@@ -10,15 +11,7 @@ namespace {
 /// The tolerance to which the linear program satisfies its constraints.
 constexpr double of_the_simplex = 1e-9;
 
-/// min -3x - 5y with x <= 4, 2y <= 12, 3x + 2y <= 18: the optimum is (2, 6).
-LinearProgram textbook() {
-  return {{-3, -5},
-          {0, 0},
-          {unbounded, unbounded},
-          {1, 0, 0, 2, 3, 2},
-          {-unbounded, -unbounded, -unbounded},
-          {4, 12, 18}};
-}
+using testing::textbook;
 
 TEST(LinearProgram, FindsTheOptimumAndItsProofByBothMethods) {
   for (const Simplex method : {Simplex::primal, Simplex::dual}) {
