@@ -1,5 +1,6 @@
 #include "smi/model/posterior/last_layer.hpp"
 
+#include <Eigen/Cholesky>
 #include <array>
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,6 @@
 #include "smi/model/posterior/rank_two_pair.hpp"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>

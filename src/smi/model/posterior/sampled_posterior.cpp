@@ -1,5 +1,6 @@
 #include "smi/model/posterior/sampled_posterior.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>

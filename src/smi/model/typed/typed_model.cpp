@@ -1,12 +1,13 @@
 #include "smi/model/typed/typed_model.hpp"
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/random/stream.hpp"
 #include "smi/model/typed/symmetries.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
@@ -114,7 +115,7 @@ class TypedModelPosterior final : public Posterior {
         const Eigen::VectorXd units = own.diagonal().cwiseSqrt();
         const Eigen::MatrixXd scaled =
             units.cwiseInverse().asDiagonal() * own * units.cwiseInverse().asDiagonal();
-        const Eigen::MatrixXd lower = scaled.llt().matrixL();
+        const Eigen::MatrixXd lower = numerics::cholesky_factor(scaled);
         const Eigen::MatrixXd root = units.asDiagonal() * lower;
         const Eigen::MatrixXd across =
             units.cwiseInverse().asDiagonal() * v(directions, Eigen::indexing::all);
