@@ -11,9 +11,6 @@
 namespace onset::smi {
 namespace {
 
-/// The most inner nodes per half.
-constexpr int max_nodes = 1 << 14;
-
 /// The shares of the tolerance that scatter and bias may use up before they are reduced, and the
 /// largest factor by which the points grow at a time (since first errors are rough). Scatter falls
 /// like points^-1/2.
@@ -62,7 +59,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     const bool compared = change.has_value() || node.relative_bias < exact_bias;
     if (compared && std::hypot(scatter, bias) <= options.tolerance) return result;
     const bool inaccurate = node.status.reason == StopReason::inaccurate;
-    const bool finer = inner < max_nodes && affordable(1.0, 2.0) &&
+    const bool finer = inner < options.max_nodes && affordable(1.0, 2.0) &&
                        (!compared || inaccurate || bias > bias_share * options.tolerance);
     const double excess = scatter / (scatter_share * options.tolerance);
     const bool more = excess > 1.0 && affordable(2.0, 1.0);

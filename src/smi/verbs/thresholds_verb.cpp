@@ -27,6 +27,9 @@ constexpr double typed_tolerance = 1e-3;
 constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
+/// The most inner nodes of a threshold and of a branch on a device, which adds them up fast.
+constexpr int device_nodes = 1 << 18;
+constexpr int device_trace_nodes = 1 << 15;
 
 struct SettledThresholds {
   NamedModel named;
@@ -38,6 +41,7 @@ struct SettledThresholds {
 
 SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedLink> link) {
   SettledThresholds settled;
+  stay_on_processor(request.device);
   settled.typed = std::move(link);
   if (!request.tol) request.tol = typed_tolerance;
   settled.typed_options.tolerance = *request.tol;
@@ -49,12 +53,17 @@ SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedL
 SettledThresholds settle_thresholds(Thresholds& request) {
   if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
+  named.move_to(request.device);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   StaircaseOptions options;
   options.tolerance = *request.tol;
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
+  if (named.device == device::DeviceKind::gpu) {
+    options.max_nodes = device_nodes;
+    options.max_trace_nodes = device_trace_nodes;
+  }
   options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
   options.seed = request.seed;
   return {std::move(named), std::move(options)};
@@ -386,6 +395,7 @@ VerbOf<Thresholds> Thresholds::verb() {
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
       time. The last stage then has no jump, and exact recovery is not looked for. All stages
       unless given.)"));
+  add_device(d.fields);
   d.rows = {{"", threshold_columns().list()}, {"with a typed link", typed_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance =

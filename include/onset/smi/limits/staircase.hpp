@@ -18,6 +18,8 @@ struct StaircaseOptions {
   /// The largest number of outer points per replicate; there are fewer with more than 256 inner
   /// nodes.
   std::size_t max_points = std::size_t{1} << 17;
+  int max_nodes = 1 << 14;         ///< the largest number of inner nodes of a later threshold
+  int max_trace_nodes = 2048;      ///< likewise of the branches
   std::size_t root_points = 2048;  ///< outer points of a later threshold, to begin with
   std::size_t trace_points = 256;  ///< outer points per replicate for the branches
   double trace_spacing = 0.125;    ///< the spacing of fixed points on a branch, see trace_branch()
