@@ -35,11 +35,12 @@ constexpr double min_fold = 0.01;
 
 std::vector<FixedPointNode> Builder::traced(const StageStart& start) {
   std::vector<Channel> channels;
-  const int first = first_nodes(gain_nodes, blocks_);
+  const int first = options_.node_factor * first_nodes(gain_nodes, blocks_);
   for (int nodes = first; nodes <= options_.max_trace_nodes; nodes *= 4) {
     channels.emplace_back(model_, channel_options(trace_points_, nodes));
   }
-  const Channel slopes(model_, channel_options(std::min(trace_points_, slope_points), first));
+  const Channel slopes(model_,
+                       channel_options(std::min(trace_points_, options_.slope_points), first));
   const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
   const bool to_the_end = result_.perfect.has_value() && all_learned();
   const double end = mean_position(start) + (to_the_end ? deep : deepest_search) * learned;

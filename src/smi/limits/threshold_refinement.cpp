@@ -29,7 +29,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
                                   std::vector<double> guess, const Context& context) {
   std::size_t points =
       std::min(options.max_points, std::max(options.root_points, options.trace_points));
-  int inner = first_nodes(growth_nodes, learned.size()) / 2;
+  int inner = options.node_factor * first_nodes(growth_nodes, learned.size()) / 2;
   const auto channel_of = [&](std::size_t outer, int nodes) {
     ChannelOptions of;
     of.points = outer;
@@ -37,8 +37,8 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     of.seed = options.seed;
     return Channel(model, of);
   };
-  const Channel slopes =
-      channel_of(std::min(points, slope_points), first_nodes(gain_nodes, learned.size()));
+  const Channel slopes = channel_of(std::min(points, options.slope_points),
+                                    options.node_factor * first_nodes(gain_nodes, learned.size()));
   const double max_work = static_cast<double>(options.max_points) * growth_nodes;
   const auto affordable = [&](double more_points, double more_nodes) {
     return static_cast<double>(points) * more_points * inner * more_nodes <= max_work;

@@ -31,7 +31,7 @@ constexpr std::size_t most_points = std::size_t{1} << 17;
 constexpr std::size_t most_device_points = std::size_t{1} << 20;
 
 /// How many cores a device is worth (docs/gpu.md).
-constexpr double device_speed = 200.0;
+constexpr double device_speed = 500.0;
 
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
   throw InvalidArgument("token_correlation", in_quotes(text) + " " + why + prose(R"(
