@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "smi/model/attention_label.hpp"
+#include "smi/model/posterior/device_posterior.hpp"
 #include "smi/model/uninformed.hpp"
 
 namespace onset::smi {
@@ -10,8 +11,8 @@ namespace {
 
 class AttentionModel final : public SequenceModel {
  public:
-  explicit AttentionModel(const DeepAttention& model)
-      : model_(model), shape_(model.shape()), form_(model) {}
+  AttentionModel(const DeepAttention& model, device::DeviceKind device)
+      : model_(model), shape_(model.shape()), form_(model), device_(device) {}
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override {
@@ -45,7 +46,8 @@ class AttentionModel final : public SequenceModel {
   }
   [[nodiscard]] std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& options) const override {
-    return attention_posterior(model_, options);
+    return device_ == device::DeviceKind::gpu ? device_posterior(model_, options)
+                                              : attention_posterior(model_, options);
   }
   [[nodiscard]] double posterior_seconds(double nodes) const override {
     // These are measured core-seconds per inner node and posterior half.
@@ -81,13 +83,15 @@ class AttentionModel final : public SequenceModel {
   DeepAttention model_;
   FieldShape shape_;
   AttentionLabel form_;
+  device::DeviceKind device_;
 };
 
 }  // namespace
 
-std::unique_ptr<SequenceModel> attention_model(const DeepAttention& model) {
+std::unique_ptr<SequenceModel> attention_model(const DeepAttention& model,
+                                               device::DeviceKind device) {
   model.validate();
-  return std::make_unique<AttentionModel>(model);
+  return std::make_unique<AttentionModel>(model, device);
 }
 
 }  // namespace onset::smi

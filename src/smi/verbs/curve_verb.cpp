@@ -139,6 +139,7 @@ SettledCurve settle_typed(Curve& request, std::shared_ptr<const TypedLink> link)
   if (request.hold_overlap != 0.0) refuse("hold_overlap");
   if (!request.tol) request.tol = link->fields().size() <= 2 ? cheap_tolerance : costly_tolerance;
   SettledCurve settled;
+  stay_on_processor(request.device);
   settled.typed = std::move(link);
   settled.typed_options.choice = request.branch;
   settled.typed_options.tolerance = *request.tol;
@@ -204,6 +205,7 @@ Cost typed_cost(const Curve& request, const SettledCurve& settled) {
 SettledCurve settle_curve(Curve& request) {
   if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
+  named.move_to(request.device);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   const std::size_t blocks = named.model->shape().blocks();
   CurveOptions options;
@@ -304,6 +306,7 @@ VerbOf<Curve> Curve::verb() {
            "A layer that is held at `hold_overlap` instead of being learned; 0 holds none.")
       .add("hold-overlap", &Curve::hold_overlap, {.min = 0.0, .max = 0.999999},
            "The overlap at which that layer is held.");
+  add_device(d.fields);
   d.rows = {{"", curve_columns(overlap_columns({2, {1, 1}})).list()},
             {"with a typed `link`", curve_columns(typed_overlap_columns(2)).list()}};
   d.primary = "Q11";

@@ -55,6 +55,16 @@ template <class Request>
   return fields;
 }
 
+/// The field `device` of verbs whose posteriors a device can compute.
+template <class Request>
+void add_device(Fields<Request>& fields) {
+  using device::DeviceKind;
+  fields.add_word("device", &Request::device,
+                  {DeviceKind::cpu, DeviceKind::gpu, DeviceKind::automatic}, prose(R"(
+      Where posteriors of two tokens are integrated: on the processor, on a GPU by a plug-in, or on the
+      GPU where there is one. Points and nodes are the same on both; sums are added in another order.)"));
+}
+
 /// What the fields are where nobody says anything, the same for all requests.
 [[nodiscard]] inline std::map<std::string, Value> usual_model() {
   return model_fields<Thresholds>().write({}).values();

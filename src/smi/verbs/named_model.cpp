@@ -9,11 +9,13 @@
 #include "core/printable.hpp"
 #include "core/prose.hpp"
 #include "core/suggestion.hpp"
+#include "device/device.hpp"
 #include "io/read_file.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
+#include "smi/model/posterior/device_posterior.hpp"
 #include "smi/model/untied/untied_attention.hpp"
 
 namespace onset::smi {
@@ -23,6 +25,13 @@ constexpr int supported_deep_tokens = 8;
 
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
 constexpr double longest_evaluation = 20.0;
+
+/// Most outer points per replicate that it is bought with.
+constexpr std::size_t most_points = std::size_t{1} << 17;
+constexpr std::size_t most_device_points = std::size_t{1} << 20;
+
+/// How many cores a device is worth (docs/gpu.md).
+constexpr double device_speed = 500.0;
 
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
   throw InvalidArgument("token_correlation", in_quotes(text) + " " + why + prose(R"(
@@ -171,7 +180,7 @@ NamedModel named_attention(DeepAttention attention, const std::string& token_cor
                       std::to_string(supported_deep_tokens) + ", or any number with `layers = 1`");
   }
   check_options(attention);
-  NamedModel named{attention_model(attention)};
+  NamedModel named{attention_model(attention), {}, attention};
   // Says what it cannot do before anything is computed.
   (void)named.model->posterior({32, 1});
   return named;
@@ -201,13 +210,37 @@ NamedModel named_untied(const DeepAttention& attention, const std::string& token
   return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
 }
 
+void stay_on_processor(device::DeviceKind& wanted) {
+  if (wanted == device::DeviceKind::gpu) {
+    throw InvalidArgument("device", prose(R"(
+        gpu computes posteriors of attention of two tokens and 2 to {} layers, of rank one, without noise
+        or `token_correlation`; allowed for this model: cpu or auto)",
+                                          ONSET_DEVICE_LAYERS));
+  }
+  wanted = device::DeviceKind::cpu;
+}
+
+void NamedModel::move_to(device::DeviceKind& wanted) {
+  if (!attention || !has_device_posterior(*attention)) {
+    stay_on_processor(wanted);
+    return;
+  }
+  wanted = device::settle(wanted);
+  if (wanted == device::DeviceKind::cpu) return;
+  device = wanted;
+  model = attention_model(*attention, device);
+}
+
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
-  return evaluations * points * numerics::default_replicates * model->posterior_seconds(nodes);
+  const double speed = device == device::DeviceKind::gpu ? device_speed : 1.0;
+  return evaluations * points * numerics::default_replicates * model->posterior_seconds(nodes) /
+         speed;
 }
 
 std::size_t NamedModel::affordable_points(double nodes) const {
   std::size_t points = 512;
-  while (points < (std::size_t{1} << 17) &&
+  const std::size_t most = device == device::DeviceKind::gpu ? most_device_points : most_points;
+  while (points < most &&
          channel_seconds(1.0, 2.0 * static_cast<double>(points), nodes) <= longest_evaluation) {
     points *= 2;
   }

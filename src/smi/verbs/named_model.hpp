@@ -18,7 +18,13 @@ struct NamedModel {
   std::unique_ptr<SequenceModel> model;
   /// The link behind the model, where one was typed.
   std::shared_ptr<const TypedLink> typed = {};
+  /// The network, where the model is attention.
+  std::optional<DeepAttention> attention = {};
+  device::DeviceKind device = device::DeviceKind::cpu;
 
+  /// Moves the posteriors to a device, and says in `wanted` which one it is where that was left
+  /// open. Throws InvalidArgument for a model that has none there, and Refused without a device.
+  void move_to(device::DeviceKind& wanted);
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;
   /// Largest power of two of outer points for which one evaluation takes some ten seconds at most.
@@ -53,6 +59,9 @@ void check_options(const DeepAttention& model);
 /// What the blocks of such a model are, for those who read its columns.
 inline constexpr const char* untied_note =
     "With `weights = untied` block 1 has the weights of the queries and block 2 those of the keys.";
+
+/// As NamedModel::move_to, of what stays on the processor.
+void stay_on_processor(device::DeviceKind& wanted);
 
 /// Says before a run that its tolerance is too small.
 [[nodiscard]] std::string out_of_reach(double tolerance, double reachable);
