@@ -14,6 +14,7 @@
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
+#include "smi/model/untied/deep_untied.hpp"
 #include "smi/model/untied/untied_attention.hpp"
 
 namespace onset::smi {
@@ -181,13 +182,8 @@ std::string_view to_string(Weights weights) {
   return weights == Weights::untied ? "untied" : "tied";
 }
 
-NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation) {
-  if (attention.layers > 1) {
-    throw Refused(prose(R"(
-        untied weights are offered for one layer: of deeper models no posterior is at hand, since every
-        lower layer adds two fields per token to the integral, and queries and keys of a layer start to
-        grow together, by a matrix of rates in place of a number; allowed: `layers = 1`)"));
-  }
+NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation,
+                        bool first_stage) {
   const bool ranked =
       std::any_of(attention.rank.begin(), attention.rank.end(), [](int rank) { return rank != 1; });
   if (ranked || attention.noise > 0.0 || token_correlation != "none") {
@@ -198,7 +194,22 @@ NamedModel named_untied(const DeepAttention& attention, const std::string& token
                         : attention.noise > 0.0 ? "`noise`"
                                                 : "`token_correlation`"));
   }
-  return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  if (attention.layers == 1) {
+    return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  }
+  check_options(attention);
+  if (attention.tokens > 2) {
+    throw Refused(prose(R"(
+        untied weights of more than one layer are offered for two tokens, whose labels are two numbers: the
+        first threshold is an integral over them; {} tokens have labels of {} numbers; allowed: `tokens = 2`,
+        or `layers = 1`)",
+                        attention.tokens, 2 * attention.tokens - 2));
+  }
+  NamedModel named{deep_untied_model(
+      {.layers = attention.layers, .beta = attention.beta, .skip = attention.skip})};
+  // Says what it cannot do before anything is computed.
+  if (!first_stage) (void)named.model->posterior({32, 1});
+  return named;
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
