@@ -53,6 +53,9 @@ SettledThresholds settle_thresholds(Thresholds& request) {
   StaircaseOptions options;
   options.tolerance = *request.tol;
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
+  // The rule of deeper untied models is dear.
+  const bool deep_untied = request.weights == Weights::untied && request.layers > 1;
+  if (deep_untied) options.first_tolerance = options.tolerance;
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
   options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
@@ -321,9 +324,9 @@ double first_seconds(const Thresholds& request, const NamedModel& named) {
   constexpr double first_points = 1024.0;
   if (request.link != "none" || request.layers == 1) return 0.0;
   if (request.weights == Weights::untied) {
-    // Labels of the rule in polar coordinates, and lattices of 2048 and 4096 nodes.
-    constexpr double polar_labels = numerics::default_replicates * 48.0 * 190.0;
-    return polar_labels * 6144.0 * 1e-9 * (4.0 + 6.0 * request.layers);
+    // Labels of the rule in polar coordinates, each with a lattice of 2048 nodes or a few more.
+    constexpr double polar_labels = numerics::default_replicates * 61.0 * 105.0;
+    return polar_labels * 3e3 * 1e-9 * (3.0 + 3.0 * request.layers);
   }
   const FieldShape& shape = named.model->shape();
   const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
 #include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/simd/clones.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 
@@ -23,13 +25,18 @@ constexpr int pair_of_tokens = 2;
 /// Numbers of a layer that its label depends on: two queries, and the difference of two keys.
 constexpr std::size_t numbers_per_layer = 3;
 
-/// The rule over labels v = r (cos phi, sin phi): a trapezoid rule over half of the circle, since v
-/// and -v are alike, and one in log r. Lengths of the stretch below `least_stretch` do not count.
-constexpr std::size_t angles = 48;
-constexpr double log_step = 0.25;
+/// The rule over labels v = r (cos phi, sin phi), phi = 45 degrees - psi: a trapezoid rule in
+/// log tan psi over a quarter of the circle, since the label does not see the sign of v, nor which
+/// token is which; and one in log r. A layer that nearly averages the tokens leaves labels close to
+/// psi = 0. At both ends what is left is a geometric series. Stretches below `least_stretch` do not
+/// count.
+constexpr double tangent_step = 0.4;
+constexpr int tangent_cells = 30;  // to both sides: tan psi from exp(-12) to exp(12)
+constexpr std::size_t rays_each = 2 * tangent_cells + 1;
+constexpr double log_step = 0.35;
 constexpr double max_label_length = 40.0;  // in units of the largest stretch: exp(-28) is left
 constexpr double lowest_log = -16.0;  // the density is 1 / r there, and its rest a geometric series
-constexpr double lowest_log_with_zeros = -44.0;  // skips below 1: stretches reach 0
+constexpr double lowest_log_with_zeros = -32.0;  // skips below 1: stretches reach 0
 constexpr double least_stretch = 1e-12;
 
 /// What every label needs to know about the inner fields, one entry per node.
@@ -38,6 +45,12 @@ struct UntiedNodes {
   std::array<std::vector<double>, 4> map;  // B, then x = map v
   std::vector<double> stretch;             // what happens to differences of tokens
 };
+
+double total_stretch(const DeepUntied& model) {
+  double stretch = 1.0;
+  for (int l = 0; l + 1 < model.layers; ++l) stretch *= 1.0 + model.skip_of(l);
+  return stretch;
+}
 
 UntiedNodes untied_nodes(const DeepUntied& model, const RuleAtZero& rule, std::uint64_t replicate) {
   const std::size_t n = rule.nodes;
@@ -74,10 +87,11 @@ UntiedNodes untied_nodes(const DeepUntied& model, const RuleAtZero& rule, std::u
     }
   }
   // x = B^{-1} v / (sqrt 2 stretch).
+  const double gain = total_stretch(model);
   for (std::size_t i = 0; i < n; ++i) {
     auto& [b11, b12, b21, b22] = nodes.map;
-    const double det = b11[i] * b22[i] - b12[i] * b21[i];
-    const double scale = 1.0 / (std::numbers::sqrt2 * nodes.stretch[i] * det);
+    // det B = gain * stretch, since one eigenvalue of every layer is 1 + skip.
+    const double scale = 1.0 / (std::numbers::sqrt2 * nodes.stretch[i] * gain * nodes.stretch[i]);
     const std::array<double, 4> b = {b11[i], b12[i], b21[i], b22[i]};
     b11[i] = scale * b[3];
     b12[i] = -scale * b[1];
@@ -136,16 +150,14 @@ void add_growth(const LayerMeans& mean, double weight, Growth& out) {
   }
 }
 
-double weighted(const double* weight, const double* x, const double* y, std::size_t n) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) sum += weight[i] * x[i] * y[i];
-  return sum;
-}
-
-double total_stretch(const DeepUntied& model) {
-  double stretch = 1.0;
-  for (int l = 0; l + 1 < model.layers; ++l) stretch *= 1.0 + model.skip_of(l);
-  return stretch;
+/// Sum of weight[i] x[i] y[i] in eight fixed lanes.
+ONSET_CLONES double weighted(const double* weight, const double* x, const double* y,
+                             std::size_t n) {
+  double lane[8] = {};
+  for (std::size_t i = 0; i + 8 <= n; i += 8) {
+    for (std::size_t j = 0; j < 8; ++j) lane[j] += weight[i + j] * x[i + j] * y[i + j];
+  }
+  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
 std::vector<double> log_lengths(const DeepUntied& model) {
@@ -167,7 +179,12 @@ LabelSums integrate_ray(const DeepUntied& model, const UntiedNodes& nodes, std::
                         const std::vector<double>& grid) {
   const std::size_t n = nodes.stretch.size();
   const auto layers = static_cast<std::size_t>(model.layers);
-  const double phi = std::numbers::pi * static_cast<double>(angle) / angles;
+  const int cell_number = static_cast<int>(angle) - tangent_cells;
+  const double psi = std::atan(std::exp(tangent_step * cell_number));
+  const double phi = 0.25 * std::numbers::pi - psi;
+  const bool outermost = std::abs(cell_number) == tangent_cells;
+  const double arc = 4.0 * std::sin(psi) * std::cos(psi) * tangent_step *
+                     (outermost ? 1.0 / (1.0 - std::exp(-tangent_step)) : 1.0);
   const double c = std::cos(phi), s = std::sin(phi);
   std::vector<double> x1(n), x2(n), length(n), base(n), weight(n), part(n);
   const double gain = total_stretch(model);
@@ -185,14 +202,14 @@ LabelSums integrate_ray(const DeepUntied& model, const UntiedNodes& nodes, std::
   const std::vector<double> ones(n, 1.0);
   for (std::size_t k = 0; k < grid.size(); ++k) {
     const double r = std::exp(grid[k]);
-    for (std::size_t i = 0; i < n; ++i) weight[i] = base[i] > 0.0 ? -r * length[i] : -HUGE_VAL;
+    for (std::size_t i = 0; i < n; ++i) weight[i] = -r * length[i];
     simd::exp(weight, weight);
     for (std::size_t i = 0; i < n; ++i) weight[i] *= base[i] / r;
     const double density = weighted(weight.data(), ones.data(), ones.data(), n);
     if (!(density > 0.0)) continue;
     // Below the grid the density is proportional to 1 / r, and r^2 times it to r.
     const double tail = k + 1 == grid.size() ? 1.0 / (1.0 - std::exp(-log_step)) : 1.0;
-    const double cell = 2.0 * std::numbers::pi / angles * log_step * tail * r * r * density;
+    const double cell = arc * log_step * tail * r * r * density;
     const bool coarse = angle % 2 == 0 && k % 2 == 0;
     out.mass += cell;
     out.evidence += cell * std::log(2.0 * density);
@@ -224,6 +241,13 @@ LabelSums integrate_ray(const DeepUntied& model, const UntiedNodes& nodes, std::
     }
   }
   return out;
+}
+
+/// Clears the entries that change sign with the keys.
+void drop_odd(Growth& growth) {
+  for (unsigned e = 0; e < growth.size(); ++e) {
+    if (std::popcount(e) % 2 == 1) growth[e] = 0.0;
+  }
 }
 
 /// The largest eigenvalue of a map of symmetric matrices.
@@ -284,9 +308,9 @@ class DeepUntiedModel final : public SequenceModel {
     std::vector<UntiedNodes> nodes(replicates);
     numerics::parallel_for(context, replicates,
                            [&](std::size_t r) { nodes[r] = untied_nodes(model_, rule, r); });
-    std::vector<LabelSums> rays(replicates * angles, LabelSums(layers));
+    std::vector<LabelSums> rays(replicates * rays_each, LabelSums(layers));
     numerics::parallel_for(context, rays.size(), [&](std::size_t k) {
-      rays[k] = integrate_ray(model_, nodes[k / angles], k % angles, grid);
+      rays[k] = integrate_ray(model_, nodes[k / rays_each], k % rays_each, grid);
     });
     ChannelAtZero out;
     out.growth.resize(2 * layers);
@@ -294,8 +318,13 @@ class DeepUntiedModel final : public SequenceModel {
     std::vector<double> coarse(layers, 0.0);
     for (std::size_t r = 0; r < replicates; ++r) {
       LabelSums total(layers);
-      for (std::size_t a = 0; a < angles; ++a) total.add(rays[r * angles + a]);
+      for (std::size_t a = 0; a < rays_each; ++a) total.add(rays[r * rays_each + a]);
       for (std::size_t l = 0; l < layers; ++l) {
+        // A change of sign of the last keys alone turns v into -v, which is as likely.
+        if (l + 1 == layers) {
+          drop_odd(total.growth[l]);
+          drop_odd(total.coarse[l]);
+        }
         const double growth = largest_eigenvalue(total.growth[l]);
         out.growth[2 * l].push_back(growth);
         out.growth[2 * l + 1].push_back(growth);
