@@ -19,6 +19,9 @@ struct NamedModel {
   /// The link behind the model, where one was typed.
   std::shared_ptr<const TypedLink> typed = {};
 
+  /// Core seconds of a posterior in closed form, where they were measured.
+  std::optional<double> closed_form = {};
+
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;
   /// Largest power of two of outer points for which one evaluation takes some ten seconds at most.

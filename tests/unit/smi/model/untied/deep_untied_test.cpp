@@ -60,7 +60,7 @@ struct Excess {
 /// The largest growth rate from labels that were drawn, with two independent sets of inner draws.
 double sampled_growth(const SequenceModel& model, double skip, std::size_t layer,
                       std::uint64_t replicate) {
-  constexpr int labels = 150, draws = 3000;
+  constexpr int labels = 1000, draws = 400;
   numerics::Stream stream(17, "deep untied test", replicate);
   Eigen::Matrix4d sum = Eigen::Matrix4d::Zero();
   std::vector<double> fields(8);
@@ -82,19 +82,18 @@ double sampled_growth(const SequenceModel& model, double skip, std::size_t layer
 }
 
 TEST(DeepUntied, GrowthRatesAreThoseOfDrawnLabels) {
-  for (const double skip : {1.0, 2.0}) {
-    const DeepUntied options{.layers = 2, .skip = {skip}};
-    const auto model = deep_untied_model(options);
-    const ChannelAtZero channel = at_zero(options, 1024);
-    // The last layer, which is the first to be learned; heavy weights make others noisy.
-    std::vector<double> found;
-    for (std::uint64_t r = 0; r < 16; ++r) found.push_back(sampled_growth(*model, skip, 1, r));
-    const Estimate sampled = numerics::reduce(found);
-    const Estimate ruled = numerics::reduce(channel.growth[2]);
-    EXPECT_LT(sampled.error, 0.15);  // of 2 or more: else this would say little
-    EXPECT_NEAR(ruled.value, sampled.value, many_errors * std::hypot(sampled.error, ruled.error));
-    EXPECT_EQ(channel.growth[2], channel.growth[3]);  // queries and keys grow together
-  }
+  constexpr double skip = 1.0;
+  const DeepUntied options{.layers = 2, .skip = {skip}};
+  const auto model = deep_untied_model(options);
+  const ChannelAtZero channel = at_zero(options, 1024);
+  // The last layer, which is the first to be learned.
+  std::vector<double> found;
+  for (std::uint64_t r = 0; r < 16; ++r) found.push_back(sampled_growth(*model, skip, 1, r));
+  const Estimate sampled = numerics::reduce(found);
+  const Estimate ruled = numerics::reduce(channel.growth[2]);
+  EXPECT_LT(sampled.error, 0.1);  // of 3.6: else this would say little
+  EXPECT_NEAR(ruled.value, sampled.value, many_errors * std::hypot(sampled.error, ruled.error));
+  EXPECT_EQ(channel.growth[2], channel.growth[3]);  // queries and keys grow together
 }
 
 TEST(DeepUntied, TheLastLayerUnderALargeSkipIsOneLayer) {
