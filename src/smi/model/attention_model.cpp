@@ -57,7 +57,7 @@ class AttentionModel final : public SequenceModel {
     const double layers = model_.layers, tokens = model_.tokens;
     if (model_.layers == 1) {
       // Of rank two and three orbits are integrated, once.
-      constexpr double of_rank[] = {1e-7, 2e-6, 6e-6};
+      constexpr double of_rank[] = {1e-7, 7e-7, 4e-6};
       return tokens * of_rank[std::min(shape_.rank.back(), 3) - 1];
     }
     constexpr double per_space_node = 1e-5;

@@ -66,9 +66,8 @@ TEST(SmiOverlaps, OfAnUnevenBlockAreMatricesInTheBasisOfTheTeacher) {
     EXPECT_NEAR(alone.norm_matrix[e], norm[e], tolerance::thousands_of_roundings);
   }
   const std::vector<double> nothing(2 * dim, 0.0);
-  for (const double x : alignments({1, {2}}, overlaps(nothing, teacher, dim))[0].overlap_matrix) {
-    EXPECT_EQ(x, 0.0);
-  }
+  const auto empty = alignments({1, {2}}, overlaps(nothing, teacher, dim)).front();
+  for (const double x : empty.overlap_matrix) EXPECT_EQ(x, 0.0);
 }
 
 TEST(SmiTestError, OfALinearLinkIsTheDistanceOfTheWeights) {
