@@ -1,5 +1,6 @@
 #include "smi/model/attention_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "smi/model/attention_label.hpp"
@@ -56,7 +57,13 @@ class AttentionModel final : public SequenceModel {
     // A last layer of rank two with two tokens is integrated over its orbit.
     constexpr double per_pair_node = 5e-6;
     const double layers = model_.layers, tokens = model_.tokens;
-    if (model_.layers == 1) return tokens * 1e-7;
+    if (model_.layers == 1) {
+      // Of rank two and three orbits are integrated, once.
+      constexpr double of_rank[] = {1e-7, 7e-7, 4e-6};
+      return tokens * of_rank[std::min(shape_.rank.back(), 3) - 1];
+    }
+    constexpr double per_space_node = 1e-5;
+    if (shape_.rank.back() == 3) return 4.0 * nodes * per_space_node;
     if (model_.plain() && model_.tokens == 2) {
       return 2.0 * nodes * per_two_token_node * (layers - 1.0);
     }

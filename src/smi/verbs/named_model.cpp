@@ -16,6 +16,7 @@
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
 #include "smi/model/posterior/device_posterior.hpp"
+#include "smi/model/untied/deep_untied.hpp"
 #include "smi/model/untied/untied_attention.hpp"
 
 namespace onset::smi {
@@ -159,7 +160,11 @@ std::vector<std::string> link_words() {
 }
 
 NamedModel named_link(const std::string& link) {
-  return {link_model(link), {}};
+  // A link that says nothing of its posterior has a closed form of a few elementary functions.
+  constexpr double unsaid = 2e-6, measured = 1.5e-7;
+  NamedModel named{link_model(link)};
+  if (named.model->posterior_seconds(0.0) <= unsaid) named.closed_form = measured;
+  return named;
 }
 
 void check_options(const DeepAttention& model) {
@@ -190,13 +195,8 @@ std::string_view to_string(Weights weights) {
   return weights == Weights::untied ? "untied" : "tied";
 }
 
-NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation) {
-  if (attention.layers > 1) {
-    throw Refused(prose(R"(
-        untied weights are offered for one layer: of deeper models no posterior is at hand, since every
-        lower layer adds two fields per token to the integral, and queries and keys of a layer start to
-        grow together, by a matrix of rates in place of a number; allowed: `layers = 1`)"));
-  }
+NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation,
+                        bool first_stage) {
   const bool ranked =
       std::any_of(attention.rank.begin(), attention.rank.end(), [](int rank) { return rank != 1; });
   if (ranked || attention.noise > 0.0 || token_correlation != "none") {
@@ -207,7 +207,22 @@ NamedModel named_untied(const DeepAttention& attention, const std::string& token
                         : attention.noise > 0.0 ? "`noise`"
                                                 : "`token_correlation`"));
   }
-  return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  if (attention.layers == 1) {
+    return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  }
+  check_options(attention);
+  if (attention.tokens > 2) {
+    throw Refused(prose(R"(
+        untied weights of more than one layer are offered for two tokens, whose labels are two numbers: the
+        first threshold is an integral over them; {} tokens have labels of {} numbers; allowed: `tokens = 2`,
+        or `layers = 1`)",
+                        attention.tokens, 2 * attention.tokens - 2));
+  }
+  NamedModel named{deep_untied_model(
+      {.layers = attention.layers, .beta = attention.beta, .skip = attention.skip})};
+  // Says what it cannot do before anything is computed.
+  if (!first_stage) (void)named.model->posterior({32, 1});
+  return named;
 }
 
 void stay_on_processor(device::DeviceKind& wanted) {
@@ -233,15 +248,17 @@ void NamedModel::move_to(device::DeviceKind& wanted) {
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
   const double speed = device == device::DeviceKind::gpu ? device_speed : 1.0;
-  return evaluations * points * numerics::default_replicates * model->posterior_seconds(nodes) /
-         speed;
+  return evaluations * points * numerics::default_replicates *
+         closed_form.value_or(model->posterior_seconds(nodes) / speed);
 }
 
 std::size_t NamedModel::affordable_points(double nodes) const {
   std::size_t points = 512;
-  const std::size_t most = device == device::DeviceKind::gpu ? most_device_points : most_points;
-  while (points < most &&
-         channel_seconds(1.0, 2.0 * static_cast<double>(points), nodes) <= longest_evaluation) {
+  const bool on_gpu = device == device::DeviceKind::gpu;
+  const std::size_t most = on_gpu ? most_device_points : most_points;
+  const double per_point = numerics::default_replicates * model->posterior_seconds(nodes) /
+                           (on_gpu ? device_speed : 1.0);
+  while (points < most && 2.0 * static_cast<double>(points) * per_point <= longest_evaluation) {
     points *= 2;
   }
   return points;

@@ -67,6 +67,9 @@ SettledThresholds settle_thresholds(Thresholds& request) {
   StaircaseOptions options;
   options.tolerance = *request.tol;
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
+  // The rule of deeper untied models is dear.
+  const bool deep_untied = request.weights == Weights::untied && request.layers > 1;
+  if (deep_untied) options.first_tolerance = options.tolerance;
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
   const bool deep = named.model->shape().blocks() >= deep_blocks;
@@ -336,6 +339,11 @@ Cost typed_cost(const SettledThresholds& settled) {
 double first_seconds(const Thresholds& request, const NamedModel& named) {
   constexpr double first_points = 1024.0;
   if (request.link != "none" || request.layers == 1) return 0.0;
+  if (request.weights == Weights::untied) {
+    // Labels of the rule in polar coordinates, each with a lattice of 2048 nodes or a few more.
+    constexpr double polar_labels = numerics::default_replicates * 61.0 * 105.0;
+    return polar_labels * 3e3 * 1e-9 * (3.0 + 3.0 * request.layers);
+  }
   const FieldShape& shape = named.model->shape();
   const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&
                      request.token_correlation == "none" && shape.directions() == shape.blocks();
@@ -361,7 +369,8 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
   // most that a run may use; a tolerance beyond that ends as unconverged.
   // Queries and keys of their own are learned in one stage.
   const bool together = request.weights == Weights::untied;
-  const double blocks = together ? 1.0 : static_cast<double>(named.model->shape().blocks());
+  const double blocks =
+      together ? request.layers : static_cast<double>(named.model->shape().blocks());
   const double natural = named.is_cheap() ? 1e-3 : 5e-3;  // error at 2048 points
   const auto most = static_cast<double>(options.max_points);
   const double reachable = natural * std::sqrt(2048.0 / most);
