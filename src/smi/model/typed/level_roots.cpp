@@ -13,9 +13,9 @@ constexpr double rounding = std::numeric_limits<double>::epsilon();
 /// Exponent of the partition of unity: the weight of a root falls like distance^(2 q) towards a
 /// fold, where 1/|slope| grows like 1/distance [links 2].
 constexpr int unity_power = 3;
-/// What a last Newton step is said to leave is taken so many times, the curvature being that of a
-/// secant.
-constexpr double cautious = 10.0;
+/// What a last Newton step is said to leave is taken so many times: the curvature is that of a
+/// secant, and next to a fold a root needs all of its digits.
+constexpr double cautious = 1e3;
 /// Shelves on which cells are filed by their values: a label then looks at a percent of them more
 /// than it has roots in.
 constexpr std::size_t shelves = 128;
