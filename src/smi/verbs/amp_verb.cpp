@@ -292,7 +292,7 @@ Cost amp_cost(const Amp& request, const SettledAmp& settled) {
   constexpr double partial_sums = 32.0;
   if (settled.start) {
     const TypedLink* typed = settled.start->typed.get();
-    cost.core_seconds += spectral_law_seconds(typed ? typed->fields().size() : 1);
+    cost.core_seconds += typed ? spectral_law_seconds(*typed) : 0.2;
   }
   cost.memory_bytes +=
       32e6 + partial_sums * sizeof(double) * dim * static_cast<double>(shape.directions());
