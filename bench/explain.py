@@ -83,25 +83,49 @@ aim potential --alpha 0.1 --points 10
 aim spectrum --rho 0.5 --delta 0.1
 aim amp --dim 50 --alpha 0.1,0.3 --runs 2
 aim amp --channel hardmax --dim 40 --alpha 0.3 --runs 2
+aim amp --dim 200 --alpha 0.1 --runs 1
 aim gd --dim 20 --alpha 0.3 --starts 4 --runs 2
 aim gd --dim 40 --alpha 0.3 --starts 2 --runs 1
 aim flow --time 0.1:1:0.1
 aim flow --time 0.1:1:0.1 --student untied
+aim flow --time 1:10:1 --student untied
+aim flow --time 1:100:10 --student tied --loss cross-entropy
+aim flow --time 20000 --student tied --loss cross-entropy
+aim flow --time 0.5 --student tied --rate 0.1
+aim flow --tokens 3 --time 1:5:1
 aim sgd --dim 30 --time 0.5 --runs 2
+aim sgd --dim 60 --time 1 --runs 2
 aim erm --alpha 0.1:0.5:0.1
+aim erm --alpha 0.1,0.2
+aim erm --channel hardmax --alpha 0.3
 aim erm --alpha 0.3 --loss fields
 ssi sie --target He2(z1)+He2(z2)
 ssi sie --target z1*z2 --tokens 2
+ssi sie --target softmax --tokens 8
+ssi sie --target prod(z) --tokens 6
 ssi loss --target z1*z2
+ssi loss --a 1 --omega 0.5
+ssi loss --target max(z1,z2) --positional
+ssi loss --target softmax --tokens 3 --positional
+ssi loss --target H2sum --tokens 4 --positional --points 11
 ssi flow --a 1 --omega 0.5
+ssi flow --target H2sum --tokens 4 --positional
+ssi flow --a 1 --omega 0.6 --loss frobenius
 ssi phase --a 0.5:2:0.5 --omega 0.1:0.9:0.2
+ssi phase --a 0.5:2:0.01 --omega 0.01:0.99:0.01
+ssi phase --tokens 4 --a 0.8:1.4:0.2 --curves
+ssi phase --tokens 8 --a 1 --omega 0.5
 ssi sgd --a 1 --omega 0.5 --dim 1000 --steps 100000 --runs 16
-ssi sgd --a 1 --omega 0.5 --tokens 16 --dim 1000 --steps 20000 --runs 8
+ssi sgd --target H2sum --tokens 16 --student tied --dim 1000 --steps 20000 --runs 64
+ssi sgd --target H2sum --tokens 8 --positional --dim 1000 --steps 20000 --runs 64
 ssi sgd --a 1 --omega 0.5 --dim 200 --steps 20000 --runs 8 --engine full
 ssi scaling --target H2sum --student tied --dim 100,200,400 --runs 16
 ssi gain --tokens 2,4,8 --dim 300 --runs 16
 mha trial --heads 1 --dim 8 --tokens 4 --samples 20000
 mha trial --heads 2 --dim 8 --tokens 4 --samples 50000
+mha trial --heads 3 --dim 12 --samples 100000
+mha compare --heads 2 --dim 8 --samples 20000
+mha compare --heads 4 --dim 8 --samples 20000 --adam-steps 0
 """
 
 

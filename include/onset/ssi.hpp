@@ -70,7 +70,8 @@ struct Loss {
   std::optional<double> a = {};
   std::optional<double> omega = {};
   SampleLoss loss = SampleLoss::half_squared;
-  int points = 41;  ///< the number of values of each overlap, from -1 to 1
+  /// The number of values of each overlap, from -1 to 1; 41 unless given, fewer with many overlaps.
+  std::optional<int> points = {};
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of risk
 
@@ -83,9 +84,11 @@ struct Loss {
 struct Phase {
   std::vector<double> a = {};
   std::vector<double> omega = {};
+  int tokens = 2;
   bool curves = false;  ///< rows are the values of omega at which something changes
   std::uint64_t seed = 1;
-  double tol = 1e-6;  ///< target standard error of risk_min, or of global_switches with curves
+  /// Target standard error of risk_min, or of global_switches with curves.
+  std::optional<double> tol = {};
 
   [[nodiscard]] static VerbOf<Phase> verb();
   [[nodiscard]] Call settle() const { return verb().call(*this); }

@@ -49,9 +49,10 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
   for (const std::string& candidate : candidates) {
     const std::string wanted = lower(candidate);
     std::size_t distance = edit_distance(given, wanted);
-    // A third of the letters may be wrong; the beginning of a word is near however much is missing.
+    // About a third of the letters may be wrong, one of four; the beginning of a word is near
+    // however much is missing.
     const bool beginning = given.size() >= 3 && wanted.starts_with(given);
-    const std::size_t allowed = (std::max(given.size(), wanted.size()) + 2) / 3;
+    const std::size_t allowed = (std::max(given.size(), wanted.size()) + 1) / 3;
     if (distance > allowed && !beginning) continue;
     if (beginning) distance = std::min<std::size_t>(distance, 1);
     if (distance < best_distance) {

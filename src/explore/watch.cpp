@@ -66,11 +66,9 @@ Json head_json(const study::StudyHead& head, const study::StoreParts& parts, con
 
 Json problems_json(const StudyView& view) {
   Json problems = Json::array();
-  for (std::size_t i = 0; i < view.records.size(); ++i) {
-    const auto& record = view.records[i];
-    if (!record) continue;
+  for (const auto& [place, record] : view.problems) {
     problems.push_back(
-        {{"point", report::axis_text(view.study.axes, view.study.points[i].axis_values)},
+        {{"point", report::axis_text(view.study.axes, view.study.points[place].axis_values)},
          {"status", to_string(record->status)},
          {"reason", with_keys(record->reason)},
          {"command", command_of(view, *record)}});
@@ -130,16 +128,18 @@ std::optional<Json> study_part_json(const study::Store& store, std::size_t index
   const study::PointRange range{std::min(part.first, head.points),
                                 part.stride == 0 ? spread : std::min(part.stride, head.points),
                                 count};
-  const StudyView view = report::html::view_of(parts.part(head, range), store, verbs);
-  const StudyView problems = report::html::view_of(
-      parts.not_ok(head, {part.problems, 1, max_watched_problems}), store, verbs);
+  const StudyView view =
+      report::html::view_of(parts.part(head, range), store, verbs, max_watched_rows);
+  const StudyView problems =
+      report::html::view_of(parts.not_ok(head, {part.problems, 1, max_watched_problems}), store,
+                            verbs, max_watched_problems);
   return Json{{"first", range.first},
               {"stride", range.stride},
               {"count", range.count},
               {"axes", axis_columns(view)},
               {"columns", io::detail::columns_json(view.table.columns())},
               {"rows", io::detail::rows_json(view.table, max_watched_rows)},
-              {"total_rows", view.table.rows().size()},
+              {"total_rows", view.all_rows},
               {"problems", problems_json(problems)}};
 }
 

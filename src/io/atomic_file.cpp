@@ -125,12 +125,17 @@ void remove_leftovers(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+void write_file_atomically(const std::filesystem::path& path,
+                           const std::function<void(const Sink&)>& write) {
   require_plain_target(path);
   remove_leftovers(folder_of(path));
   TemporaryFile file(path);
-  file.write_all(content);
+  write([&file](std::string_view piece) { file.write_all(piece); });
   file.publish();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  write_file_atomically(path, [content](const Sink& sink) { sink(content); });
 }
 
 }  // namespace onset::io

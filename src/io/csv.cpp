@@ -45,23 +45,29 @@ std::string error_field(const Cell& cell) {
 
 }  // namespace
 
-std::string to_csv(const Table& table) {
+std::string csv_header(const std::vector<Column>& columns) {
   std::string out;
-  const auto& columns = table.columns();
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (c > 0) out += ',';
     out += quoted_field(columns[c].name);
     if (columns[c].estimate) out += ',' + quoted_field(columns[c].name + "_err");
   }
-  out += '\n';
-  for (const auto& row : table.rows()) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (c > 0) out += ',';
-      out += value_field(row[c]);
-      if (columns[c].estimate) out += ',' + error_field(row[c]);
-    }
-    out += '\n';
+  return out + '\n';
+}
+
+std::string csv_row(const std::vector<Column>& columns, const std::vector<Cell>& row) {
+  std::string out;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (c > 0) out += ',';
+    out += value_field(row[c]);
+    if (columns[c].estimate) out += ',' + error_field(row[c]);
   }
+  return out + '\n';
+}
+
+std::string to_csv(const Table& table) {
+  std::string out = csv_header(table.columns());
+  for (const auto& row : table.rows()) out += csv_row(table.columns(), row);
   return out;
 }
 

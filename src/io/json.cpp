@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -58,15 +60,19 @@ Json columns_json(const std::vector<Column>& columns) {
   return out;
 }
 
+Json row_json(const std::vector<Column>& columns, const std::vector<Cell>& row) {
+  Json object = Json::object();
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    append_cell(object, columns[c].name, row[c], columns[c].estimate);
+  }
+  return object;
+}
+
 Json rows_json(const Table& table, std::size_t most) {
   Json out = Json::array();
   const std::size_t count = std::min(most, table.rows().size());
   for (const auto& row : std::span(table.rows()).first(count)) {
-    Json object = Json::object();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      append_cell(object, table.columns()[c].name, row[c], table.columns()[c].estimate);
-    }
-    out.push_back(std::move(object));
+    out.push_back(row_json(table.columns(), row));
   }
   return out;
 }
@@ -123,6 +129,41 @@ std::string dump(const Json& object) {
 
 std::string to_json(const RunRecord& record) {
   return detail::dump(detail::record_json(record));
+}
+
+namespace {
+
+/// The text of an object with `indent` before every line but the first.
+std::string indented(const std::string& text, std::string_view indent) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += indent;
+  }
+  return out;
+}
+
+std::string pretty(const detail::Json& object) {
+  return object.dump(2, ' ', false, detail::Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string json_before_rows(const RunRecord& record) {
+  std::string head = pretty(detail::record_head(record));
+  head.resize(head.size() - 2);  // without the bracket that ends it, and its line
+  return head + ",\n  \"rows\": [";
+}
+
+std::string json_row(const std::vector<Column>& columns, const std::vector<Cell>& row, bool first) {
+  return fmt::format("{}\n    {}", first ? "" : ",",
+                     indented(pretty(detail::row_json(columns, row)), "    "));
+}
+
+std::string json_after_rows(const RunRecord& record, bool any_rows) {
+  detail::Json tail = detail::Json::object();
+  detail::append_record_tail(tail, record);
+  return fmt::format("{}],{}\n", any_rows ? "\n  " : "", pretty(tail).substr(1));
 }
 
 std::string to_json_lines(const Table& table) {

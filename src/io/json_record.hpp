@@ -16,6 +16,8 @@ void append_record_tail(Json& object, const RunRecord& record);
 
 /// The whole object that to_json() writes.
 [[nodiscard]] Json record_json(const RunRecord& record);
+/// A row as an object in which every estimate `x` has its `x_err`.
+[[nodiscard]] Json row_json(const std::vector<Column>& columns, const std::vector<Cell>& row);
 /// The first rows of a table, each an object in which every estimate `x` has its `x_err`.
 [[nodiscard]] Json rows_json(const Table& table,
                              std::size_t most = std::numeric_limits<std::size_t>::max());

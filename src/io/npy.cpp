@@ -12,30 +12,37 @@
 #include "io/npy_header.hpp"
 
 namespace onset::io {
-namespace {
+namespace detail {
 
-static_assert(std::endian::native == std::endian::little, "NPY is written in little-endian order");
-
-enum class FieldKind { truth, whole, real, text };
+enum class NpyKind { truth, whole, real, text };
 
 /// One field of the structured array.
-struct Field {
+struct NpyField {
   std::string name;
   std::size_t column = 0;
-  FieldKind kind = FieldKind::real;
+  NpyKind kind = NpyKind::real;
   bool error = false;     ///< whether it is the standard error of the column
   std::size_t width = 0;  ///< the number of characters of text
 
   [[nodiscard]] std::string type() const {
     switch (kind) {
-      case FieldKind::truth: return "|b1";
-      case FieldKind::whole: return "<i8";
-      case FieldKind::real: return "<f8";
-      case FieldKind::text: return fmt::format("<U{}", width);
+      case NpyKind::truth: return "|b1";
+      case NpyKind::whole: return "<i8";
+      case NpyKind::real: return "<f8";
+      case NpyKind::text: return fmt::format("<U{}", width);
     }
     return {};
   }
 };
+
+}  // namespace detail
+
+namespace {
+
+using Field = detail::NpyField;
+using FieldKind = detail::NpyKind;
+
+static_assert(std::endian::native == std::endian::little, "NPY is written in little-endian order");
 
 /// Code points of UTF-8; what is not UTF-8 becomes U+FFFD.
 std::u32string code_points(const std::string& text) {
@@ -88,39 +95,6 @@ double cell_error(const Cell& cell) {
 }
 
 template <class T>
-bool all_are(const Table& table, std::size_t column) {
-  return !table.rows().empty() &&
-         std::all_of(table.rows().begin(), table.rows().end(),
-                     [&](const auto& row) { return std::holds_alternative<T>(row[column]); });
-}
-
-FieldKind kind_of(const Table& table, std::size_t column) {
-  if (table.columns()[column].estimate) return FieldKind::real;
-  if (all_are<bool>(table, column)) return FieldKind::truth;
-  if (all_are<std::int64_t>(table, column)) return FieldKind::whole;
-  const bool any_text = std::any_of(table.rows().begin(), table.rows().end(), [&](const auto& row) {
-    return std::holds_alternative<std::string>(row[column]);
-  });
-  return any_text ? FieldKind::text : FieldKind::real;
-}
-
-std::vector<Field> fields_of(const Table& table) {
-  std::vector<Field> fields;
-  for (std::size_t c = 0; c < table.columns().size(); ++c) {
-    const Column& column = table.columns()[c];
-    Field field{column.name, c, kind_of(table, c), false, 1};
-    if (field.kind == FieldKind::text) {
-      for (const auto& row : table.rows()) {
-        field.width = std::max(field.width, cell_text(row[c]).size());
-      }
-    }
-    fields.push_back(std::move(field));
-    if (column.estimate) fields.push_back({column.name + "_err", c, FieldKind::real, true, 0});
-  }
-  return fields;
-}
-
-template <class T>
 void append_bytes(std::string& out, const T& value) {
   const std::size_t at = out.size();
   out.resize(at + sizeof value);
@@ -163,12 +137,51 @@ std::string type_of(const std::vector<Field>& fields) {
 
 }  // namespace
 
-std::string to_npy(const Table& table) {
-  const std::vector<Field> fields = fields_of(table);
-  std::string out = detail::npy_header(type_of(fields), fmt::format("({},)", table.rows().size()));
-  for (const auto& row : table.rows()) {
-    for (const Field& field : fields) append_cell(out, field, row[field.column]);
+NpyRows::NpyRows(const std::vector<Column>& columns) : columns_(columns), seen_(columns.size()) {}
+
+void NpyRows::see(const std::vector<Cell>& row) {
+  ++rows_;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    Seen& seen = seen_[c];
+    seen.truths = seen.truths && std::holds_alternative<bool>(row[c]);
+    seen.wholes = seen.wholes && std::holds_alternative<std::int64_t>(row[c]);
+    seen.text = seen.text || std::holds_alternative<std::string>(row[c]);
+    if (!columns_[c].estimate) seen.width = std::max(seen.width, cell_text(row[c]).size());
   }
+}
+
+struct NpyRows::Fields {
+  std::vector<Field> list;
+};
+
+std::string NpyRows::header() {
+  Fields fields;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Seen& seen = seen_[c];
+    FieldKind kind = seen.text ? FieldKind::text : FieldKind::real;
+    if (rows_ > 0 && seen.truths) kind = FieldKind::truth;
+    if (rows_ > 0 && seen.wholes) kind = FieldKind::whole;
+    if (columns_[c].estimate) kind = FieldKind::real;
+    fields.list.push_back({columns_[c].name, c, kind, false, seen.width});
+    if (columns_[c].estimate) {
+      fields.list.push_back({columns_[c].name + "_err", c, FieldKind::real, true, 0});
+    }
+  }
+  fields_ = std::make_shared<const Fields>(std::move(fields));
+  return detail::npy_header(type_of(fields_->list), fmt::format("({},)", rows_));
+}
+
+std::string NpyRows::bytes(const std::vector<Cell>& row) const {
+  std::string out;
+  for (const Field& field : fields_->list) append_cell(out, field, row[field.column]);
+  return out;
+}
+
+std::string to_npy(const Table& table) {
+  NpyRows rows(table.columns());
+  for (const auto& row : table.rows()) rows.see(row);
+  std::string out = rows.header();
+  for (const auto& row : table.rows()) out += rows.bytes(row);
   return out;
 }
 

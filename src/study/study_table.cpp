@@ -39,37 +39,6 @@ bool same(const Cell& a, const Cell& b) {
   return std::visit(SamePlainValue{}, a, b);
 }
 
-struct ComputedPoint {
-  const StudyRecord::Entry* entry;
-  PointRecord record;
-};
-
-std::vector<ComputedPoint> computed_points(const StudyRecord& study, const Store& store) {
-  std::vector<ComputedPoint> out;
-  for (const StudyRecord::Entry& entry : study.points) {
-    std::optional<PointRecord> record = store.find(entry.key);
-    if (record && !record->table.rows().empty()) out.push_back({&entry, std::move(*record)});
-  }
-  return out;
-}
-
-/// The columns of all points, in the order in which they first appear.
-std::vector<Column> columns_of(const std::vector<ComputedPoint>& points) {
-  std::vector<Column> out;
-  for (const ComputedPoint& point : points) {
-    for (const Column& column : point.record.table.columns()) {
-      const auto known = std::find_if(
-          out.begin(), out.end(), [&](const Column& other) { return other.name == column.name; });
-      if (known == out.end()) {
-        out.push_back(column);
-      } else {
-        known->estimate = known->estimate || column.estimate;
-      }
-    }
-  }
-  return out;
-}
-
 std::optional<std::size_t> find_column(const Table& table, const std::string& name) {
   for (std::size_t c = 0; c < table.columns().size(); ++c) {
     if (table.columns()[c].name == name) return c;
@@ -77,37 +46,13 @@ std::optional<std::size_t> find_column(const Table& table, const std::string& na
   return std::nullopt;
 }
 
-/// Whether every row repeats the value of the axis in a column of its name.
-bool is_repeated(const std::vector<ComputedPoint>& points, const std::string& axis,
-                 std::size_t index) {
-  return std::all_of(points.begin(), points.end(), [&](const ComputedPoint& point) {
-    const auto column = find_column(point.record.table, axis);
-    if (!column) return false;
-    const Cell value = cell_of(point.entry->axis_values[index]);
-    const auto& rows = point.record.table.rows();
-    return std::all_of(rows.begin(), rows.end(),
-                       [&](const auto& row) { return same(row[*column], value); });
-  });
-}
-
-/// An axis that is a column of its own.
-struct ShownAxis {
-  std::size_t index;
-  std::string column;
-};
-
-std::vector<ShownAxis> shown_axes(const StudyRecord& study,
-                                  const std::vector<ComputedPoint>& points,
-                                  const std::vector<Column>& columns) {
-  std::vector<ShownAxis> out;
-  for (std::size_t i = 0; i < study.axes.size(); ++i) {
-    const std::string& axis = study.axes[i];
-    const bool taken = std::any_of(columns.begin(), columns.end(),
-                                   [&](const Column& column) { return column.name == axis; });
-    if (taken && is_repeated(points, axis, i)) continue;
-    out.push_back({i, taken ? "axis_" + axis : axis});
-  }
-  return out;
+/// Whether every row of a point repeats the value of an axis in a column of its name.
+bool repeats(const Table& table, const std::string& axis, const Value& axis_value) {
+  const auto column = find_column(table, axis);
+  if (!column) return false;
+  const Cell value = cell_of(axis_value);
+  return std::all_of(table.rows().begin(), table.rows().end(),
+                     [&](const auto& row) { return same(row[*column], value); });
 }
 
 const std::vector<Column> timing_columns = {{"seconds", "wall time of the point", "s", false},
@@ -117,31 +62,92 @@ const std::vector<Column> timing_columns = {{"seconds", "wall time of the point"
 
 }  // namespace
 
-Table study_table(const StudyRecord& study, const Store& store, bool timing) {
-  const std::vector<ComputedPoint> points = computed_points(study, store);
-  const std::vector<Column> results = columns_of(points);
-  const std::vector<ShownAxis> axes = shown_axes(study, points, results);
+StudyRows::StudyRows(const StudyRecord& study, const Store& store, bool timing)
+    : study_(study), store_(store), timing_(timing) {
+  std::vector<bool> repeated(study.axes.size(), true);
+  store.each(
+      study,
+      [&](std::size_t place, const PointRecord* record) {
+        missing_ += record == nullptr ? 1 : 0;
+        if (record == nullptr) return;
+        not_ok_ += record->status == PointStatus::ok ? 0 : 1;
+        if (!record->table.rows().empty()) {
+          see_columns(study.points[place], record->table, repeated);
+        }
+      },
+      Store::Look::rows);
+  for (std::size_t i = 0; i < study.axes.size(); ++i) {
+    const std::string& axis = study.axes[i];
+    const bool taken = std::any_of(results_.begin(), results_.end(),
+                                   [&](const Column& column) { return column.name == axis; });
+    if (taken && repeated[i]) continue;
+    axes_.push_back({i, taken ? "axis_" + axis : axis});
+    columns_.push_back({axes_.back().column, "axis value", "", false});
+  }
+  columns_.insert(columns_.end(), results_.begin(), results_.end());
+  if (timing) columns_.insert(columns_.end(), timing_columns.begin(), timing_columns.end());
+}
 
-  std::vector<Column> columns;
-  for (const ShownAxis& axis : axes) columns.push_back({axis.column, "axis value", "", false});
-  columns.insert(columns.end(), results.begin(), results.end());
-  if (timing) columns.insert(columns.end(), timing_columns.begin(), timing_columns.end());
-
-  Table table(columns);
-  for (const auto& [entry, record] : points) {
-    std::vector<std::optional<std::size_t>> sources;
-    for (const Column& column : results) sources.push_back(find_column(record.table, column.name));
-    for (const auto& given : record.table.rows()) {
-      std::vector<Cell> row;
-      for (const ShownAxis& axis : axes) row.push_back(cell_of(entry->axis_values[axis.index]));
-      for (const auto& source : sources) row.push_back(source ? given[*source] : Cell{});
-      if (timing) {
-        row.insert(row.end(), {record.seconds, static_cast<std::int64_t>(record.threads),
-                               record.host, record.finished});
-      }
-      table.add_row(std::move(row));
+void StudyRows::see_columns(const StudyRecord::Entry& entry, const Table& table,
+                            std::vector<bool>& repeated) {
+  count_ += table.rows().size();
+  for (const Column& column : table.columns()) {
+    const auto known = std::find_if(results_.begin(), results_.end(),
+                                    [&](const Column& other) { return other.name == column.name; });
+    if (known == results_.end()) {
+      results_.push_back(column);
+    } else {
+      known->estimate = known->estimate || column.estimate;
     }
   }
+  for (std::size_t i = 0; i < repeated.size(); ++i) {
+    repeated[i] = repeated[i] && repeats(table, study_.axes[i], entry.axis_values[i]);
+  }
+}
+
+std::vector<std::vector<Cell>> StudyRows::rows_of(const StudyRecord::Entry& entry,
+                                                  const PointRecord& record) const {
+  std::vector<std::optional<std::size_t>> sources;
+  for (const Column& column : results_) sources.push_back(find_column(record.table, column.name));
+  std::vector<std::vector<Cell>> out;
+  for (const auto& given : record.table.rows()) {
+    std::vector<Cell> row;
+    row.reserve(columns_.size());
+    for (const ShownAxis& axis : axes_) row.push_back(cell_of(entry.axis_values[axis.index]));
+    for (const auto& source : sources) row.push_back(source ? given[*source] : Cell{});
+    if (timing_) {
+      row.insert(row.end(), {record.seconds, static_cast<std::int64_t>(record.threads), record.host,
+                             record.finished});
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+void StudyRows::each_point(const SeeRows& see, Store::Look look) const {
+  store_.each(
+      study_,
+      [&](std::size_t place, const PointRecord* record) {
+        std::vector<std::vector<Cell>> rows;
+        if (record != nullptr) rows = rows_of(study_.points[place], *record);
+        see(place, record, rows);
+      },
+      look);
+}
+
+void StudyRows::each(const std::function<void(const std::vector<Cell>&)>& see,
+                     Store::Look look) const {
+  each_point(
+      [&see](std::size_t, const PointRecord*, const std::vector<std::vector<Cell>>& rows) {
+        for (const std::vector<Cell>& row : rows) see(row);
+      },
+      look);
+}
+
+Table study_table(const StudyRecord& study, const Store& store, bool timing) {
+  const StudyRows rows(study, store, timing);
+  Table table(rows.columns());
+  rows.each([&table](const std::vector<Cell>& row) { table.add_row(row); });
   return table;
 }
 

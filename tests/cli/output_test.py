@@ -93,6 +93,12 @@ class Explain(unittest.TestCase):
         self.assertIn("Estimated cost", done.stdout)
         self.assertNotIn("stage", done.stdout.split())
 
+    def test_explaining_a_refused_run_exits_as_the_run_does(self):
+        refused = ["ssi", "flow", "--target", "z1", "--student", "untied", "--method", "sde"]
+        for words in (refused, refused + ["--explain"], refused + ["--explain", "--format", "json"]):
+            self.assertEqual(onset(*words).returncode, 3, words)
+        self.assertIn("Refused: the flow of an untied student", onset(*refused, "--explain").stdout)
+
     def test_explain_has_a_json_form(self):
         row, = one_object(onset(*QUICK, "--explain", "--format", "json").stdout)["rows"]
         self.assertEqual(set(row), {"method", "core_seconds", "memory_bytes"})

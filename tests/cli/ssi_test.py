@@ -6,6 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy
+
 from onset_command import one_object, onset
 
 MIXTURE_SGD = ["ssi", "sgd", "--a", "1", "--omega", "0.55,0.7", "--dim", "50", "--rate", "0.5", "--runs", "100",
@@ -264,13 +266,38 @@ class Encodings(unittest.TestCase):
         given = run("ssi", "sgd", *self.TARGET, "--encodings", "0,1; 0,-1", *self.RUNS)
         self.assertEqual(usual["rows"], given["rows"])
 
-    def test_several_directions_are_run_and_have_no_landscape(self):
-        several = ["--encodings", "0.5,1,0; 0,0,2"]
-        self.assertIn("2 directions", run("ssi", "sgd", *self.TARGET, *several, *self.RUNS)["notes"][0])
-        for verb in ["loss", "flow", "sie"]:
-            done = onset("ssi", verb, *self.TARGET, *several, "--format", "json")
-            self.assertEqual(done.returncode, 3, verb)
-            self.assertIn("directions", done.stderr)
+    SEVERAL = ["--encodings", "0.5,1,0; 0,0,2"]
+
+    def test_several_directions_have_an_overlap_each(self):
+        self.assertIn("2 directions", run("ssi", "sgd", *self.TARGET, *self.SEVERAL, *self.RUNS)["notes"][0])
+        loss = run("ssi", "loss", *self.TARGET, *self.SEVERAL, "--points", "3")
+        self.assertEqual(columns(loss), ["e1", "e2", "m", "risk", "slope_e1", "slope_e2", "slope_m"])
+        self.assertEqual(len(loss["rows"]), 7)  # of the 27 places of a cube those in the ball
+        flow = run("ssi", "flow", *self.TARGET, *self.SEVERAL, "--points", "3", "--time", "2")
+        self.assertEqual(columns(flow), ["time", "e", "m", "e1", "e2"])
+        last = flow["rows"][-1]
+        self.assertAlmostEqual(last["e"], math.hypot(last["e1"], last["e2"]), delta=last["e_err"])
+
+    def test_what_several_directions_lack_is_refused(self):
+        for arguments, code, word in [(["sie"], 3, "directions"), (["flow", "--method", "sde"], 3, "overlaps"),
+                                      (["flow", "--e0", "0.1"], 2, "--e0"),
+                                      (["loss", "--points", "401"], 2, "--points")]:
+            done = onset("ssi", *arguments, *self.TARGET, *self.SEVERAL, "--format", "json")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(word, done.stderr)
+
+    def test_an_array_is_as_good_as_what_is_typed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "encodings.npy")
+            numpy.save(file, numpy.array([[0.5, 1.0, 0.0], [0.25, 0.0, 2.0]]))
+            read = run("ssi", "sgd", *self.TARGET, "--encodings", file, *self.RUNS)
+            typed = run("ssi", "sgd", *self.TARGET, "--encodings", "0.5,1,0; 0.25,0,2", *self.RUNS)
+            self.assertEqual((read["rows"], read["parameters"]), (typed["rows"], typed["parameters"]))
+            numpy.save(file, numpy.array([[0.5, 30.0], [0.25, 0.0]]))
+            done = onset("ssi", "sgd", *self.TARGET, "--encodings", file)
+            self.assertEqual(done.returncode, 4)
+            self.assertIn("a component of 30; allowed: up to 10", done.stderr)
+        self.assertEqual(onset("ssi", "sgd", *self.TARGET, "--encodings", "none.npy").returncode, 4)
 
     def test_mistakes_are_named(self):
         for text, word in [("0,1", "1 rows"), ("0,1;0", "numbers"), ("0,x;0,1", "'x'"), ("0,11;0,1", "11"),
@@ -281,6 +308,18 @@ class Encodings(unittest.TestCase):
             self.assertIn(word, done.stderr)
         done = onset("ssi", "loss", *self.TARGET, "--encodings", "0,1;0,1", "--positional")
         self.assertEqual(done.returncode, 2)
+
+
+class Phases(unittest.TestCase):
+    def test_more_tokens_have_errors_and_say_what_they_cannot_tell(self):
+        curves = run("ssi", "phase", "--tokens", "4", "--a", "1.2", "--curves")["rows"][0]
+        self.assertGreater(curves["start_switches_err"], 0.0)
+        at = curves["start_switches"]
+        done = onset("ssi", "phase", "--tokens", "4", "--a", "1.2", "--omega", f"0.3,{at},0.95", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        rows = one_object(done.stdout)["rows"]
+        self.assertEqual([row["start_type"] for row in rows], ["semantic", "unresolved", "positional"])
+        self.assertEqual([row["global_type"] for row in rows][::2], ["semantic", "positional"])
 
 
 class Edges(unittest.TestCase):

@@ -68,6 +68,12 @@ class Tables(unittest.TestCase):
         self.assertIn("--columns: there is no Q12; allowed: all, alpha", run.stderr)
         self.assertIn("did you mean 'Q11'", run.stderr)
 
+    def test_a_word_that_is_no_column_is_refused_before_the_run(self):
+        run = onset("smi", "thresholds", "--layers", "8", "--columns", "alpha,kidn")
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("--columns: there is no 'kidn'; allowed: all, stage", run.stderr)
+        self.assertIn("did you mean 'kind'", run.stderr)
+
     def test_pipes_get_all_columns_and_rows(self):
         self.assertIn("residual", onset(*CURVE).stdout)
         self.assertGreater(len(onset("ssi", "loss", "--a", "1", "--omega", "0.3").stdout.splitlines()), 1000)

@@ -110,6 +110,8 @@ CASES = {
     "too many combinations of overlaps":
         (["smi", "potential", "--alpha", "0.3", "--path", "grid", "--points", "900"],
          ["--points", "10000"]),
+    "an option of another verb is not taken for a short one":
+        (["ssi", "sgd", "--time", "5"], ["--time", "no such option", "--steps"]),
     "commands check their options too":
         (["list", "--fromat", "json"], ["--fromat", "did you mean '--format'"]),
 }

@@ -5,6 +5,7 @@
 #include "onset/io/npy.hpp"
 #include "onset/io/run_folder.hpp"
 #include "onset/study/sweep.hpp"
+#include "study/store/store_parts.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"
@@ -16,34 +17,53 @@
 namespace onset::tool {
 namespace {
 
-struct Counts {
-  std::size_t missing = 0;
-  std::size_t not_ok = 0;
+/// Pieces of text are gathered to this size before they are written.
+constexpr std::size_t piece_size = 1 << 16;
+
+/// Gathers small pieces into larger ones.
+class Gathered {
+ public:
+  explicit Gathered(const io::Sink& sink) : sink_(sink) {}
+  void add(std::string_view piece) {
+    text_ += piece;
+    if (text_.size() >= piece_size) flush();
+  }
+  void flush() {
+    sink_(text_);
+    text_.clear();
+  }
+
+ private:
+  const io::Sink& sink_;
+  std::string text_;
 };
 
-Counts count_points(const study::StudyRecord& study, const study::Store& store) {
-  Counts counts;
-  const auto statuses = store.statuses();
-  for (const auto& entry : study.points) {
-    const auto found = statuses.find(entry.key);
-    if (found == statuses.end()) {
-      ++counts.missing;
-    } else if (found->second != study::PointStatus::ok) {
-      ++counts.not_ok;
-    }
-  }
-  return counts;
+void write_csv(const study::StudyRows& rows, Gathered& out) {
+  out.add(io::csv_header(rows.columns()));
+  rows.each([&](const std::vector<Cell>& row) { out.add(io::csv_row(rows.columns(), row)); });
 }
 
-std::string as_json(const study::StudyRecord& study, Table table, const Counts& counts) {
+void write_npy(const study::StudyRows& rows, Gathered& out) {
+  io::NpyRows array(rows.columns());
+  rows.each([&](const std::vector<Cell>& row) { array.see(row); }, study::Store::Look::rows);
+  out.add(array.header());
+  rows.each([&](const std::vector<Cell>& row) { out.add(array.bytes(row)); });
+}
+
+void write_json(const study::StudyRecord& study, const study::StudyRows& rows, Gathered& out) {
   io::RunRecord record;
   record.command = study.command;
   record.parameters.set("study", study.name);
-  record.result.table = std::move(table);
   record.result.summary = {{"points", static_cast<std::int64_t>(study.points.size())},
-                           {"missing", static_cast<std::int64_t>(counts.missing)},
-                           {"not_ok", static_cast<std::int64_t>(counts.not_ok)}};
-  return io::to_json(record);
+                           {"missing", static_cast<std::int64_t>(rows.missing())},
+                           {"not_ok", static_cast<std::int64_t>(rows.not_ok())}};
+  out.add(io::json_before_rows(record));
+  bool first = true;
+  rows.each([&](const std::vector<Cell>& row) {
+    out.add(io::json_row(rows.columns(), row, first));
+    first = false;
+  });
+  out.add(io::json_after_rows(record, !first));
 }
 
 }  // namespace
@@ -84,19 +104,27 @@ int export_command(Arguments arguments) {
 
   const study::Store store(operands.words[0], study::Store::Mode::read);
   const study::StudyRecord study = store.study(options.text("study"));
-  Table table = study::study_table(study, store, options.flag("timing"));
-  const Counts counts = count_points(study, store);
-  std::string out = format == "csv"   ? io::to_csv(table)
-                    : format == "npy" ? io::to_npy(table)
-                                      : as_json(study, std::move(table), counts);
+  const study::StoreParts moment(store);  // both passes see the same points
+  const study::StudyRows rows(study, store, options.flag("timing"));
+  const auto write = [&](const io::Sink& sink) {
+    Gathered out(sink);
+    if (format == "csv") {
+      write_csv(rows, out);
+    } else if (format == "npy") {
+      write_npy(rows, out);
+    } else {
+      write_json(study, rows, out);
+    }
+    out.flush();
+  };
   if (to_file) {
-    io::write_file_atomically(options.text("out"), out);
+    io::write_file_atomically(options.text("out"), write);
   } else {
-    write_stdout(out);
+    write([](std::string_view piece) { write_stdout(piece); });
   }
-  if ((counts.missing > 0 || counts.not_ok > 0) && !options.flag("quiet")) {
+  if ((rows.missing() > 0 || rows.not_ok() > 0) && !options.flag("quiet")) {
     say(fmt::format("of {} points {} are missing, {} failed, were refused or did not converge",
-                    study.points.size(), counts.missing, counts.not_ok));
+                    study.points.size(), rows.missing(), rows.not_ok()));
   }
   return exit_ok;
 }

@@ -15,6 +15,7 @@
 #include "tool/exit_codes.hpp"
 #include "tool/mpi/shared_run.hpp"
 #include "tool/options/common_options.hpp"
+#include "tool/options/known_columns.hpp"
 #include "tool/output.hpp"
 #include "tool/run_context.hpp"
 
@@ -60,6 +61,13 @@ std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Fo
   record.result.notes = {"Nothing was computed."};
   if (!cost.caution.empty()) record.result.notes.push_back(cost.caution);
   return render(record, format);
+}
+
+/// The exit code of a request that was only explained: that of its run where settling has refused
+/// it already, and said so in its method. Such a run does nothing but refuse.
+int exit_of_explained(const Verb& verb, const Call& call) {
+  if (!call.cost.method.starts_with("Refused: ")) return exit_ok;
+  return exit_code(onset::run(verb, call, {}).status, StopCause::none);
 }
 
 /// Says in advance what a large run will take.
@@ -122,9 +130,9 @@ void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions op
   if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
 }
 
-/// Writes the rows to stdout. A column that there is not is said after all of them were shown:
-/// which there are may be known only now, and the run may have been long. Returns whether all was
-/// well.
+/// Writes the rows to stdout. A numbered column that there is not is said after all of them were
+/// shown: which there are is known only now, and the run may have been long. Returns whether all
+/// was well.
 bool show_rows(const io::RunRecord& record, const CommonOptions& options) {
   try {
     write_stdout(render(record, options.format, options.columns));
@@ -167,6 +175,8 @@ int answer(const Verb& verb, Arguments arguments, SharedRun* shared) {
   auto given = read_options(arguments, all_options(verb));
   const CommonOptions options = take_options(given, shared);
 
+  require_columns(verb, options.columns);
+
   io::RunRecord record;
   record.command = verb.full_name();
   record.method = verb.method;
@@ -174,7 +184,7 @@ int answer(const Verb& verb, Arguments arguments, SharedRun* shared) {
   record.parameters = call.parameters;
   if (options.explain) {
     write_stdout(explain(verb, call.cost, record, options.format));
-    return exit_ok;
+    return exit_of_explained(verb, call);
   }
   if (verb.needs_folder && options.out.empty()) {
     throw InvalidArgument("--out", "required, but not given; allowed: a folder for the files");

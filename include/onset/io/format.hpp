@@ -41,10 +41,21 @@ struct TableLayout {
 /// empty field.
 [[nodiscard]] std::string to_csv(const Table& table);
 
+/// The header and one row of the same, for tables that are written as they come.
+[[nodiscard]] std::string csv_header(const std::vector<Column>& columns);
+[[nodiscard]] std::string csv_row(const std::vector<Column>& columns, const std::vector<Cell>& row);
+
 /// One JSON object: schema, onset, command, parameters, seed, rows, summary, status, seconds;
 /// reason and notes where there are any. Every estimate `x` has its `x_err`. Numbers that are not
 /// finite become null.
 [[nodiscard]] std::string to_json(const RunRecord& record);
+
+/// The same in pieces: what stands before the rows, a row (each but the first has a comma before
+/// it) and what stands behind them. The record has columns but no rows.
+[[nodiscard]] std::string json_before_rows(const RunRecord& record);
+[[nodiscard]] std::string json_row(const std::vector<Column>& columns, const std::vector<Cell>& row,
+                                   bool first);
+[[nodiscard]] std::string json_after_rows(const RunRecord& record, bool any_rows);
 
 /// The rows alone, one JSON object in each line, for programs that read lines.
 [[nodiscard]] std::string to_json_lines(const Table& table);

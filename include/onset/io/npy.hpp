@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,29 @@ namespace onset::io {
 /// numbers float64; an estimate `x` is followed by `x_err`. A missing value is NaN among numbers
 /// and "" in text; a column of whole numbers or Booleans in which one is missing is float64.
 [[nodiscard]] std::string to_npy(const Table& table);
+
+/// The same for rows that are seen one after the other, twice: see() finds the types and the widths
+/// of text, then header() settles them, and bytes() writes.
+class NpyRows {
+ public:
+  explicit NpyRows(const std::vector<Column>& columns);
+  void see(const std::vector<Cell>& row);
+  [[nodiscard]] std::string header();
+  [[nodiscard]] std::string bytes(const std::vector<Cell>& row) const;
+
+ private:
+  struct Seen {
+    bool truths = true;  ///< nothing but Booleans
+    bool wholes = true;  ///< nothing but whole numbers
+    bool text = false;   ///< some text
+    std::size_t width = 1;
+  };
+  struct Fields;
+  std::vector<Column> columns_;
+  std::vector<Seen> seen_;
+  std::size_t rows_ = 0;
+  std::shared_ptr<const Fields> fields_;
+};
 
 /// The array as an NPY file (bytes), in C order.
 [[nodiscard]] std::string to_npy(const Array& array);

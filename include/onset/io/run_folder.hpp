@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,5 +47,9 @@ struct RunIdentity {
 /// after a crash. Temporary files that killed processes left in the folder are removed. Only a
 /// plain file is replaced, never a link, a device or a pipe. Throws IoError naming the path.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+/// The same for content that comes in pieces: `write` hands them to the sink that it is given.
+using Sink = std::function<void(std::string_view piece)>;
+void write_file_atomically(const std::filesystem::path& path,
+                           const std::function<void(const Sink&)>& write);
 
 }  // namespace onset::io

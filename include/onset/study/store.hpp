@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,6 +98,17 @@ class Store {
   void put(const StudyRecord& study);
 
   [[nodiscard]] std::optional<PointRecord> find(const std::string& key) const;
+
+  enum class Look {
+    whole,
+    /// Status and table alone, without a look at the checksum: for a first pass of two.
+    rows,
+  };
+  /// Sees one point of a study after the other, with its place and its record, or null where it is
+  /// missing.
+  using SeePoint = std::function<void(std::size_t place, const PointRecord* record)>;
+  /// Shows the points of a study in its order. No more than one is held at a time.
+  void each(const StudyRecord& study, const SeePoint& see, Look look = Look::whole) const;
   /// The status of every point in the store.
   [[nodiscard]] std::map<std::string, PointStatus> statuses() const;
   /// All studies, in the order in which they were first filed.

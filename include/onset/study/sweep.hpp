@@ -133,4 +133,45 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
 /// host and finished are the last columns.
 [[nodiscard]] Table study_table(const StudyRecord& study, const Store& store, bool timing = false);
 
+/// The same rows one after the other, for studies whose table would not fit: no more than a point
+/// is held at a time. The store is read twice, first for the columns; a StoreParts around both
+/// keeps a sweep from filing points in between. Study and store must outlive this.
+class StudyRows {
+ public:
+  StudyRows(const StudyRecord& study, const Store& store, bool timing = false);
+
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  /// The number of rows, of points without a result, and of points that are not ok.
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::size_t missing() const { return missing_; }
+  [[nodiscard]] std::size_t not_ok() const { return not_ok_; }
+
+  /// A point with its record, or null where it is missing, and its rows under `columns()`.
+  using SeeRows = std::function<void(std::size_t place, const PointRecord* record,
+                                     std::vector<std::vector<Cell>>& rows)>;
+  void each_point(const SeeRows& see, Store::Look look = Store::Look::whole) const;
+  void each(const std::function<void(const std::vector<Cell>&)>& see,
+            Store::Look look = Store::Look::whole) const;
+
+ private:
+  struct ShownAxis {
+    std::size_t index;
+    std::string column;
+  };
+  void see_columns(const StudyRecord::Entry& entry, const Table& table,
+                   std::vector<bool>& repeated);
+  [[nodiscard]] std::vector<std::vector<Cell>> rows_of(const StudyRecord::Entry& entry,
+                                                       const PointRecord& record) const;
+
+  const StudyRecord& study_;
+  const Store& store_;
+  bool timing_;
+  std::vector<Column> results_;  ///< columns of all points, in the order of their first appearance
+  std::vector<ShownAxis> axes_;  ///< axes that are columns of their own
+  std::vector<Column> columns_;
+  std::size_t count_ = 0;
+  std::size_t missing_ = 0;
+  std::size_t not_ok_ = 0;
+};
+
 }  // namespace onset::study

@@ -156,8 +156,8 @@ std::vector<BaselineRun> run_baseline(const Examples& given, const BaselineOptio
     add("lm", start, [&]() -> std::pair<Layer, std::size_t> {
       FitOutcome fit =
           fit_layer(few, random_thetas(options, examples.dim, start), nullptr, lm, context);
-      const auto evaluations = static_cast<std::size_t>(fit.evaluations + 2 * fit.steps);
-      return {std::move(fit.layer), evaluations * few.size()};
+      const std::size_t evaluations = fit.layer_evaluations(few.size());
+      return {std::move(fit.layer), evaluations};
     });
   }
   for (int start = 0; options.adam_steps > 0 && start < options.starts; ++start) {

@@ -86,6 +86,8 @@ struct Learned {
   double residual_all = 0.0;    ///< on all examples, repeats included
   std::size_t disagreeing = 0;  ///< examples whose label the layer does not give
   std::size_t first_disagreeing = 0;
+  /// Evaluations of the layer, in examples; a gradient counts as two. Phases 1 to 4 make none.
+  std::size_t evaluations = 0;
   std::vector<std::uint32_t> held_out;  ///< examples that no phase looked at
   Evidence evidence;
   Knowledge knowledge;

@@ -32,12 +32,15 @@ Columns<CompareRow> compare_columns() {
       .add("runs", &CompareRow::runs, "how often it was tried: starts of lm and adam")
       .add("solved", &CompareRow::solved, "runs that leave less than 1e-6 of held-out labels")
       .add("residual", &CompareRow::residual, "the best run's relative residual on these")
-      .add("evaluations", &CompareRow::evaluations,
-           "evaluations of the layer in all runs, in examples; a gradient counts as two")
+      .add(
+          "evaluations", &CompareRow::evaluations,
+          "evaluations of the layer in all runs, in examples; a gradient counts as two; the phases "
+          "evaluate it in their net and polish alone")
       .add("evaluations_needed", &CompareRow::evaluations_needed,
            "evaluations per solved run; empty where none was solved: more than all that were spent")
       .add("verdict", &CompareRow::verdict,
-           "certified, recovered or refused; least squares certifies nothing");
+           "certified, recovered or refused; of lm and adam, which certify and refuse nothing, "
+           "recovered or failed");
 }
 
 /// Evaluations until a restarted method succeeds: all that were spent over the number of successes.
@@ -58,7 +61,7 @@ std::optional<Estimate> needed(const std::vector<double>& spent, int solved) {
 }
 
 CompareRow summary_of(const std::vector<BaselineRun>& runs, const std::string& method) {
-  CompareRow row{.method = method, .verdict = to_string(Verdict::refused)};
+  CompareRow row{.method = method, .verdict = "failed"};
   std::vector<double> spent;
   double best = std::numeric_limits<double>::infinity();
   for (const BaselineRun& run : runs) {
@@ -77,9 +80,11 @@ CompareRow summary_of(const std::vector<BaselineRun>& runs, const std::string& m
 
 CompareRow row_of(const Learned& learned) {
   CompareRow row{.method = "phases", .runs = 1, .verdict = to_string(learned.verdict)};
+  row.evaluations = static_cast<std::int64_t>(learned.evaluations);
   if (learned.verdict == Verdict::refused) return row;
   row.residual = learned.residual;
   row.solved = learned.residual <= solved_residual ? 1 : 0;
+  row.evaluations_needed = needed({static_cast<double>(learned.evaluations)}, row.solved);
   return row;
 }
 
@@ -93,8 +98,8 @@ void run_compare(const Compare& request, const InstanceLaw& law, const Context& 
   if (learned.interrupted) throw Interrupted();
   result.table.add_row(columns.cells(row_of(learned)));
   result.summary = {{"verdict", to_string(learned.verdict)},
-                    {"reason", learned.reason},
                     {"heads_found", std::int64_t{learned.heads}}};
+  if (!learned.reason.empty()) result.summary.emplace_back("reason", learned.reason);
   BaselineOptions options;
   options.heads = law.heads;
   options.starts = request.starts;
@@ -144,6 +149,7 @@ VerbOf<Compare> Compare::verb() {
   d.primary = "evaluations_needed";
   d.examples = {"mha compare --heads 4 --dim 8 --degenerate parity --samples 20000",
                 "mha compare --heads 4 --dim 8 --samples 20000 --adam-steps 0"};
+  d.method = 2;
   d.settle = settle_instance<Compare>;
   d.cost = compare_cost;
   d.run = run_compare;

@@ -5,6 +5,7 @@
 #include "report/html/study_view.hpp"
 #include "report/html/text.hpp"
 #include "report/html_report.hpp"
+#include "study/store/store_parts.hpp"
 
 namespace onset::report {
 namespace {
@@ -32,6 +33,7 @@ std::string section(const html::StudyView& view, const html::PageFacts& facts) {
 
 std::string html_report(const study::Store& store, std::span<const Verb> verbs,
                         const HtmlOptions& options) {
+  const study::StoreParts moment(store);  // all passes see the same points
   const std::vector<study::StudyRecord> studies =
       options.study.empty() ? store.studies()
                             : std::vector<study::StudyRecord>{store.study(options.study)};
@@ -44,7 +46,7 @@ std::string html_report(const study::Store& store, std::span<const Verb> verbs,
   if (studies.empty())
     out += "<section class=\"study\"><p>The store has no studies.</p></section>\n";
   for (const study::StudyRecord& study : studies) {
-    out += section(html::view_of(study, store, verbs), facts);
+    out += section(html::view_of(study, store, verbs, options.max_rows), facts);
   }
   out += fmt::format(
       "</main>\n<footer><p>Made by Onset {}. This page needs no network.</p></footer>\n",

@@ -50,7 +50,7 @@ std::vector<std::string> axis_columns(const StudyView& view) {
 }
 
 std::string figures_part(const StudyView& view) {
-  const Plottable plottable{&view.table, view.verb ? view.verb->primary : "", axis_columns(view)};
+  const Plottable plottable{&view.drawn, view.verb ? view.verb->primary : "", axis_columns(view)};
   const auto drawing = default_drawing("figure-" + id_text(view.study.name), plottable);
   if (!drawing) return {};
   std::string out = "<h3>Figures</h3>\n<div class=\"figures\">\n";
@@ -64,6 +64,9 @@ std::string figures_part(const StudyView& view) {
                        escape(error.what()));
   }
   out += "</div>\n";
+  if (!view.thinned.empty()) {
+    out += element("p", "Drawn are " + view.thinned + ".", "note") + "\n";
+  }
   for (const std::string& note : drawing->notes) out += element("p", note, "note") + "\n";
   return out;
 }

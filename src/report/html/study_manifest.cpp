@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "report/html/study_view.hpp"
@@ -15,64 +14,31 @@ std::string text_entry(std::string_view name, const std::string& text) {
                       : fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(text));
 }
 
-/// Collects what differs between the points, each value once.
-class Collected {
- public:
-  explicit Collected(const StudyView& view) {
-    for (const auto& record : view.records) {
-      if (!record) continue;
-      versions_.insert(record->version);
-      simd_.insert(record->simd);
-      hosts_.insert(record->host);
-      methods_.insert(fmt::format("{}", record->method));
-      threads_.insert(record->threads);
-      if (record->parameters.has("seed")) seeds_.insert(record->parameters.integer("seed"));
-      finished_.insert(record->finished);
-      seconds_ += record->seconds;
-    }
+template <class T>
+std::string joined(const std::set<T>& values) {
+  constexpr std::size_t most = 20;
+  std::string out;
+  std::size_t count = 0;
+  for (const T& value : values) {
+    if (++count > most) return out + fmt::format(", \u2026 ({} in all)", values.size());
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", value);
   }
-
-  [[nodiscard]] std::string html() const {
-    if (finished_.empty()) return {};
-    return "<dl>\n" + text_entry("Onset", joined(versions_)) +
-           text_entry("Method number", joined(methods_)) + text_entry("Seeds", joined(seeds_)) +
-           text_entry("SIMD level", joined(simd_)) +
-           text_entry("Threads per point", joined(threads_)) + text_entry("Hosts", joined(hosts_)) +
-           text_entry("Finished",
-                      finished_.size() == 1
-                          ? *finished_.begin()
-                          : fmt::format("{} to {}", *finished_.begin(), *finished_.rbegin())) +
-           text_entry("Wall time of all points", fmt::format("{:.3g} s", seconds_)) + "</dl>\n";
-  }
-
- private:
-  template <class T>
-  static std::string joined(const std::set<T>& values) {
-    constexpr std::size_t most = 20;
-    std::string out;
-    std::size_t count = 0;
-    for (const T& value : values) {
-      if (++count > most) return out + fmt::format(", \u2026 ({} in all)", values.size());
-      out += fmt::format("{}{}", out.empty() ? "" : ", ", value);
-    }
-    return out;
-  }
-
-  std::set<std::string> versions_;
-  std::set<std::string> simd_;
-  std::set<std::string> hosts_;
-  std::set<std::string> methods_;
-  std::set<int> threads_;
-  std::set<std::int64_t> seeds_;
-  std::set<std::string> finished_;
-  double seconds_ = 0.0;
-};
+  return out;
+}
 
 }  // namespace
 
 std::string manifest_part(const StudyView& view) {
-  const std::string facts = Collected(view).html();
-  return facts.empty() ? facts : "<h3>Manifest</h3>\n" + facts;
+  const Circumstances& x = view.circumstances;
+  if (x.last_finished.empty()) return {};
+  return "<h3>Manifest</h3>\n<dl>\n" + text_entry("Onset", joined(x.versions)) +
+         text_entry("Method number", joined(x.methods)) + text_entry("Seeds", joined(x.seeds)) +
+         text_entry("SIMD level", joined(x.simd)) +
+         text_entry("Threads per point", joined(x.threads)) + text_entry("Hosts", joined(x.hosts)) +
+         text_entry("Finished", x.first_finished == x.last_finished
+                                    ? x.first_finished
+                                    : fmt::format("{} to {}", x.first_finished, x.last_finished)) +
+         text_entry("Wall time of all points", fmt::format("{:.3g} s", x.seconds)) + "</dl>\n";
 }
 
 std::string reproduce_part(const StudyView& view, const PageFacts& facts) {

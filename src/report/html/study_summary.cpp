@@ -12,7 +12,7 @@ std::string chips(const StudyView& view) {
   std::string out = "<ul class=\"chips\">";
   out += fmt::format("<li><b>{}</b> point{}</li>", view.study.points.size(),
                      view.study.points.size() == 1 ? "" : "s");
-  for (const auto& count : view.counts()) {
+  for (const auto& count : view.counts) {
     out += fmt::format("<li><b class=\"{0}\">{1}</b> <span class=\"{0}\">{0}</span></li>",
                        count.word, count.points);
   }

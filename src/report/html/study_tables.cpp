@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "onset/version.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/table.hpp"
@@ -36,18 +34,6 @@ std::vector<TableCell> axis_cells(const study::StudyRecord::Entry& point) {
   return cells;
 }
 
-/// Names of the scalars that verbs gave beside their rows.
-std::vector<std::string> summary_names(const StudyView& view) {
-  std::vector<std::string> names;
-  for (const auto& record : view.records) {
-    if (!record) continue;
-    for (const auto& [name, cell] : record->summary) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
-}
-
 TableCell summary_cell(const study::PointRecord& record, const std::string& name) {
   for (const auto& [own, cell] : record.summary) {
     if (own == name) return cell_of(cell);
@@ -64,13 +50,12 @@ std::string command_of(const StudyView& view, const study::PointRecord& record) 
 }
 
 std::string results_part(const StudyView& view, const PageFacts& facts) {
-  const std::size_t total = view.table.rows().size();
-  if (total == 0) return "<h3>Results</h3>\n<p>No point has rows yet.</p>\n";
+  if (view.all_rows == 0) return "<h3>Results</h3>\n<p>No point has rows yet.</p>\n";
   SortableTable table = sortable(view.table, facts.max_rows);
   table.label = "Results of " + view.study.name;
   return "<h3>Results</h3>\n<p class=\"note\">0.1855(2) is 0.1855 with a standard error of 0.0002. "
          "Click on a head to sort.</p>\n" +
-         cut_note(table.rows.size(), total, view, facts) + to_html(table);
+         cut_note(table.rows.size(), view.all_rows, view, facts) + to_html(table);
 }
 
 std::string problems_part(const StudyView& view, const PageFacts& facts) {
@@ -80,24 +65,20 @@ std::string problems_part(const StudyView& view, const PageFacts& facts) {
   table.heads.push_back({"status", "how the point ended"});
   table.heads.push_back({"reason", "what it says of itself"});
   table.heads.push_back({"command", "computes this point alone"});
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < view.records.size(); ++i) {
-    const auto& record = view.records[i];
-    if (!record || record->status == study::PointStatus::ok) continue;
-    if (++total > facts.max_rows) continue;
-    std::vector<TableCell> row = axis_cells(view.study.points[i]);
+  if (view.all_problems == 0) return {};
+  for (const auto& [place, record] : view.problems) {
+    std::vector<TableCell> row = axis_cells(view.study.points[place]);
     row.push_back(status_cell(to_string(record->status)));
     row.push_back(words_cell(record->reason));
     row.push_back(code_cell(command_of(view, *record)));
     table.rows.push_back(std::move(row));
   }
-  if (total == 0) return {};
-  return "<h3>Points that need a look</h3>\n" + cut_note(table.rows.size(), total, view, facts) +
-         to_html(table);
+  return "<h3>Points that need a look</h3>\n" +
+         cut_note(table.rows.size(), view.all_problems, view, facts) + to_html(table);
 }
 
 std::string points_part(const StudyView& view, const PageFacts& facts) {
-  const std::vector<std::string> summaries = summary_names(view);
+  const std::vector<std::string>& summaries = view.summary_names;
   SortableTable table;
   table.label = "Points of " + view.study.name;
   table.heads = axis_heads(view);
@@ -113,10 +94,8 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
                                         {"remarks", "of the verb"}}) {
     table.heads.push_back(head);
   }
-  const std::size_t shown = std::min(facts.max_rows, view.records.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const auto& record = view.records[i];
-    std::vector<TableCell> row = axis_cells(view.study.points[i]);
+  for (const auto& [place, record] : view.points) {
+    std::vector<TableCell> row = axis_cells(view.study.points[place]);
     row.push_back(status_cell(record ? to_string(record->status) : "missing"));
     if (record) {
       for (const std::string& name : summaries) row.push_back(summary_cell(*record, name));
@@ -134,7 +113,8 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
   return fmt::format(
       "<h3>Points</h3>\n<details><summary>All points with their times and commands "
       "({})</summary>\n{}{}</details>\n",
-      view.records.size(), cut_note(shown, view.records.size(), view, facts), to_html(table));
+      view.study.points.size(), cut_note(view.points.size(), view.study.points.size(), view, facts),
+      to_html(table));
 }
 
 }  // namespace onset::report::html

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,20 +13,48 @@
 
 namespace onset::report::html {
 
-/// Everything that a page says about a study, looked up once.
+/// What differs between the points of a study, each value once.
+struct Circumstances {
+  std::set<std::string> versions;
+  std::set<std::string> simd;
+  std::set<std::string> hosts;
+  std::set<std::string> methods;
+  std::set<int> threads;
+  std::set<std::int64_t> seeds;
+  std::string first_finished;
+  std::string last_finished;
+  double seconds = 0.0;
+
+  void see(const study::PointRecord& record);
+};
+
+/// Everything that a page says about a study, looked up once. It holds no more points and rows than
+/// a page shows, whatever the study has.
 struct StudyView {
   study::StudyRecord study;
   const Verb* verb = nullptr;              ///< null if this build does not know it
   std::optional<study::Study> definition;  ///< from the study file's text, where it can be read
-  std::vector<std::optional<study::PointRecord>> records;  ///< one per point of the study
-  Table table;                                             ///< the rows of all points
+
+  struct Listed {
+    std::size_t place = 0;  ///< in the study
+    std::optional<study::PointRecord> record;
+  };
+  std::vector<Listed> points;              ///< the first ones
+  std::vector<Listed> problems;            ///< the first of those that are there and not ok
+  std::size_t all_problems = 0;            ///< how many of these there are
+  std::vector<std::string> summary_names;  ///< scalars that points have beside their rows
+  Circumstances circumstances;
+  Table table;               ///< the first rows of all points
+  std::size_t all_rows = 0;  ///< how many there are
+  Table drawn;               ///< the rows for figures: all, or those of every few values of an axis
+  std::string thinned;       ///< what of the axes is drawn; empty for all
 
   /// The number of points of every status, and of those that are missing.
   struct Count {
     std::string word;
     std::size_t points = 0;
   };
-  [[nodiscard]] std::vector<Count> counts() const;
+  std::vector<Count> counts;
 };
 
 /// Reads the study file that a store has. One made by another version may say things that this one
@@ -32,8 +62,9 @@ struct StudyView {
 [[nodiscard]] std::optional<study::Study> read_definition(const std::string& source,
                                                           const std::string& name);
 
+/// Lists `most` points and rows at most.
 [[nodiscard]] StudyView view_of(const study::StudyRecord& study, const study::Store& store,
-                                std::span<const Verb> verbs);
+                                std::span<const Verb> verbs, std::size_t most);
 
 /// The axes as the table of rows calls them: study_table() gives an axis another name where the
 /// verb has a column of that name which means something else.

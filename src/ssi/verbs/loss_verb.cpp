@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "core/definition.hpp"
@@ -8,6 +11,8 @@
 #include "core/rows.hpp"
 #include "onset/ssi.hpp"
 #include "onset/ssi/limits/landscape.hpp"
+#include "ssi/limits/flow/many_overlaps.hpp"
+#include "ssi/model/parity.hpp"
 #include "ssi/verbs/model_fields.hpp"
 
 namespace onset::ssi {
@@ -30,14 +35,55 @@ Columns<LossRow> loss_columns() {
       .add("slope_m", &LossRow::slope_m, "its derivative in m", "loss");
 }
 
+struct ManyLossRow {
+  OverlapList overlaps;
+  Estimate risk = {};
+  std::vector<Estimate> slopes = {};
+};
+
+Columns<ManyLossRow> many_loss_columns(std::size_t directions) {
+  std::vector<Column> overlaps;
+  std::vector<Column> slopes;
+  for (std::size_t k = 1; k <= directions; ++k) {
+    overlaps.push_back(
+        {fmt::format("e{}", k), fmt::format("overlap with direction {}", k), "", false});
+    slopes.push_back(
+        {fmt::format("slope_e{}", k), fmt::format("its derivative in e{}", k), "loss", true});
+  }
+  overlaps.push_back({"m", "semantic overlap", "", false});
+  slopes.push_back({"slope_m", "its derivative in m", "loss", true});
+  return Columns<ManyLossRow>()
+      .add_each(overlaps, &ManyLossRow::overlaps)
+      .add("risk", &ManyLossRow::risk, "population risk", "loss")
+      .add_each(slopes, &ManyLossRow::slopes);
+}
+
 /// The tolerance without --tol where the risk is a series; a sampled one has the errors that it
 /// has.
 constexpr double series_tolerance = 1e-3;
 
+std::size_t directions_of(const SequenceModel& model) {
+  return model.all_encodings().own.size();
+}
+
+/// With several directions rows are places of a ball, and few values of each overlap make many of
+/// them.
+int usual_points(std::size_t directions) {
+  return directions < 2 ? 41 : directions == 2 ? 9 : directions == 3 ? 7 : 5;
+}
+constexpr double max_places = 1e6;
+
 SequenceModel settle_loss(Loss& request) {
   SequenceModel model = settle_model(request);
-  (void)model.shifts();  // refuses several directions
-  if (!request.tol && has_series(model)) request.tol = series_tolerance;
+  const std::size_t directions = directions_of(model);
+  if (!request.points) request.points = usual_points(directions);
+  const double count = std::pow(*request.points, static_cast<double>(directions) + 1.0);
+  if (directions > 1 && count > max_places) {
+    throw InvalidArgument("points", prose(R"(
+          makes {:.2g} places of the {} overlaps; allowed: up to {:g} places)",
+                                          count, directions + 1, max_places));
+  }
+  if (!request.tol && directions < 2 && has_series(model)) request.tol = series_tolerance;
   return model;
 }
 
@@ -49,7 +95,7 @@ bool couples_kinks(const Link& link) {
     return term.part.switches() > 0 && term.part.used().size() == 2;
   });
 }
-constexpr double seconds_of_coupled_kinks = 1.5;
+constexpr double seconds_of_coupled_kinks = 0.4;
 
 /// The points of a square grid that lie in the disk, or the segment e = 0.
 std::vector<LossRow> places(int points, bool positional) {
@@ -67,6 +113,26 @@ std::vector<LossRow> places(int points, bool positional) {
   }
   return list;
 }
+
+/// Slopes that vanish by symmetry are 0 and have no error: an even target makes the risk even in m,
+/// and an even student even under (e, m) -> (-e, -m). Encodings that see the teacher break the
+/// first.
+class Symmetry {
+ public:
+  explicit Symmetry(const SequenceModel& model)
+      : even_target_(is_even(*model.target) && !model.encodings_see_teacher()),
+        even_student_(is_even(*model.student.link)) {}
+  [[nodiscard]] bool no_slope_e(const LossRow& x) const {
+    return even_student_ && x.e == 0.0 && (even_target_ || x.m == 0.0);
+  }
+  [[nodiscard]] bool no_slope_m(const LossRow& x) const {
+    return x.m == 0.0 && (even_target_ || (even_student_ && x.e == 0.0));
+  }
+
+ private:
+  bool even_target_;
+  bool even_student_;
+};
 
 void add_minima(const Landscape& landscape, bool positional, const Context& context,
                 Result& result) {
@@ -86,24 +152,62 @@ void add_minima(const Landscape& landscape, bool positional, const Context& cont
   }
 }
 
-void run_loss(const Loss& request, const SequenceModel& model, const Context& context,
-              Result& result) {
+[[noreturn]] void refuse_infinite() {
+  throw Refused(prose(R"(
+      the risk is not finite: the target or the student has no value somewhere, or no finite
+      second moment under Gaussian fields)"));
+}
+
+/// The places of a cubic grid that lie in the ball.
+std::vector<OverlapList> ball_places(int points, std::size_t overlaps) {
+  std::vector<OverlapList> list;
+  std::vector<int> index(overlaps, 0);
+  for (bool more = true; more;) {
+    OverlapList x;
+    double square = 0.0;
+    for (const int i : index) {
+      x.push_back(-1.0 + 2.0 * i / (points - 1.0));
+      square += x.back() * x.back();
+    }
+    if (square <= 1.0 + 1e-12) list.push_back(std::move(x));
+    std::size_t d = overlaps;
+    while (d > 0 && ++index[d - 1] == points) index[--d] = 0;
+    more = d > 0;
+  }
+  return list;
+}
+
+void run_many_loss(const Loss& request, const SequenceModel& model, const Context& context,
+                   Result& result) {
+  const auto columns = many_loss_columns(directions_of(model));
+  result.table = columns.table();
+  const ManyOverlaps landscape(model, request.seed, context);
+  const auto list = ball_places(*request.points, directions_of(model) + 1);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    context.check();
+    context.report(static_cast<double>(i) / static_cast<double>(list.size()), "risk");
+    const ManySlopes found = landscape.risk(list[i], context);
+    if (!std::isfinite(found.risk.value)) refuse_infinite();
+    result.table.add_row(columns.cells({list[i], found.risk, found.slopes}));
+  }
+  result.notes.push_back("Minima are listed for encodings along one direction across the teacher.");
+}
+
+void run_plane_loss(const Loss& request, const SequenceModel& model, const Context& context,
+                    Result& result) {
   const auto columns = loss_columns();
   const auto landscape = population_risk(model, request.seed, context);
-  const auto list = places(request.points, model.positional);
+  const auto list = places(*request.points, model.positional);
+  const Symmetry symmetry(model);
   for (std::size_t i = 0; i < list.size(); ++i) {
     context.check();
     context.report(static_cast<double>(i) / static_cast<double>(list.size()), "risk");
     const RiskPoint point = landscape->at(list[i].e, list[i].m);
-    if (!std::isfinite(point.risk.value)) {
-      throw Refused(prose(R"(
-          the risk is not finite: the target or the student has no value somewhere, or no finite
-          second moment under Gaussian fields)"));
-    }
+    if (!std::isfinite(point.risk.value)) refuse_infinite();
     LossRow row = list[i];
     row.risk = point.risk;
-    row.slope_e = point.slope_e;
-    row.slope_m = point.slope_m;
+    if (!symmetry.no_slope_e(row)) row.slope_e = point.slope_e;
+    if (!symmetry.no_slope_m(row)) row.slope_m = point.slope_m;
     result.table.add_row(columns.cells(row));
   }
   if (landscape->smooth()) {
@@ -115,6 +219,15 @@ void run_loss(const Loss& request, const SequenceModel& model, const Context& co
     result.notes.push_back(
         "Minima are listed for squared losses: the unsquared one has no slope where a fit is "
         "perfect.");
+  }
+}
+
+void run_loss(const Loss& request, const SequenceModel& model, const Context& context,
+              Result& result) {
+  if (directions_of(model) > 1) {
+    run_many_loss(request, model, context, result);
+  } else {
+    run_plane_loss(request, model, context, result);
   }
   judge_tolerance(request.tol.value_or(0.0), "risk", "no more digits are at hand", result);
 }
@@ -130,6 +243,14 @@ double sampled_seconds(const SequenceModel& model) {
   return 1e-9 * points * point;
 }
 
+/// Measured seconds of both Hermite series: with a positional encoding one for each of some forty
+/// places on it.
+double series_seconds(const SequenceModel& model) {
+  const auto outputs = static_cast<double>(model.target->outputs());
+  if (!model.positional) return 0.05 + 0.01 * outputs;
+  return 0.2 + (model.tokens() > 2 ? 0.15 : 0.12) * outputs;
+}
+
 /// Places besides those of the rows at which minima look at a sampled risk.
 double extra_places(const SequenceModel& model) {
   constexpr double of_each_minimum = 5.0;
@@ -138,18 +259,32 @@ double extra_places(const SequenceModel& model) {
 }
 
 Cost loss_cost(const Loss& request, const SequenceModel& model) {
-  const double points = request.points;
+  const double points = *request.points;
   const double count = model.positional ? points * points : points;
-  const bool series = has_series(model);
+  const std::size_t directions = directions_of(model);
+  const bool series = directions < 2 && has_series(model);
   Cost cost;
+  if (directions > 1) {
+    const double overlaps = static_cast<double>(directions) + 1.0;
+    // The part of its cube that a ball fills.
+    const double ball =
+        std::pow(0.5 * std::sqrt(std::numbers::pi), overlaps) / std::tgamma(0.5 * overlaps + 1.0);
+    const double inside = ball * std::pow(points, overlaps);
+    cost.method = prose(R"(
+        Scrambled Sobol points, 16 replicates of 8192 with both signs, at every place of the ball of
+        overlaps.)");
+    cost.core_seconds = 0.1 + inside * ManyOverlaps::seconds(model);
+    cost.memory_bytes = 100e6 + 200.0 * overlaps * inside;
+    return cost;
+  }
   cost.method = series ? prose(R"(
   R = E|g|^2/2 + F(e)/2 - sum_s c_s(e) m^s from Hermite coefficients of target and student on a
   grid; errors: the difference of two rules.)")
                        : prose(R"(
   Scrambled Sobol points, 16 replicates of 1024, at every (e, m); minima of squared losses from a
   polynomial through such points.)");
-  cost.core_seconds =
-      series ? 1.0 + 1e-4 * count : sampled_seconds(model) * (count + extra_places(model));
+  cost.core_seconds = series ? series_seconds(model) + 2e-5 * count
+                             : sampled_seconds(model) * (count + extra_places(model));
   if (series && couples_kinks(*model.target)) cost.core_seconds += seconds_of_coupled_kinks;
   if (series && couples_kinks(*model.student.link)) cost.core_seconds += seconds_of_coupled_kinks;
   cost.memory_bytes = 200e6 + 400.0 * count;
@@ -169,18 +304,21 @@ VerbOf<Loss> Loss::verb() {
       gradient and, in the summary, its local minima and their types. A model is a `target` with
       a `student`, or `a` and `omega`: the positional-semantic model with the target (1-omega)
       softmax(z z^T) + omega A(a), two tokens and P1 = -P2. The loss is |y-f|^2/2 unless `loss`
-      says otherwise.)");
+      says otherwise. With `encodings` along several directions across the teacher there is an
+      overlap e for each, and rows are places of a ball.)");
   d.fields = model_fields<Loss>();
   add_mixture_fields(d.fields);
-  d.fields.add("points", &Loss::points, {.min = 2, .max = 401},
-               "Values of each overlap from -1 to 1.");
-  d.rows = {{"", loss_columns().list()}};
+  d.fields.add("points", &Loss::points, {.min = 3, .max = 401},
+               "Values of each overlap from -1 to 1; 41 unless given, and fewer with several "
+               "directions.");
+  d.rows = {{"", loss_columns().list()},
+            {"with `encodings` along several directions", many_loss_columns(2).list()}};
   d.primary = "risk";
   d.usual_tolerance = "1e-3 where the risk is a series, and what comes out where it is sampled,";
   d.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
                 "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
                 "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};
-  d.method = 5;
+  d.method = 6;
   d.settle = settle_loss;
   d.cost = loss_cost;
   d.run = run_loss;

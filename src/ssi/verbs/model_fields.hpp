@@ -46,8 +46,8 @@ template <class Request>
       .add("encodings", &Request::encodings, {}, prose(R"(
           Positional encodings of one's own instead, one for each token, separated by semicolons:
           '0.5,1; 0,-2' has components 0.5 and 0 along the teacher, then 1 and -2 along a direction
-          across it (more numbers: more directions). For attention students; each number is from
-          -10 to 10.)"));
+          across it (more numbers: more directions); or an array FILE.npy with such a row for each
+          token. For attention students; each number is from -10 to 10.)"));
   fields.edit("reduction").aliases = {{"trace/sqrt(L)", "trace-sqrt"}};
   return fields;
 }
@@ -68,9 +68,11 @@ void add_mixture_fields(Fields<Request>& fields) {
   add_loss_field(fields);
 }
 
-/// The model behind --target and --student.
+/// The model behind --target and --student. Encodings of a file are put into the request, so that
+/// results are filed under the numbers and not under a name.
 template <class Request>
-[[nodiscard]] SequenceModel settle_target(const Request& request) {
+[[nodiscard]] SequenceModel settle_target(Request& request) {
+  if (request.encodings) request.encodings = typed_encodings(*request.encodings);
   ModelTexts texts;
   texts.target = request.target;
   texts.student = request.student;
@@ -121,7 +123,7 @@ template <class Request>
 
 /// The model behind --target, or --a and --omega.
 template <class Request>
-[[nodiscard]] SequenceModel settle_model(const Request& request) {
+[[nodiscard]] SequenceModel settle_model(Request& request) {
   if (is_mixture(request)) return mixture_model(*request.a, *request.omega, request.loss);
   return settle_target(request);
 }

@@ -1,10 +1,13 @@
 #include "ssi/verbs/named_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "core/prose.hpp"
+#include "io/arrays.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
@@ -66,6 +69,30 @@ Encodings read_encodings(const std::string& text) {
 }
 
 }  // namespace
+
+std::string typed_encodings(const std::string& text) {
+  if (!text.ends_with(".npy")) return text;
+  const io::ArrayOf<double> array =
+      io::read_reals(text, {{"tokens", 0}, {"components, along the teacher and across it", 0}});
+  const auto width = static_cast<std::ptrdiff_t>(array.shape[1]);
+  std::vector<std::vector<double>> rows;
+  for (auto at = array.values.begin(); at != array.values.end(); at += width) {
+    rows.emplace_back(at, at + width);
+  }
+  const Encodings encodings = reduced_encodings(rows);
+  std::vector<std::string> typed;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<double> row{encodings.teacher[i]};
+    for (const auto& own : encodings.own) row.push_back(own[i]);
+    for (const double x : row) {
+      if (std::abs(x) <= max_encoding) continue;
+      throw IoError(text, prose("has an encoding with a component of {:g}; allowed: up to {:g}", x,
+                                max_encoding));
+    }
+    typed.push_back(fmt::format("{}", fmt::join(row, ",")));
+  }
+  return fmt::format("{}", fmt::join(typed, "; "));
+}
 
 SequenceModel named_model(const ModelTexts& texts) {
   if (!texts.target) {

@@ -25,6 +25,10 @@ struct ModelTexts {
 };
 [[nodiscard]] SequenceModel named_model(const ModelTexts& texts);
 
+/// The encodings of an NPY file as one would type them, in as few directions as possible; typed
+/// ones as they are. Throws IoError for a file that has none.
+[[nodiscard]] std::string typed_encodings(const std::string& text);
+
 /// The positional-semantic model of two tokens: target (1 - omega) softmax + omega A(a), attention
 /// student without reduction, opposite positional encodings.
 [[nodiscard]] SequenceModel mixture_model(double a, double omega, SampleLoss loss);

@@ -61,6 +61,14 @@ PointRecord from_row(const PointRow& row) {
   return record;
 }
 
+PointRecord rows_of(const PointRow& row) {
+  PointRecord record;
+  record.key = row.key;
+  record.status = codec::decode_status(row.status);
+  record.table = codec::decode_table(Json::parse(row.result));
+  return record;
+}
+
 std::string checksum(const PointRow& row) {
   Checksum sum;
   for_each_column(row, [&](const auto& field) { sum.add(field); });

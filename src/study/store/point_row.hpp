@@ -56,6 +56,9 @@ void for_each_column(Row& row, Action action) {
 /// Throws some std::exception when a field does not hold what it must.
 [[nodiscard]] PointRecord from_row(const PointRow& row);
 
+/// Key, status and table alone.
+[[nodiscard]] PointRecord rows_of(const PointRow& row);
+
 /// The checksum by which a row that was changed by others, or damaged, stands out.
 [[nodiscard]] std::string checksum(const PointRow& row);
 

@@ -157,6 +157,30 @@ std::optional<PointRecord> Store::File::find(const std::string& key) {
   return decoded(path_, name_of(row), [&] { return from_row(row); });
 }
 
+void Store::File::each(const StudyRecord& study, const SeePoint& see, Look look) {
+  Statement whole(*database_, select_points("WHERE key = ?"));
+  Statement rows(*database_, "SELECT status, result FROM points WHERE key = ?");
+  for (std::size_t place = 0; place < study.points.size(); ++place) {
+    const std::string& key = study.points[place].key;
+    Statement& point = look == Look::whole ? whole : rows;
+    std::optional<PointRecord> record;
+    if (point.bind(1, key).step()) {
+      PointRow row;
+      if (look == Look::whole) {
+        row = read_point(point);
+      } else {
+        row.key = key;
+        point.get(0, row.status);
+        point.get(1, row.result);
+      }
+      record = decoded(path_, name_of(row),
+                       [&] { return look == Look::whole ? from_row(row) : rows_of(row); });
+    }
+    point.reset();
+    see(place, record ? &*record : nullptr);
+  }
+}
+
 std::map<std::string, PointStatus> Store::File::statuses() {
   std::map<std::string, PointStatus> out;
   Statement point(*database_, select_points(""));
@@ -228,6 +252,10 @@ void Store::put(const StudyRecord& study) {
 
 std::optional<PointRecord> Store::find(const std::string& key) const {
   return file_->find(key);
+}
+
+void Store::each(const StudyRecord& study, const SeePoint& see, Look look) const {
+  file_->each(study, see, look);
 }
 
 std::map<std::string, PointStatus> Store::statuses() const {

@@ -40,6 +40,7 @@ class Store::File {
   void write(const StudyRecord& study);
 
   [[nodiscard]] std::optional<PointRecord> find(const std::string& key);
+  void each(const StudyRecord& study, const SeePoint& see, Look look);
   [[nodiscard]] std::map<std::string, PointStatus> statuses();
   [[nodiscard]] std::vector<std::string> keys();
   [[nodiscard]] std::vector<StudyRecord> studies();

@@ -32,6 +32,13 @@ TEST(Suggestion, NothingIsSuggestedForAnUnrelatedWord) {
   EXPECT_EQ(suggestion("banana", words), "");
 }
 
+TEST(Suggestion, HalfOfAShortWordMayNotBeWrong) {
+  const std::vector<std::string> options = {"dim", "rate", "steps"};
+  EXPECT_EQ(nearest_word("time", options), "");
+  EXPECT_EQ(nearest_word("dims", options), "dim");
+  EXPECT_EQ(nearest_word("rat", options), "rate");
+}
+
 TEST(Suggestion, AVeryLongWordIsNotCompared) {
   EXPECT_EQ(nearest_word(std::string(100'000, 'c'), words), "");
 }

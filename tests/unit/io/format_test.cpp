@@ -36,6 +36,23 @@ nlohmann::json parsed(const RunRecord& record) {
   return nlohmann::json::parse(to_json(record));
 }
 
+TEST(Json, ComesInPiecesAsItComesWhole) {
+  const RunRecord whole = sample();
+  for (const bool empty : {false, true}) {
+    RunRecord record = sample();
+    record.result.table = Table(whole.result.table.columns());
+    std::string pieces = json_before_rows(record);
+    bool first = true;
+    for (const auto& row : whole.result.table.rows()) {
+      if (empty) break;
+      pieces += json_row(whole.result.table.columns(), row, first);
+      first = false;
+    }
+    pieces += json_after_rows(record, !empty);
+    EXPECT_EQ(pieces, to_json(empty ? record : whole));
+  }
+}
+
 TEST(JsonLines, HaveARowEachAndNothingElse) {
   const std::string lines = to_json_lines(sample().result.table);
   const auto rows = nlohmann::ordered_json::parse(to_json(sample()))["rows"];

@@ -76,6 +76,8 @@ TEST(MhaVerbs, CompareLetsEveryMethodTry) {
                    spent / result.table.number(1, "solved"));
   EXPECT_EQ(result.table.number(2, "solved"), 0.0);  // twenty steps are too few for anything
   EXPECT_TRUE(std::isnan(result.table.number(2, "evaluations_needed")));
+  EXPECT_EQ(std::get<std::string>(result.table.at(2, "verdict")), "failed");
+  EXPECT_GT(result.table.number(0, "evaluations"), 0.0);
 }
 
 TEST(MhaVerbs, CompareSaysThatAParityIsRefused) {

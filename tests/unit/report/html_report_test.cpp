@@ -65,6 +65,16 @@ TEST_F(HtmlReportTest, HasItsRowsForTheInteractiveFigure) {
   EXPECT_FALSE(has(text, "</script><b>"));
 }
 
+TEST_F(HtmlReportTest, HoldsNoMoreRowsThanItShows) {
+  sweep("command = 'toy line'\n[fixed]\nalpha = '0:1:0.001'\n[axes]\nslope = '1:60:1'\n", "toy");
+  const std::string text = page({"", 10});
+  EXPECT_TRUE(has(text, "The first 10 of 60060 rows"));
+  EXPECT_TRUE(has(text, "The first 10 of 60 rows"));
+  EXPECT_TRUE(has(text, "<b class=\"ok\">60</b>"));
+  // 60060 rows are too many to draw: every fourth slope is left.
+  EXPECT_TRUE(has(text, "Drawn are 15 of 60 values of slope."));
+}
+
 TEST_F(HtmlReportTest, SaysWhatWasRunHowItEndedAndHowToDoItAgain) {
   sweep(some_fail, "toy");
   const std::string text = page();

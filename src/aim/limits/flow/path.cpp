@@ -12,6 +12,12 @@ namespace onset::aim {
 namespace {
 
 constexpr double escape_level = 0.5;
+/// The time before which no student is looked at for having learned all, and what a path errs by in
+/// units of the relative tolerance of a step.
+constexpr double soonest_learned = 50.0;
+constexpr double tolerances_of_a_path = 300.0;
+/// The factor between two times at which it is looked at.
+constexpr double between_looks = 1.25;
 
 /// Nodes of the teacher's law. A student narrower than the teacher learns the top of its spectrum
 /// only: m(lambda) becomes a step of width 1/(4 Theta), which the nodes have to resolve.
@@ -56,9 +62,10 @@ double largest_norm(const FlowModel& model) {
 std::vector<double> with_checkpoints(const std::vector<double>& times) {
   constexpr int extra = 24;
   constexpr double ratio = 0.75;
+  constexpr double early = 0.05;  // marks are passed at times of order one, however long the path
   std::vector<double> all(times);
   double between = times.empty() ? 0.0 : times.back();
-  for (int i = 0; i < extra; ++i) all.push_back(between *= ratio);
+  for (int i = 0; i < extra || between > early; ++i) all.push_back(between *= ratio);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
@@ -98,9 +105,45 @@ numerics::OdeSolution FlowSolver::solve(const numerics::OdeState& start,
   return numerics::solve_ode(slope, start, times, ode_, context);
 }
 
+/// Where labels have no noise and weights do not decay, the teacher has the least risk of all
+/// students, and the risk only falls: a student that the solver cannot tell from the teacher stays
+/// there. It need not be followed any further, which would take steps as short as stability allows
+/// for as long as is asked.
+numerics::OdeSolution FlowSolver::until_learned(const std::vector<double>& times,
+                                                const Context& context) const {
+  const bool may_be_learned = model_.labels.channel == &softmax_channel() && model_.decay == 0.0 &&
+                              model_.rate == 0.0 && model_.labels.noise_variance == 0.0;
+  const auto soon =
+      std::upper_bound(times.begin(), times.end(), may_be_learned ? soonest_learned : times.back());
+  numerics::OdeSolution out = solve(dynamics_->start(), {times.begin(), soon}, context);
+  // From here on it looks now and then whether all is learned.
+  numerics::OdeState state = out.states.empty() ? dynamics_->start() : out.states.back();
+  double reached = out.states.empty() ? 0.0 : times[out.states.size() - 1];
+  while (out.status.converged() && out.states.size() < times.size()) {
+    const double next =
+        std::min(times[out.states.size()],
+                 between_looks * std::max(soonest_learned / between_looks, reached));
+    const numerics::OdeSolution part = solve(state, {next - reached}, context);
+    out.status = part.status;
+    if (part.states.empty()) return out;
+    state = part.states.front();
+    reached = next;
+    if (next == times[out.states.size()]) out.states.push_back(state);
+    if (is_teacher(state)) out.states.resize(times.size(), state);
+  }
+  return out;
+}
+
+/// A path errs by some hundred times the relative tolerance of a step, and its squared distance by
+/// the square of that.
+bool FlowSolver::is_teacher(const numerics::OdeState& state) const {
+  const double distance = tolerances_of_a_path * ode_.relative_tolerance;
+  return dynamics_->moments(state).scores.error <= distance * distance * model_.teacher_norm();
+}
+
 numerics::OdeSolution FlowSolver::from_start(const std::vector<double>& times,
                                              const Context& context) const {
-  if (!dynamics_->closed(0.0)) return solve(dynamics_->start(), times, context);
+  if (!dynamics_->closed(0.0)) return until_learned(times, context);
   numerics::OdeSolution out;
   for (const double time : times) out.states.push_back(*dynamics_->closed(time));
   out.status.reason = StopReason::converged;

@@ -45,6 +45,9 @@ class FlowSolver {
   [[nodiscard]] numerics::OdeSolution solve(const numerics::OdeState& start,
                                             const std::vector<double>& times,
                                             const Context& context) const;
+  [[nodiscard]] numerics::OdeSolution until_learned(const std::vector<double>& times,
+                                                    const Context& context) const;
+  [[nodiscard]] bool is_teacher(const numerics::OdeState& state) const;
   /// By the formula where there is one.
   [[nodiscard]] numerics::OdeSolution from_start(const std::vector<double>& times,
                                                  const Context& context) const;

@@ -28,6 +28,7 @@ void SixPhases::find_heads() {
   finish(entry);
   const Subset wider = head_of(train_, 4 * small.size());
   out_.geometry = canonical(fit_projections(wider, net.best.front()), merge_tolerance);
+  out_.evaluations += net.evaluations + wider.size();
   out_.geometry_residual = relative_residual(held_, out_.geometry, context_);
   PhaseReport squares{6, "least squares", wider.size()};
   squares.residual = out_.geometry_residual;

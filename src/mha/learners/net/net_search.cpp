@@ -56,14 +56,16 @@ std::vector<Vector> scan_offsets(Index dimensions, double reach) {
   return out;
 }
 
-/// The single head that explains most, by scans from coarse to fine.
-Vector best_single_head(const Subset& sample, const Hull& hull, const Context& context) {
+/// The single head that explains most, by scans from coarse to fine; `tried` counts heads.
+Vector best_single_head(const Subset& sample, const Hull& hull, std::size_t& tried,
+                        const Context& context) {
   const Matrix y = labels_of(sample, 0, sample.size());
   Vector centre = Vector::Zero(hull.directions.rows());
   double reach = extent * hull.base.norm();
   for (int scan = 0; scan < scans; ++scan, reach *= scan_shrink) {
     const std::vector<Vector> offsets = scan_offsets(centre.size(), reach);
     std::vector<double> residuals(offsets.size());
+    tried += offsets.size();
     numerics::parallel_for(context, offsets.size(), [&](std::size_t i) {
       residuals[i] = single_head_residual(sample, y, at(hull, centre + offsets[i]));
     });
@@ -118,10 +120,15 @@ NetSearch search_net(const Subset& sample, const Hull& hull, int heads, const Co
     out.points = out.tuples = 1;
     out.best = {{hull.base}};
     out.residuals = {relative_residual(sample, fit_projections(sample, {hull.base}), context)};
+    out.evaluations = sample.size();
     return out;
   }
-  const std::vector<Vector> points = net_points(hull, best_single_head(sample, hull, context));
+  std::size_t single_heads = 0;
+  const std::vector<Vector> points =
+      net_points(hull, best_single_head(sample, hull, single_heads, context));
   out.points = points.size();
+  single_heads += points.size();
+  out.evaluations = single_heads * sample.size() / static_cast<std::size_t>(heads);
   const TupleSearch tuples(sample, points, context);
   const std::vector<Tuple> found = tuples.best(heads, best_tuples, context);
   out.tuples = tuples.tried();
@@ -133,6 +140,7 @@ NetSearch search_net(const Subset& sample, const Hull& hull, int heads, const Co
     std::vector<Vector> start;
     for (const std::size_t point : tuple.points) start.push_back(points[point]);
     FitOutcome fit = fit_layer(sample, start, &hull, options, context);
+    out.evaluations += fit.layer_evaluations(sample.size());
     fitted.emplace_back(fit.residual, thetas_of(fit.layer));
   }
   std::stable_sort(fitted.begin(), fitted.end(),

@@ -12,6 +12,7 @@ struct NetSearch {
   std::size_t tuples = 0;                 ///< the number of tuples tried
   std::vector<std::vector<Vector>> best;  ///< the best tuples after a fit in hull coordinates
   std::vector<double> residuals;          ///< their relative residuals, increasing
+  std::size_t evaluations = 0;  ///< of the layer, in examples; a single head is a part of one
 };
 
 /// Searches a net of geometric radii around the best single head, with every tuple's w by least

@@ -23,6 +23,7 @@ void SixPhases::polish() {
     if (out_.geometry_residual > max_residual) options.progress = hopeful_progress;
     FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, options, context_);
     std::size_t used = small.size();
+    out_.evaluations += fit.layer_evaluations(used);
     if (fit.residual > zero_residual && fit.residual <= max_residual) {
       // Labels are noisy, or heads are missing, so more examples are better.
       const double unknowns = static_cast<double>(out_.heads) * layer.dim * layer.dim;
@@ -31,6 +32,7 @@ void SixPhases::polish() {
           head_of(train_, std::max(small.size(), static_cast<std::size_t>(rows) / train_.tokens()));
       fit = fit_layer(large, thetas_of(fit.layer), nullptr, {}, context_);
       used = large.size();
+      out_.evaluations += fit.layer_evaluations(used);
     }
     layer = fit.layer;
     out_.residual = relative_residual(held_, layer, context_);

@@ -66,6 +66,11 @@ struct FitOutcome {
   double residual = 0.0;
   int steps = 0;        ///< evaluations of the Jacobian
   int evaluations = 0;  ///< evaluations of the residual
+
+  /// Evaluations of the layer over a sample, in examples; a Jacobian counts as two.
+  [[nodiscard]] std::size_t layer_evaluations(std::size_t examples) const {
+    return static_cast<std::size_t>(evaluations + 2 * steps) * examples;
+  }
 };
 
 /// Fits by Levenberg and Marquardt's method from `start`.

@@ -27,9 +27,9 @@ constexpr std::size_t looked_at = 200;   // examples whose agreement constants a
 constexpr std::size_t enough_repeats = 10;
 constexpr double clear_difference = 0.1;  // between labels that should be equal, over their size
 constexpr double min_progress = 1e-3;     // of a step; a fit that gets somewhere makes far more
-constexpr double budget_flops = 6e10;
-constexpr std::size_t near_share = 50;  // one example in this many has tokens near one another,
-constexpr std::size_t min_near = 30;    // and fewer than this many scatter too much to tell
+constexpr double budget_flops = 2e11;     // some ten seconds
+constexpr std::size_t near_share = 50;    // one example in this many has tokens near one another,
+constexpr std::size_t min_near = 30;      // and fewer than this many scatter too much to tell
 /// Labels of cancelling projections must shrink there to this share of their size or less, or the
 /// difference does not show.
 constexpr double clear_contrast = 0.8;
@@ -45,17 +45,32 @@ std::vector<Vector> random_thetas(int heads, Index dim, int start) {
   return thetas;
 }
 
-/// The layer with fewest heads that least squares finds, within the budget.
-std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
-                                      const Context& context) {
+/// The work of a step of a fit: the part of the Jacobian that w takes off, output by output, its
+/// square, and the Kronecker sums of [mha 32].
+double flops_of_step(const Subset& few, int heads) {
+  const auto rows = static_cast<double>(few.rows());
+  const auto dim = static_cast<double>(few.dim());
+  const double projections = heads * dim;
+  const double unknowns = projections * dim;
+  return dim * projections * unknowns * (2.0 * rows + unknowns) +
+         0.5 * rows * projections * projections * dim * dim;
+}
+
+/// What least squares from random starts finds, within the budget.
+struct Explanation {
+  std::optional<Layer> layer;  ///< of fewest heads
+  int tried = 0;               ///< the largest number of heads that was tried from every start
+};
+
+Explanation explaining_layer(const Subset& train, const Subset& held, const Context& context) {
   const auto dim = static_cast<Index>(train.dim());
+  Explanation out;
   double left = budget_flops;
   for (int heads = 1; heads <= max_heads_found; ++heads) {
     const Subset few = head_of(train, fit_examples(train, heads));
-    const double unknowns = static_cast<double>(heads) * static_cast<double>(dim * dim);
-    const double step_flops =
-        2.0 * static_cast<double>(few.rows()) * unknowns * unknowns * static_cast<double>(dim);
-    for (int start = 0; start < starts && left > step_flops; ++start) {
+    const double step_flops = flops_of_step(few, heads);
+    for (int start = 0; start < starts; ++start) {
+      if (left <= step_flops) return out;
       FitOptions options;
       options.progress = min_progress;
       options.max_steps = static_cast<int>(std::min<double>(steps, left / step_flops));
@@ -63,11 +78,13 @@ std::optional<Layer> explaining_layer(const Subset& train, const Subset& held,
           fit_layer(few, random_thetas(heads, dim, start), nullptr, options, context);
       left -= step_flops * fit.steps;
       if (relative_residual(held, fit.layer, context) <= explained) {
-        return canonical(fit.layer, same_head);
+        out.layer = canonical(fit.layer, same_head);
+        return out;
       }
     }
+    out.tried = heads;
   }
-  return std::nullopt;
+  return out;
 }
 
 /// How far apart the tokens of an example lie, how large they are, how large their mean is, and how
@@ -212,13 +229,13 @@ std::optional<double> one_more_head(const Subset& train, const Subset& held, con
 std::string hidden_cause(const Subset& train, const Subset& held, const Context& context) {
   if (const auto contradicting = contradiction(*train.examples)) return *contradicting;
   if (const auto cancelling = shrinking_labels(train)) return *cancelling;
-  const std::optional<Layer> layer = explaining_layer(train, held, context);
+  const auto [layer, tried] = explaining_layer(train, held, context);
   const std::size_t distinct = train.size() + held.size();
   if (!layer) {
     return fmt::format(
         "labels of no such layer, noisy labels, or too few examples ({} distinct ones): the phases "
-        "see no heads and least squares from random starts finds none{}",
-        distinct, limit_of_inputs(*train.examples, 2 * distinct));
+        "see no heads and least squares from random starts finds none of up to {} heads{}",
+        distinct, tried, limit_of_inputs(*train.examples, 2 * distinct));
   }
   if (const auto cancelling = cancelling_reason(*layer)) return *cancelling;
   if (layer->heads * (train.examples->tokens - 1) > layer->dim) {

@@ -14,6 +14,9 @@ constexpr std::size_t points = 1024;
 /// q.
 constexpr double rim = 0.01;
 
+/// The rounding of sums of slopes whose terms cancel, relative to the risk.
+constexpr double slope_rounding = 1e-14;
+
 class SampledLandscape final : public Landscape {
  public:
   SampledLandscape(const SequenceModel& model, std::uint64_t seed, const Context& context)
@@ -52,7 +55,15 @@ class SampledLandscape final : public Landscape {
           add(e, m, -1.0, batch, out);
         },
         context_);
-    return {numerics::reduce(rows[0]), numerics::reduce(rows[1]), numerics::reduce(rows[2])};
+    const Estimate risk = numerics::reduce(rows[0]);
+    return {risk, above_rounding(numerics::reduce(rows[1]), risk.value),
+            above_rounding(numerics::reduce(rows[2]), risk.value)};
+  }
+
+  /// What both signs of the fields leave of a slope that vanishes is rounding: it is 0.
+  [[nodiscard]] static Estimate above_rounding(const Estimate& slope, double risk) {
+    const double floor = slope_rounding * std::abs(risk);
+    return std::abs(slope.value) <= floor && slope.error <= floor ? Estimate{} : slope;
   }
 
   /// Adds half of the loss and of its slopes: with z = m (z* + tau) + q zeta + e pi these are E of

@@ -65,6 +65,21 @@ void explain_jump(const SequenceModel& model, Exponents& x) {
       "not the slope of the risk.";
 }
 
+/// Encodings that see the teacher give m slopes of the student's own, whatever the target: only the
+/// expansion as a whole says whither the start is left.
+void explain_moved(std::size_t descending, Exponents& x) {
+  if (descending == 0) {
+    x.samples = "never";
+    x.meaning = "The start is never left from small overlaps: the risk falls along no direction.";
+    return;
+  }
+  x.samples = sample_complexity(descending);
+  x.meaning =
+      "The encodings see the teacher, so that fields move with m whatever the target: the start is "
+      "left in about " +
+      x.samples + " samples.";
+}
+
 void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
   const std::string cut = std::to_string(x.origin.degree);
   if (x.verdict == Presence::absent) {
@@ -84,6 +99,10 @@ void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
   if (!x.resolved) {
     x.samples = "unknown";
     x.meaning = "Not decided: some degree is neither clearly there nor clearly absent.";
+    return;
+  }
+  if (model.encodings_see_teacher()) {
+    explain_moved(descending, x);
     return;
   }
   const bool along_m = x.s_eff && (*x.s_eff % 2 == 1 || *x.sign > 0);

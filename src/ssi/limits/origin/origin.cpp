@@ -21,14 +21,15 @@ Presence judge(const Estimate& x, double scale) {
   return x.error <= 1e-6 * scale ? Presence::absent : Presence::unresolved;
 }
 
-/// Degrees that the target lacks are absent whatever the errors say.
-void judge_all(const Spectrum& spectrum, OriginExpansion& origin) {
+/// Degrees that the target lacks are absent whatever the errors say. Powers of m come from them
+/// alone, unless encodings see the teacher.
+void judge_all(const SequenceModel& model, const Spectrum& spectrum, OriginExpansion& origin) {
   for (std::size_t s = 1; s <= origin.degree; ++s) {
     const Presence target = spectrum.degrees[s].presence;
     if (target == Presence::absent) {
       origin.presence[s] = Presence::absent;
       origin.visible[s] = {0.0, 0.0};
-      origin.taylor[0][s] = {0.0, 0.0};
+      if (!model.encodings_see_teacher()) origin.taylor[0][s] = {0.0, 0.0};
       continue;
     }
     const double scale = std::sqrt(spectrum.degrees[s].weight.value);
@@ -49,17 +50,20 @@ void drop_rounding(double floor, OriginExpansion& origin) {
   for (Estimate& x : origin.visible) drop(x);
 }
 
-/// An even target leaves even powers of m only; an even student even orders j + s only.
+/// An even target leaves even powers of m only, unless encodings see the teacher; an even student
+/// even orders j + s only.
 void use_parity(const SequenceModel& model, OriginExpansion& origin) {
-  const bool even_target = is_even(*model.target);
+  const bool even_target = is_even(*model.target) && !model.encodings_see_teacher();
   const bool even_student = is_even(*model.student.link);
   for (std::size_t j = 0; j < origin.taylor.size(); ++j) {
     for (std::size_t s = 0; s < origin.taylor[j].size(); ++s) {
       const bool vanishes = (even_target && s % 2 == 1) || (even_student && (j + s) % 2 == 1);
       if (!vanishes) continue;
       origin.taylor[j][s] = {0.0, 0.0};
-      if (j == 0) origin.visible[s] = {0.0, 0.0};
     }
+  }
+  for (std::size_t s = 1; s < origin.visible.size(); s += 2) {
+    if (is_even(*model.target) || even_student) origin.visible[s] = {0.0, 0.0};
   }
 }
 
@@ -85,23 +89,24 @@ OriginExpansion blank_origin(std::size_t degree, bool positional) {
 
 OriginExpansion expand_at_origin(const SequenceModel& model, const Spectrum& spectrum,
                                  std::uint64_t seed, const Context& context) {
-  if (model.encodings_see_teacher()) {
+  const bool by_quadrature = spectrum.exact && model.tokens() <= 3;
+  if (model.encodings_see_teacher() && !by_quadrature) {
     throw Refused(
         "encodings with a component along the teacher move fields by m, and the expansion around "
-        "the start is worked out for those across it; possible: no component along the teacher "
-        "(ssi loss, flow and sgd take any)");
+        "the start then takes series of the student, which up to three tokens have; possible: no "
+        "component along the teacher (ssi loss, flow and sgd take any)");
   }
   OriginExpansion origin;
   if (model.student.activation) {
     origin = activation_origin(model, spectrum, seed, context);
-  } else if (spectrum.exact && model.tokens() <= 3) {
+  } else if (by_quadrature) {
     origin = quadrature_origin(model, spectrum, context);
   } else {
     origin = sampled_origin(model, spectrum, seed, context);
   }
   use_parity(model, origin);
   drop_rounding(min_shown * std::sqrt(spectrum.square), origin);
-  judge_all(spectrum, origin);
+  judge_all(model, spectrum, origin);
   return origin;
 }
 

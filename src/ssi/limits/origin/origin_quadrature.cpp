@@ -38,24 +38,43 @@ struct StudentSeries {
   HermiteSeries square;
 };
 
-/// taylor[j][s]: -c_s^(j)(0)/j!, and F^(j)(0)/(2 j!) for s = 0. [ssi 12]
+/// Adds what l derivatives along the teacher's components tau of the encodings give to a row of the
+/// expansion, from the power m^l on. [ssi 43]
+void add_moved(const HermiteCoefficients& target, const StudentSeries& student, std::size_t l,
+               double factorial, std::vector<double>& row) {
+  for (std::size_t s = l; s < row.size(); ++s) {
+    row[s] -= product(target, student.f, s - l) / factorial;
+  }
+  row[l] += 0.5 * student.square.at(0, 0) / factorial;
+}
+
+StudentSeries derivative(const StudentSeries& student, const std::vector<double>& shifts) {
+  return {student.f.derivative(shifts), student.square.derivative(shifts)};
+}
+
+/// taylor[j][s]: -c_s^(j)(0)/j!, and F^(j)(0)/(2 j!) for s = 0; encodings that see the teacher move
+/// fields by m as well. [ssi 12, 43]
 std::vector<std::vector<double>> taylor_by(const SequenceModel& model,
                                            const HermiteCoefficients& target, StudentSeries student,
                                            std::size_t degree) {
   const auto shifts = model.shifts();
+  const auto teacher = model.teacher_shifts();
   std::vector<std::vector<double>> taylor;
   double factorial = 1.0;
   for (std::size_t j = 0; j <= (model.positional ? degree : 0); ++j) {
     if (j > 0) {
       factorial *= static_cast<double>(j);
-      student.f = student.f.derivative(shifts);
-      student.square = student.square.derivative(shifts);
+      student = derivative(student, shifts);
     }
     std::vector<double> row(degree + 1 - j);
-    for (std::size_t s = 0; s < row.size(); ++s) {
-      row[s] = -product(target, student.f, s) / factorial;
+    add_moved(target, student, 0, factorial, row);
+    StudentSeries moved = student;
+    double both = factorial;
+    for (std::size_t l = 1; l < row.size() && model.encodings_see_teacher(); ++l) {
+      both *= static_cast<double>(l);
+      moved = derivative(moved, teacher);
+      add_moved(target, moved, l, both, row);
     }
-    row[0] += 0.5 * student.square.at(0, 0) / factorial;
     taylor.push_back(std::move(row));
   }
   return taylor;
@@ -92,6 +111,11 @@ OriginExpansion quadrature_origin(const SequenceModel& model, const Spectrum& sp
                                   const Context& context) {
   const std::size_t degree = spectrum.degrees.size() - 1;
   auto [by_fine, by_coarse] = student_series(*model.student.link, degree, context);
+  std::vector<Estimate> visible(degree + 1);
+  for (std::size_t s = 1; s <= degree; ++s) {
+    const double seen = product(spectrum.coefficients, by_fine.f, s);
+    visible[s] = {seen, std::abs(seen - product(spectrum.coarse, by_coarse.f, s))};
+  }
   const auto fine = taylor_by(model, spectrum.coefficients, std::move(by_fine), degree);
   const auto coarse = taylor_by(model, spectrum.coarse, std::move(by_coarse), degree);
   OriginExpansion origin = blank_origin(degree, model.positional);
@@ -104,9 +128,7 @@ OriginExpansion quadrature_origin(const SequenceModel& model, const Spectrum& sp
     }
   }
   origin.taylor[0][0] = {};
-  for (std::size_t s = 1; s <= degree; ++s) {
-    origin.visible[s] = {-origin.taylor[0][s].value, origin.taylor[0][s].error};
-  }
+  origin.visible = std::move(visible);
   return origin;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
-#include "ssi/limits/landscape/cross_series.hpp"
+#include "onset/ssi/limits/landscape.hpp"
 
 namespace onset::ssi {
 
@@ -14,8 +17,10 @@ namespace onset::ssi {
 struct PhasePoint {
   double a = 0.0;
   double omega = 0.0;
-  std::string global_type;    ///< semantic, positional, mixed; degenerate at omega = 1
-  std::string start_type;     ///< the steepest direction at the start: semantic, positional or none
+  /// semantic, positional, mixed; degenerate at omega = 1; unresolved where errors leave it open.
+  std::string global_type;
+  /// The steepest direction at the start: semantic, positional, none or unresolved.
+  std::string start_type;
   std::optional<int> minima;  ///< local minima in the closed first quadrant
   std::optional<Estimate> e_min;
   std::optional<Estimate> m_min;
@@ -36,12 +41,14 @@ struct PhaseCurves {
   bool continuous = false;  ///< whether the global minimiser passes through mixed points
 };
 
-/// All of it from one universal table of E[p(z*) p(z)] and E[p^2], p = F_11, which do not depend on
-/// (a, omega), for the loss |y - f|^2 / 2. Building it takes half a second, a point some
-/// microseconds. Errors are the difference to a coarser table.
+/// All of it from functions of the overlaps that do not depend on (a, omega), for the loss
+/// |y - f|^2 / 2. Of two tokens they are series: building a table of them takes half a second, a
+/// point some microseconds, and errors are the difference to a coarser table. Of more tokens they
+/// are sampled: errors are the scatter of 16 tables, and a category that not all of them agree on
+/// is unresolved. [ssi 45]
 class PhaseDiagram {
  public:
-  explicit PhaseDiagram(const Context& context);
+  explicit PhaseDiagram(const Context& context, std::size_t tokens = 2, std::uint64_t seed = 1);
   [[nodiscard]] PhasePoint point(double a, double omega) const;
   [[nodiscard]] PhaseCurves curves(double a) const;
   /// R(e, m), with derivatives. [ssi 24]
@@ -50,9 +57,23 @@ class PhaseDiagram {
   /// How it is stored. Users have no need of it.
   class Table;
 
+  /// Roughly the core-seconds of building it and of one point, for estimates only.
+  [[nodiscard]] static double table_seconds(std::size_t tokens);
+  [[nodiscard]] static double point_seconds(std::size_t tokens);
+
  private:
-  std::shared_ptr<const Table> fine_;
-  std::shared_ptr<const Table> coarse_;
+  /// A number by the best table with what the others say of it: the difference to one coarser
+  /// table, or the scatter of replicates and how far the polynomials are off.
+  [[nodiscard]] Estimate judged(double best, const std::vector<double>& others) const;
+  [[nodiscard]] std::optional<Estimate> judged(
+      const std::optional<double>& best, const std::vector<std::optional<double>>& others) const;
+  [[nodiscard]] bool sampled() const { return others_.size() > 1; }
+  void place_minimum(PhasePoint& point) const;
+  void place_valley(PhasePoint& point) const;
+
+  std::shared_ptr<const Table> best_;
+  std::vector<std::shared_ptr<const Table>> others_;
+  double misfit_ = 0.0;
 };
 
 }  // namespace onset::ssi

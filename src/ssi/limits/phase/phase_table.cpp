@@ -20,47 +20,54 @@ double rim_angle(int k) {
   return 0.5 * std::numbers::pi * k / rim_cells;
 }
 
-/// P(e) = E p = 1 - exp(-e^2/2) / (2 sqrt 2). [ssi 23]
-Jet mean_diagonal(double e) {
-  const double scale = std::exp(-0.5 * e * e) / (2.0 * std::numbers::sqrt2);
-  Jet p;
-  p.value = 1.0 - scale;
-  p.e = e * scale;
-  p.ee = (1.0 - e * e) * scale;
-  return p;
-}
-
 double radial(const Jet& r, double e, double m) {
   return r.e * e + r.m * m;
 }
 
 }  // namespace
 
+/// The coefficients of [ssi 45].
 struct PhaseDiagram::Table::Mixture {
-  double constant;
-  double j;
-  double p;
-
-  Mixture(double a, double omega, double square) {
-    const double alpha = 1.0 / (1.0 + std::exp(-2.0 * a * a));
-    const double start = 1.0 - 1.0 / (2.0 * std::numbers::sqrt2);
-    const double both = alpha * alpha + (1.0 - alpha) * (1.0 - alpha);
-    const double cross = alpha * start + (1.0 - alpha) * (1.0 - start);
-    constant = 0.5 * ((1.0 - omega) * (1.0 - omega) * square + 4.0 * omega * (1.0 - omega) * cross +
-                      2.0 * omega * omega * both) -
-               2.0 * omega * (1.0 - alpha);
-    j = -(1.0 - omega);
-    p = -2.0 * omega * (2.0 * alpha - 1.0);
-  }
+  double constant = 0.0;
+  double j = 0.0;
+  double p = 0.0;
+  double o = 0.0;
 };
 
-PhaseDiagram::Table::Table(CrossSeries series)
-    : series_(std::move(series)),
-      square_(0.0),
+/// Half of the tokens carry +P, and one more of an odd number. Their rows of A have `alpha` in the
+/// columns of their own sign and `beta` in the others; sums over rows of either sign are added up
+/// as halves, since for even L the two signs are alike.
+PhaseDiagram::Table::Mixture PhaseDiagram::Table::mixture(double a, double omega) const {
+  const auto tokens = static_cast<double>(universal_->tokens());
+  const bool even = universal_->tokens() % 2 == 0;
+  const double plus = std::ceil(0.5 * tokens);
+  Mixture mix;
+  double cross = 0.0;
+  double both = 0.0;
+  double rest = 0.0;
+  const auto add = [&](double own, double start, double weight) {
+    const double other = tokens - own;
+    const double alpha = 1.0 / (own + other * std::exp(-2.0 * a * a));
+    const double beta = (1.0 - own * alpha) / other;
+    cross += weight * (alpha * start + beta * (own - start));
+    both += weight * own * (own * alpha * alpha + other * beta * beta);
+    rest += weight * own * beta;
+    return -2.0 * weight * omega * (alpha - beta);
+  };
+  mix.p = add(plus, start_.p.value, even ? 1.0 : 0.5);
+  if (!even) mix.o = add(tokens - plus, start_.o.value, 0.5);
+  mix.constant = 0.5 * ((1.0 - omega) * (1.0 - omega) * start_.f.value +
+                        4.0 * omega * (1.0 - omega) * cross + 2.0 * omega * omega * both) -
+                 2.0 * omega * rest;
+  mix.j = -(1.0 - omega);
+  return mix;
+}
+
+PhaseDiagram::Table::Table(std::shared_ptr<const Universal> universal)
+    : universal_(std::move(universal)),
       start_(parts(0.0, 0.0)),
       positional_(parts(1.0, 0.0)),
       semantic_(parts(0.0, 1.0)) {
-  square_ = start_.f.value;
   for (int k = 1; k < rim_cells; ++k) {
     rim_.push_back(parts(std::cos(rim_angle(k)), std::sin(rim_angle(k))));
   }
@@ -75,52 +82,41 @@ PhaseDiagram::Table::Table(CrossSeries series)
 
 PhaseDiagram::Table::Parts PhaseDiagram::Table::parts(double e, double m) const {
   Parts x;
-  const Jet q = series_.cross(e, m);
-  const Jet square = series_.square(e);
-  x.p = mean_diagonal(e);
-  const double p0 = mean_diagonal(0.0).value;
-  x.j = {2.0 - 2.0 * p0 - 2.0 * x.p.value + 4.0 * q.value,
-         4.0 * q.e - 2.0 * x.p.e,
-         4.0 * q.m,
-         4.0 * q.ee - 2.0 * x.p.ee,
-         4.0 * q.em,
-         4.0 * q.mm};
-  x.f = {2.0 * (2.0 * square.value - 2.0 * x.p.value + 1.0),
-         4.0 * (square.e - x.p.e),
-         0.0,
-         4.0 * (square.ee - x.p.ee),
-         0.0,
-         0.0};
+  x.j = universal_->cross(e, m);
+  x.f = universal_->square(e);
+  x.p = universal_->own_attention(true, e);
+  if (universal_->tokens() % 2 == 1) x.o = universal_->own_attention(false, e);
   return x;
 }
 
 Jet PhaseDiagram::Table::combine(const Mixture& mix, const Parts& x) {
   Jet r;
-  r.value = mix.constant + 0.5 * x.f.value + mix.j * x.j.value + mix.p * x.p.value;
-  r.e = 0.5 * x.f.e + mix.j * x.j.e + mix.p * x.p.e;
+  r.value =
+      mix.constant + 0.5 * x.f.value + mix.j * x.j.value + mix.p * x.p.value + mix.o * x.o.value;
+  r.e = 0.5 * x.f.e + mix.j * x.j.e + mix.p * x.p.e + mix.o * x.o.e;
   r.m = mix.j * x.j.m;
-  r.ee = 0.5 * x.f.ee + mix.j * x.j.ee + mix.p * x.p.ee;
+  r.ee = 0.5 * x.f.ee + mix.j * x.j.ee + mix.p * x.p.ee + mix.o * x.o.ee;
   r.em = mix.j * x.j.em;
   r.mm = mix.j * x.j.mm;
   return r;
 }
 
 Jet PhaseDiagram::Table::risk(double a, double omega, double e, double m) const {
-  return combine(Mixture(a, omega, square_), parts(e, m));
+  return combine(mixture(a, omega), parts(e, m));
 }
 
 double PhaseDiagram::Table::bend_positional(double a, double omega) const {
-  const Jet r = combine(Mixture(a, omega, square_), positional_);
+  const Jet r = combine(mixture(a, omega), positional_);
   return r.mm - r.e;
 }
 
 double PhaseDiagram::Table::bend_semantic(double a, double omega) const {
-  const Jet r = combine(Mixture(a, omega, square_), semantic_);
+  const Jet r = combine(mixture(a, omega), semantic_);
   return r.ee - r.m;
 }
 
 double PhaseDiagram::Table::start_balance(double a, double omega) const {
-  const Jet r = combine(Mixture(a, omega, square_), start_);
+  const Jet r = combine(mixture(a, omega), start_);
   return r.ee - r.mm;
 }
 
@@ -190,7 +186,7 @@ void PhaseDiagram::Table::add_inner_minima(const Mixture& mix,
   std::array<double, (rings + 1) * (spokes + 1)> risk{};
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     const Parts& x = inner_[i];
-    risk[i] = mix.constant + 0.5 * x.f.value + mix.j * x.j.value + mix.p * x.p.value;
+    risk[i] = combine(mix, x).value;
   }
   const auto at = [&](int i, int k) {
     const int mirrored = k < 0 ? -k : (k > spokes ? 2 * spokes - k : k);
@@ -211,7 +207,7 @@ void PhaseDiagram::Table::add_inner_minima(const Mixture& mix,
 }
 
 std::vector<QuadrantMinimum> PhaseDiagram::Table::minima(double a, double omega) const {
-  const Mixture mix(a, omega, square_);
+  const Mixture mix = mixture(a, omega);
   std::vector<QuadrantMinimum> found;
   add_rim_minima(mix, found);
   add_inner_minima(mix, found);
@@ -221,7 +217,7 @@ std::vector<QuadrantMinimum> PhaseDiagram::Table::minima(double a, double omega)
 }
 
 QuadrantMinimum PhaseDiagram::Table::valley(double a) const {
-  const Mixture mix(a, 1.0, square_);
+  const Mixture mix = mixture(a, 1.0);
   const auto slope = [&](double e) { return combine(mix, parts(e, 0.0)).e; };
   const double tiny = 1e-6;
   double e = 0.0;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "ssi/limits/phase/phase.hpp"
+#include "ssi/limits/phase/universal.hpp"
 
 namespace onset::ssi {
 
@@ -16,7 +18,7 @@ struct QuadrantMinimum {
 /// The universal functions of one accuracy, and what follows from them for one (a, omega).
 class PhaseDiagram::Table {
  public:
-  explicit Table(CrossSeries series);
+  explicit Table(std::shared_ptr<const Universal> universal);
 
   [[nodiscard]] Jet risk(double a, double omega, double e, double m) const;
   /// The minima sorted by risk, for omega < 1.
@@ -30,11 +32,12 @@ class PhaseDiagram::Table {
   [[nodiscard]] QuadrantMinimum valley(double a) const;
 
  private:
-  /// J, F and P of [ssi 24] with derivatives; the risk is linear in them.
+  /// J, F and P of [ssi 24, 45] with derivatives; the risk is linear in them.
   struct Parts {
     Jet j;
     Jet f;
-    Jet p;
+    Jet p;  ///< of tokens with +P
+    Jet o;  ///< of those with -P, where they are fewer; nothing for even L
   };
   struct Mixture;  ///< the coefficients of that combination
   [[nodiscard]] Parts parts(double e, double m) const;
@@ -44,8 +47,9 @@ class PhaseDiagram::Table {
   void polish(const Mixture& mix, double e, double m, std::vector<QuadrantMinimum>& found) const;
   void add_inner_minima(const Mixture& mix, std::vector<QuadrantMinimum>& found) const;
 
-  CrossSeries series_;
-  double square_;           ///< E|softmax|^2
+  [[nodiscard]] Mixture mixture(double a, double omega) const;
+
+  std::shared_ptr<const Universal> universal_;
   Parts start_;             ///< at (0, 0)
   Parts positional_;        ///< at (1, 0)
   Parts semantic_;          ///< at (0, 1)

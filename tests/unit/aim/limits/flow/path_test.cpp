@@ -48,6 +48,21 @@ FlowPath path_of(const FlowModel& model, const std::vector<double>& times,
   return FlowSolver(model, precision, times.back(), 1).path(times, {});
 }
 
+/// A student that has become the teacher is not followed any further: the way to 1e6 takes as long
+/// as that to 1e3, and ends where it does.
+TEST(FlowPath, AStudentThatIsTheTeacherStaysThere) {
+  for (const FlowModel& model :
+       {tied(cross_entropy(2, 0.5), 0.5, 1.0), tied(squared(), 0.5, 1.0)}) {
+    const FlowPath path = path_of(model, {40.0, 1e3, 1e6}, Precision::coarse);
+    ASSERT_EQ(path.students.size(), 3U);
+    EXPECT_TRUE(path.status.converged());
+    EXPECT_LT(path.students[1].mse(), tolerance::hundreds_of_roundings);
+    EXPECT_EQ(path.students[2].mse(), path.students[1].mse());
+    EXPECT_NEAR(path.risks[2], path.risks[1], tolerance::hundreds_of_roundings);
+    EXPECT_LE(path.risks[2], path.risks[0]);
+  }
+}
+
 /// The tables have ten significant digits and more.
 constexpr double last_digits = 2e-10;
 

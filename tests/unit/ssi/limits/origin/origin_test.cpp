@@ -83,6 +83,31 @@ TEST(SsiOrigin, ThePositionIsFeltWhereNothingOfTheTargetIsSeen) {
   EXPECT_EQ(x.samples, "never");
 }
 
+/// A component along the teacher that is c times the one across it gives R_0(e + c m, m) [ssi 41].
+TEST(SsiOrigin, EncodingsThatSeeTheTeacherMoveEByM) {
+  constexpr double c = 0.7;
+  SequenceModel model = with_attention("He2(z1)+2*He2(z2)+z1", 2, Reduction::trace, true);
+  const OriginExpansion usual = exponents(model).origin;
+  model.encodings = reduced_encodings({{c, 1.0}, {-c, -1.0}});
+  const OriginExpansion moved = exponents(model).origin;
+  for (std::size_t k = 1; k <= 4; ++k) {
+    for (std::size_t s = 0; s <= k; ++s) {
+      // The coefficient of e^(k-s) m^s in sum_i taylor[i][k-i] (e + c m)^i m^(k-i).
+      double expected = 0.0;
+      double binomial = 1.0;
+      for (std::size_t i = k - s; i <= k; ++i) {
+        const std::size_t powers = i - (k - s);
+        if (powers > 0) {
+          binomial *= static_cast<double>(i) / static_cast<double>(powers);
+        }
+        expected += usual.taylor[i][k - i].value * binomial * std::pow(c, powers);
+      }
+      EXPECT_NEAR(moved.taylor[k - s][s].value, expected, tenth_digit);
+    }
+  }
+  EXPECT_EQ(moved.visible[2].value, usual.visible[2].value);
+}
+
 TEST(SsiOrigin, TheTraceNormalisationDecidesFigureTwo) {
   const std::string target = "4/3 + He4(z1) + 2*He4(z2)";
   const auto plain = exponents(with_attention(target, 2, Reduction::trace, true));
