@@ -20,6 +20,7 @@ ROUNDING = 1e-8
 
 AMP = ["aim", "amp", "--dim", "24", "--alpha", "0.3", "--runs", "1", "--iterations", "6", "--precision", "double"]
 THRESHOLDS = ["smi", "thresholds", "--layers", "3", "--stages", "2", "--tol", "0.1"]
+CURVE = ["smi", "curve", "--skip", "0.5", "--alpha", "0.3", "--tol", "0.1"]
 GD = ["aim", "gd", "--dim", "16", "--alpha", "0.4", "--runs", "2", "--starts", "3", "--steps", "12"]
 
 
@@ -78,15 +79,15 @@ class OnADevice(unittest.TestCase):
         return answer["rows"]
 
     def test_thresholds_and_curves_have_the_numbers_of_the_processor(self):
-        for arguments in (THRESHOLDS, ["smi", "curve", "--skip", "0.5", "--alpha", "0.3", "--tol", "0.1"]):
+        for arguments in (THRESHOLDS, CURVE):
             with self.subTest(arguments):
                 for one, other in zip(self.rows("cpu", *arguments), self.rows("gpu", *arguments), strict=True):
                     self.assert_close(one, other)
 
     def test_posteriors_have_the_same_bits_from_run_to_run_and_for_any_number_of_threads(self):
-        first = with_plugin(*THRESHOLDS, "--device", "gpu", "--format", "csv", "--threads", "1").stdout
+        first = with_plugin(*CURVE, "--device", "gpu", "--format", "csv", "--threads", "1").stdout
         self.assertIn("alpha", first)
-        self.assertEqual(first, with_plugin(*THRESHOLDS, "--device", "gpu", "--format", "csv", "--threads", "3").stdout)
+        self.assertEqual(first, with_plugin(*CURVE, "--device", "gpu", "--format", "csv", "--threads", "3").stdout)
 
     def test_models_without_posteriors_there_stay_on_the_processor(self):
         for options in (["--tokens", "3"], ["--layers", "9"], ["--noise", "0.1"], ["--link", "square"], ["--link", "z1*z2"]):
