@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "onset/core/verb.hpp"
+#include "onset/device/kind.hpp"
 #include "onset/smi/limits/branch_choice.hpp"
 
 /// Sequence multi-index models and deep attention networks: what the command calls `onset smi ..`.
@@ -45,6 +46,7 @@ struct Thresholds {
   std::string token_correlation = "none";
   std::string link = "none";
   std::optional<int> stages = {};  ///< ends after this many stages, the last one without its jump
+  device::DeviceKind device = device::DeviceKind::cpu;  ///< that integrates posteriors
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of alpha
 
@@ -69,6 +71,7 @@ struct Curve {
   std::vector<int> unlearned = {};  ///< layers, counted from 1, whose overlaps are 0 in the errors
   int hold_layer = 0;               ///< counted from 1; 0 holds none
   double hold_overlap = 0.0;
+  device::DeviceKind device = device::DeviceKind::cpu;  ///< that integrates posteriors
   std::uint64_t seed = 1;
   std::optional<double> tol = {};  ///< target standard error of Q11
 

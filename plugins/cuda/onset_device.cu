@@ -5,31 +5,23 @@
 // Row-major matrices of the interface are column-major ones of the libraries, transposed; comments
 // speak of the interface's.
 #include <cublas_v2.h>
-#include <cuda_runtime.h>
 #include <cusolverDn.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
+#include "device.hpp"
 #include "numerics/point_sets/quantile_fractions.hpp"
 #include "numerics/random/philox_scalar.hpp"
-#include "onset/device/plugin.hpp"
 
 namespace {
 
-thread_local std::string last_error;
+using onset_plugin::check;
+using onset_plugin::fail;
+using onset_plugin::guarded;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what);
-}
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // a later call must not report it again
-  fail(std::string(what) + ": " + cudaGetErrorString(status));
-}
 void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     fail(std::string(what) + ": " + cublasGetStatusString(status));
@@ -437,18 +429,6 @@ struct OnsetTokens {
 
 namespace {
 
-/// Turns exceptions into what the interface returns.
-template <class Work>
-int guarded(Work work) {
-  try {
-    work();
-    return 0;
-  } catch (const std::exception& error) {
-    last_error = error.what();
-    return 1;
-  }
-}
-
 template <class... Words>
 OnsetTokens* make(Words... words) {
   OnsetTokens* tokens = nullptr;
@@ -470,7 +450,7 @@ int find(char* name, std::size_t size) {
 
 const OnsetDevicePlugin table = {
     ONSET_DEVICE_ABI,
-    [] { return last_error.c_str(); },
+    [] { return onset_plugin::last_error.c_str(); },
     find,
     [](OnsetTokenShape shape, const double* tokens) { return make(shape, tokens); },
     [](OnsetTokenShape shape, OnsetDraws draws) { return make(shape, draws); },
@@ -495,6 +475,9 @@ const OnsetDevicePlugin table = {
     [](OnsetTokens* tokens, const double* slopes, double* out) {
       return guarded([&] { tokens->student_gradients(slopes, out); });
     },
+    onset_plugin::make_posteriors,
+    onset_plugin::forget_posteriors,
+    onset_plugin::posterior_sums,
 };
 
 }  // namespace

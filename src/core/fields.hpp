@@ -35,6 +35,10 @@ struct FieldRule {
 
 namespace detail {
 
+/// All that a field's name, rule and sentence say of it; its kind and default are left open.
+[[nodiscard]] Parameter described(std::string_view name, const FieldRule& rule,
+                                  std::string_view text);
+
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
@@ -112,11 +116,11 @@ class Fields {
   /// A member whose type says what kind of value it has: truth, whole number, number, list, text,
   /// or an optional one of these. Its default is the member's own.
   template <class T>
-  Fields& add(std::string name, T Request::*member, FieldRule rule, std::string text) {
-    Parameter p = described(std::move(name), rule, std::move(text));
+  Fields& add(std::string_view name, T Request::*member, const FieldRule& rule,
+              std::string_view text) {
+    Parameter p = detail::described(name, rule, text);
     p.kind = detail::kind_of<T>(rule);
     p.whole = rule.whole || std::same_as<T, std::vector<int>>;
-    p.words = rule.words;
     if (!rule.required) p.fallback = detail::to_value(Request{}.*member);
     fields_.push_back({std::move(p),
                        [member, required = rule.required](const Request& request) {
@@ -131,18 +135,18 @@ class Fields {
 
   /// A member of an enumeration, given by the words that to_string() has for its values.
   template <class Enum>
-  Fields& add_word(std::string name, Enum Request::*member, std::vector<Enum> choices,
-                   std::string text) {
+  Fields& add_word(std::string_view name, Enum Request::*member, std::vector<Enum> choices,
+                   std::string_view text) {
     return add_choice(
-        std::move(name), std::move(choices), std::move(text), to_string_value(Request{}.*member),
+        name, std::move(choices), text, to_string_value(Request{}.*member),
         [member](const Request& request) { return to_string_value(request.*member); },
         [member](Enum choice, Request& request) { request.*member = choice; });
   }
   template <class Enum>
-  Fields& add_word(std::string name, std::optional<Enum> Request::*member,
-                   std::vector<Enum> choices, std::string text) {
+  Fields& add_word(std::string_view name, std::optional<Enum> Request::*member,
+                   std::vector<Enum> choices, std::string_view text) {
     return add_choice(
-        std::move(name), std::move(choices), std::move(text), Value{},
+        name, std::move(choices), text, Value{},
         [member](const Request& request) {
           return request.*member ? to_string_value(*(request.*member)) : Value{};
         },
@@ -202,23 +206,10 @@ class Fields {
     return std::string(to_string(choice));
   }
 
-  static Parameter described(std::string name, const FieldRule& rule, std::string text) {
-    Parameter p;
-    p.name = std::move(name);
-    p.required = rule.required;
-    p.min = rule.min;
-    p.max = rule.max;
-    p.open_min = rule.open_min;
-    p.operand = rule.operand;
-    p.folder = rule.folder;
-    p.text = std::move(text);
-    return p;
-  }
-
   template <class Enum, class Get, class Set>
-  Fields& add_choice(std::string name, std::vector<Enum> choices, std::string text, Value fallback,
-                     Get get, Set set) {
-    Parameter p = described(std::move(name), {}, std::move(text));
+  Fields& add_choice(std::string_view name, std::vector<Enum> choices, std::string_view text,
+                     Value fallback, Get get, Set set) {
+    Parameter p = detail::described(name, {}, text);
     p.kind = ParameterKind::word;
     p.fallback = std::move(fallback);
     for (const Enum choice : choices) p.words.emplace_back(to_string(choice));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 
 namespace onset {
 namespace detail {
+
+[[nodiscard]] Column column(std::string_view name, std::string_view meaning, std::string_view unit,
+                            bool estimate);
 
 template <class T>
 [[nodiscard]] Cell to_cell(const T& x) {
@@ -38,8 +42,9 @@ template <class Row>
 class Columns {
  public:
   template <class T>
-  Columns& add(std::string name, T Row::*member, std::string meaning, std::string unit = {}) {
-    list_.push_back({std::move(name), std::move(meaning), std::move(unit), detail::is_estimate<T>});
+  Columns& add(std::string_view name, T Row::*member, std::string_view meaning,
+               std::string_view unit = {}) {
+    list_.push_back(detail::column(name, meaning, unit, detail::is_estimate<T>));
     writers_.push_back([member](const Row& row, std::vector<Cell>& cells) {
       cells.push_back(detail::to_cell(row.*member));
     });

@@ -72,6 +72,11 @@ DeviceKind settle(DeviceKind wanted) {
   return wanted;
 }
 
+const OnsetDevicePlugin& needed_plugin() {
+  (void)settle(DeviceKind::gpu);
+  return *device().plugin;
+}
+
 std::string_view to_string(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::cpu: return "cpu";

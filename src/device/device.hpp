@@ -23,4 +23,7 @@ struct Device {
 /// not there.
 [[nodiscard]] DeviceKind settle(DeviceKind wanted);
 
+/// The plug-in of a device that must be there: throws Refused otherwise.
+[[nodiscard]] const OnsetDevicePlugin& needed_plugin();
+
 }  // namespace onset::device

@@ -6,11 +6,6 @@
 namespace onset::device {
 namespace {
 
-const OnsetDevicePlugin& needed_plugin() {
-  (void)settle(DeviceKind::gpu);
-  return *device().plugin;
-}
-
 OnsetTokens* made(OnsetTokens* tokens, const OnsetDevicePlugin& plugin) {
   if (tokens == nullptr) throw IoError("device", plugin.error());
   return tokens;

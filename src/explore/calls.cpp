@@ -33,7 +33,7 @@ Value shown_value(const Parameter& parameter, const Value& value, const std::str
 
 std::string python_string(const std::string& text) {
   // JSON's escapes are Python's too; ASCII alone leaves nothing that an editor could spoil.
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+  return io::json_line(text, io::JsonLetters::ascii);
 }
 
 std::string python_value(const Value& value) {

@@ -145,9 +145,9 @@ Response Explorer::answer_api(const Request& request, const Address& address) {
   if (path.size() != 2) return no_such();
   if (request.method == "GET") return answer_get(path[1]);
   if (request.method != "POST") return wrong_method();
-  const Json body = Json::parse(request.body, nullptr, false);
-  if (body.is_discarded()) return refusal(http_bad_request, "the body is not JSON");
-  return answer_post(path[1], body);
+  const std::optional<Json> body = io::json_or_nothing(request.body);
+  if (!body) return refusal(http_bad_request, "the body is not JSON");
+  return answer_post(path[1], *body);
 }
 
 Response Explorer::answer_get(const std::string& what) {

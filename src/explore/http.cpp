@@ -49,12 +49,8 @@ Response refusal(int status, std::string_view message, std::string_view field) {
   return json_response(object, status);
 }
 
-std::string json_text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Response json_response(const Json& value, int status) {
-  return {status, "application/json", json_text(value), {}};
+  return {status, "application/json", io::json_line(value), {}};
 }
 
 }  // namespace onset::explore

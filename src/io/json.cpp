@@ -122,7 +122,7 @@ void append_record_tail(Json& object, const RunRecord& record) {
 }
 
 std::string dump(const Json& object) {
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json_lines(object, 2);
 }
 
 }  // namespace detail
@@ -168,8 +168,8 @@ std::string json_after_rows(const RunRecord& record, bool any_rows) {
 
 std::string to_json_lines(const Table& table) {
   std::string out;
-  for (const detail::Json& row : detail::rows_json(table)) {
-    out += row.dump(-1, ' ', false, detail::Json::error_handler_t::replace) + '\n';
+  for (const Json& row : detail::rows_json(table)) {
+    out += json_line(row) + '\n';
   }
   return out;
 }

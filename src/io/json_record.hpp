@@ -1,15 +1,13 @@
 #pragma once
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "io/json_text.hpp"
 #include "onset/io/format.hpp"
 
 namespace onset::io::detail {
-
-using Json = nlohmann::ordered_json;
 
 /// schema, onset, command, parameters, seed: what result and manifest begin with.
 [[nodiscard]] Json record_head(const RunRecord& record);

@@ -13,10 +13,10 @@ namespace onset::io {
 namespace {
 
 std::string manifest(const RunRecord& record, const Machine& machine) {
-  detail::Json object = detail::record_head(record);
+  Json object = detail::record_head(record);
   object["method"] = record.method;
   object["machine"] = {{"simd", machine.simd}, {"threads", machine.threads}};
-  object["files"] = detail::Json::array({"result.csv"});
+  object["files"] = Json::array({"result.csv"});
   for (const Artifact& artifact : record.result.artifacts) object["files"].push_back(artifact.path);
   object["row_count"] = record.result.table.rows().size();
   detail::append_record_tail(object, record);
@@ -71,7 +71,7 @@ bool is_plain_file(const std::filesystem::path& path) {
 void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return;
-  const detail::Json old = detail::Json::parse(read_file(path), nullptr, false);
+  const Json old = json_or_nothing(read_file(path)).value_or(Json());
   if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
   // What is drawn of a result is drawn after the manifest, which does not name it. A picture is
   // nobody's input, and one of another command would be taken for this one's.
@@ -80,7 +80,7 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
     if (is_plain_file(folder / drawn)) std::filesystem::remove(folder / drawn, ignored);
   }
   if (old.value("command", "") != record.command) return;
-  for (const detail::Json& entry : old["files"]) {
+  for (const Json& entry : old["files"]) {
     if (!entry.is_string()) continue;
     const auto name = entry.get<std::string>();
     const auto file = std::filesystem::path(name).lexically_normal();
@@ -100,7 +100,7 @@ void remove_stale(const std::filesystem::path& folder, const RunRecord& record) 
 }
 
 /// Nothing where it is no whole number that an int holds; the first manifests had none, which is 1.
-std::optional<int> method_of(const detail::Json& object) {
+std::optional<int> method_of(const Json& object) {
   const auto found = object.find("method");
   if (found == object.end()) return 1;
   if (!found->is_number_integer()) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<int> method_of(const detail::Json& object) {
   return static_cast<int>(method);
 }
 
-Value value_of(const detail::Json& json) {
+Value value_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
@@ -155,7 +155,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
   const IoError no_manifest(path.string(),
                             "is not the manifest of a run; allowed: what `onset` writes, or none");
   try {
-    const detail::Json object = detail::Json::parse(read_file(path));
+    const Json object = parse_json(read_file(path));
     RunIdentity identity;
     identity.command = object.at("command").get<std::string>();
     const std::optional<int> method = method_of(object);
@@ -165,7 +165,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
       if (!value.is_null()) identity.parameters.emplace(name, value_of(value));
     }
     return identity;
-  } catch (const detail::Json::exception&) {
+  } catch (const Json::exception&) {
     throw no_manifest;
   }
 }

@@ -18,7 +18,7 @@ constexpr std::string_view gap = "  ";
 /// A text column that is narrowed so that a table fits keeps at least this width.
 constexpr std::size_t narrowest_text = 24;
 
-std::string cell_text(const Cell& cell) {
+std::string shown_cell(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return "-"; }
     std::string operator()(bool truth) const { return truth ? "yes" : "no"; }
@@ -168,7 +168,7 @@ class TextTable {
     column.name = table_.columns()[index].name;
     std::vector<std::string> all;
     for (const auto& row : table_.rows()) {
-      all.push_back(cell_text(row[index]));
+      all.push_back(shown_cell(row[index]));
       column.left = column.left || std::holds_alternative<std::string>(row[index]);
     }
     unify_numbers(table_, index, all);
@@ -323,7 +323,7 @@ std::string to_table(const Result& result, const TableLayout& layout) {
   }
   const auto append = [&](const std::string& text) { append_text(below, text, layout.width); };
   for (const auto& [name, cell] : result.summary) {
-    append(fmt::format("{}: {}", name, cell_text(cell)));
+    append(fmt::format("{}: {}", name, shown_cell(cell)));
   }
   if (parentheses) {
     append("In parentheses: the standard error of the last digits; 0.18(2) is 0.18 +- 0.02.");

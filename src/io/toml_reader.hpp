@@ -2,13 +2,14 @@
 
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "io/toml.hpp"
 #include "onset/core/parameters.hpp"
 #include "onset/io/place.hpp"
 
@@ -17,12 +18,13 @@ namespace onset::io {
 /// A TOML table that knows where it is: every error is reported with its place.
 class TomlReader {
  public:
-  TomlReader(const toml::table& table, std::string file) : table_(&table), file_(std::move(file)) {}
+  /// The table of a whole file. `file` is what errors call it.
+  TomlReader(std::string_view text, const std::string& file);
 
-  [[nodiscard]] Place place() const { return place_of(table_->source()); }
+  [[nodiscard]] Place place() const;
   [[nodiscard]] Place place_of(std::string_view key) const;  ///< the place of its value
   [[nodiscard]] Place place_of_key(std::string_view key) const;
-  [[nodiscard]] bool has(std::string_view key) const { return table_->contains(key); }
+  [[nodiscard]] bool has(std::string_view key) const;
 
   /// Complains about the first key that is not among `known`, with the nearest that is.
   void allow_only(std::initializer_list<std::string_view> known) const;
@@ -59,15 +61,11 @@ class TomlReader {
   [[nodiscard]] std::vector<TomlReader> tables(std::string_view key) const;
 
  private:
-  [[nodiscard]] Place place_of(const toml::source_region& source) const;
-  [[nodiscard]] const toml::node* find(std::string_view key) const { return table_->get(key); }
-  [[noreturn]] void wrong_kind(std::string_view key, std::string_view wanted) const;
-  [[nodiscard]] Value value_of(std::string_view key, const toml::node& node) const;
-  [[nodiscard]] std::vector<double> number_list(std::string_view key,
-                                                const toml::array& list) const;
+  /// The parser's table. Its headers are dear to compile, so that one source includes them.
+  struct Parsed;
+  explicit TomlReader(std::shared_ptr<const Parsed> parsed) : parsed_(std::move(parsed)) {}
 
-  const toml::table* table_;
-  std::string file_;
+  std::shared_ptr<const Parsed> parsed_;
 };
 
 }  // namespace onset::io

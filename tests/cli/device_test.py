@@ -12,12 +12,14 @@ import unittest
 from onset_command import onset, one_object
 
 PLUGIN = os.environ["ONSET_REFERENCE_DEVICE"]
+USAGE = 2
 REFUSED = 3
 IO_ERROR = 4
 # Sums of some 1e4 terms are added in another order, and a few iterations amplify that little.
 ROUNDING = 1e-8
 
 AMP = ["aim", "amp", "--dim", "24", "--alpha", "0.3", "--runs", "1", "--iterations", "6", "--precision", "double"]
+THRESHOLDS = ["smi", "thresholds", "--layers", "3", "--stages", "2", "--tol", "0.1"]
 GD = ["aim", "gd", "--dim", "16", "--alpha", "0.4", "--runs", "2", "--starts", "3", "--steps", "12"]
 
 
@@ -67,6 +69,34 @@ class OnADevice(unittest.TestCase):
                 for one, other in zip(rows("cpu"), rows("gpu"), strict=True):
                     self.assert_close(one, other)
 
+    def rows(self, device, *arguments):
+        done = with_plugin(*arguments, "--device", device, "--format", "json")
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        answer = one_object(done.stdout)
+        self.assertEqual(answer["parameters"]["device"], device)
+        self.assertTrue(answer["rows"])
+        return answer["rows"]
+
+    def test_thresholds_and_curves_have_the_numbers_of_the_processor(self):
+        for arguments in (THRESHOLDS, ["smi", "curve", "--skip", "0.5", "--alpha", "0.3", "--tol", "0.1"]):
+            with self.subTest(arguments):
+                for one, other in zip(self.rows("cpu", *arguments), self.rows("gpu", *arguments), strict=True):
+                    self.assert_close(one, other)
+
+    def test_posteriors_have_the_same_bits_from_run_to_run_and_for_any_number_of_threads(self):
+        first = with_plugin(*THRESHOLDS, "--device", "gpu", "--format", "csv", "--threads", "1").stdout
+        self.assertIn("alpha", first)
+        self.assertEqual(first, with_plugin(*THRESHOLDS, "--device", "gpu", "--format", "csv", "--threads", "3").stdout)
+
+    def test_models_without_posteriors_there_stay_on_the_processor(self):
+        for options in (["--tokens", "3"], ["--layers", "9"], ["--noise", "0.1"], ["--link", "square"], ["--link", "z1*z2"]):
+            with self.subTest(options):
+                done = with_plugin("smi", "thresholds", *options, "--device", "gpu")
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn("two tokens and 2 to 8 layers", done.stderr)
+        one_layer = one_object(with_plugin("smi", "thresholds", "--layers", "1", "--device", "auto", "--format", "json").stdout)
+        self.assertEqual(one_layer["parameters"]["device"], "cpu")
+
     def test_own_data_go_to_the_device(self):
         with tempfile.TemporaryDirectory() as folder:
             data = os.path.join(folder, "data")
@@ -94,9 +124,10 @@ class OnADevice(unittest.TestCase):
 
 class Faults(unittest.TestCase):
     def test_without_a_device_it_is_refused_with_the_reason(self):
-        done = without_plugin(*AMP, "--device", "gpu")
-        self.assertEqual(done.returncode, REFUSED)
-        self.assertIn("there is no device to run on: no device plug-in is installed", done.stdout)
+        for arguments in (AMP, THRESHOLDS):
+            done = without_plugin(*arguments, "--device", "gpu")
+            self.assertEqual(done.returncode, REFUSED)
+            self.assertIn("there is no device to run on: no device plug-in is installed", done.stdout)
 
     def test_what_is_no_plugin_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -111,9 +142,10 @@ class Faults(unittest.TestCase):
 
     @unittest.skipIf("reference" not in PLUGIN, "a real device does not fail on request")
     def test_a_device_that_fails_is_a_file_error_with_its_words(self):
-        done = with_plugin(*AMP, "--device", "gpu", ONSET_REFERENCE_DEVICE_CALLS="7")
-        self.assertEqual(done.returncode, IO_ERROR)
-        self.assertIn("device: the calls that were allowed have been made", done.stderr)
+        for arguments in (AMP, THRESHOLDS):
+            done = with_plugin(*arguments, "--device", "gpu", ONSET_REFERENCE_DEVICE_CALLS="7")
+            self.assertEqual(done.returncode, IO_ERROR)
+            self.assertIn("device: the calls that were allowed have been made", done.stderr)
 
 
 if __name__ == "__main__":

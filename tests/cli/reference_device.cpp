@@ -1,6 +1,8 @@
 // A device plug-in without a device: plain loops on the processor, against which the loader, the
 // interface and the learners on top of it are tested where there is no GPU. It fails on purpose
 // after ONSET_REFERENCE_DEVICE_CALLS products, if that is set.
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,6 +13,13 @@
 #include "numerics/simd/philox.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/device/plugin.hpp"
+#include "two_token_sums.hpp"
+
+struct OnsetPosteriors {
+  std::size_t layers;
+  std::vector<double> normals;
+  onset_plugin::Network network;
+};
 
 struct OnsetTokens {
   OnsetTokenShape shape;
@@ -48,7 +57,7 @@ namespace {
 /// 1, as a failed call, once the calls that the environment allows have been made.
 int counted_call() {
   static const char* const allowed = std::getenv("ONSET_REFERENCE_DEVICE_CALLS");
-  static int calls = 0;
+  static std::atomic<int> calls = 0;
   return allowed != nullptr && ++calls > std::atoi(allowed) ? 1 : 0;
 }
 
@@ -179,6 +188,45 @@ int student_gradients(OnsetTokens* tokens, const double* slopes, double* out) {
   return counted_call();
 }
 
+/// A worker who does it all.
+struct Alone {
+  [[nodiscard]] static int rank() { return 0; }
+  [[nodiscard]] static int size() { return 1; }
+  static void wait() {}
+  static double sum(double x) { return x; }
+  static double min(double x) { return x; }
+};
+
+OnsetPosteriors* make_posteriors(const OnsetNetwork* network) {
+  if (network->layers < 2 || network->layers > ONSET_DEVICE_LAYERS) return nullptr;
+  const std::size_t size = network->sets * (network->layers - 1) * network->nodes;
+  auto* made =
+      new OnsetPosteriors{network->layers, {network->normals, network->normals + size}, {}};
+  made->network = onset_plugin::network_of(*network, made->normals.data());
+  return made;
+}
+
+template <int layers>
+void sum_nodes(const OnsetPosteriors& posteriors, const OnsetSamples& samples, double* out) {
+  constexpr OnsetSampleRecord record{layers};
+  onset_plugin::Deviations deviation{};
+  std::copy_n(samples.deviation, layers, deviation.of);
+  onset_plugin::Sample<layers> sample;
+  for (std::size_t i = 0; i < 2 * samples.count; ++i) {
+    onset_plugin::posterior_sums<layers>(
+        posteriors.network, deviation, samples.records + i / 2 * record.size(),
+        static_cast<int>(i % 2), Alone{}, sample, out + i * record.sums());
+  }
+}
+
+int posterior_sums(OnsetPosteriors* posteriors, const OnsetSamples* samples, double* out) {
+  constexpr decltype(&sum_nodes<2>) kernels[] = {sum_nodes<2>, sum_nodes<3>, sum_nodes<4>,
+                                                 sum_nodes<5>, sum_nodes<6>, sum_nodes<7>,
+                                                 sum_nodes<8>};
+  kernels[posteriors->layers - 2](*posteriors, *samples, out);
+  return counted_call();
+}
+
 const OnsetDevicePlugin table = {ONSET_DEVICE_ABI,
                                  [] { return "the calls that were allowed have been made"; },
                                  find,
@@ -191,7 +239,10 @@ const OnsetDevicePlugin table = {ONSET_DEVICE_ABI,
                                  eigenvalues,
                                  with_eigenvalues,
                                  student_products,
-                                 student_gradients};
+                                 student_gradients,
+                                 make_posteriors,
+                                 [](OnsetPosteriors* posteriors) { delete posteriors; },
+                                 posterior_sums};
 
 }  // namespace
 

@@ -203,11 +203,24 @@ class Learners(unittest.TestCase):
             self.assertIn("sample 5", result.stderr)
             self.assertIn(said, result.stderr)
 
-    def test_layers_of_rank_two_are_refused_with_the_reason(self):
-        result = self.json("smi", "amp", "--tokens", "3", "--rank", "2", "--alpha", "1", "--dim",
-                           "20", code=3)
+    def test_a_last_layer_of_rank_three_is_refused_with_the_reason(self):
+        result = self.json("smi", "amp", "--layers", "1", "--tokens", "4", "--rank", "3", "--alpha",
+                           "1", "--dim", "20", code=3)
         self.assertEqual(result["status"], "refused")
         self.assertEqual(result["rows"], [])
+
+    def test_data_of_rank_two_are_read_up_to_a_rotation(self):
+        self.generate("--layers", "1", "--tokens", "3", "--rank", "2", "--dim", "60", "--alpha", "1")
+        row = self.json("smi", "amp", "--data", self.path("data"))["rows"][0]
+        self.assertEqual(row["escaped"], "exact")
+        self.assertGreater(row["cos1"], 0.9999)
+        self.assertAlmostEqual(row["Q1_12"], row["M1_12"], places=4)
+        self.assertAlmostEqual(row["Q1_22"], row["M1_22"], places=4)
+
+    def test_a_planted_start_has_no_size(self):
+        result = onset("smi", "amp", "--init", "planted", "--start", "0.1", "--alpha", "1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--start-overlap", result.stderr)
 
     def test_sizes_beyond_memory_are_said_before_starting(self):
         result = onset("smi", "amp", "--dim", "1000000", "--alpha", "100")

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace onset {
 
@@ -12,10 +11,7 @@ namespace onset {
 /// otherwise, as the command does (--engine chain), translates these and `field()`.
 class InvalidArgument : public std::invalid_argument {
  public:
-  InvalidArgument(std::string field, std::string message)
-      : std::invalid_argument(field + ": " + message),
-        field_(std::move(field)),
-        message_(std::move(message)) {}
+  InvalidArgument(std::string field, std::string message);
   [[nodiscard]] const std::string& field() const { return field_; }
   /// What is wrong with the field, without its name.
   [[nodiscard]] const std::string& message() const { return message_; }
@@ -28,8 +24,7 @@ class InvalidArgument : public std::invalid_argument {
 /// A file or a store could not be read or written.
 class IoError : public std::runtime_error {
  public:
-  IoError(std::string path, const std::string& message)
-      : std::runtime_error(path + ": " + message), path_(std::move(path)) {}
+  IoError(std::string path, const std::string& message);
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

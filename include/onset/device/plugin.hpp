@@ -9,10 +9,11 @@
 ///
 /// Numbers are doubles in row-major order, in the memory of the caller. A function that can fail
 /// returns 0 when it has succeeded; otherwise error() says why. Calls for one `OnsetTokens` come
-/// one at a time. The same calls on the same device give the same bits.
+/// one at a time, those for one `OnsetPosteriors` from several threads at once. The same calls on
+/// the same device give the same bits.
 extern "C" {
 
-#define ONSET_DEVICE_ABI 1
+#define ONSET_DEVICE_ABI 2
 
 /// The tokens of one data set, n samples of T tokens of d numbers, and the memory to work on them.
 struct OnsetTokens;
@@ -28,6 +29,34 @@ struct OnsetTokenShape {
 struct OnsetDraws {
   std::uint32_t key0, key1;
   std::uint32_t counter1, counter2, counter3;
+};
+
+/// Posteriors of an attention network of two tokens: its nodes, in the memory of the device.
+struct OnsetPosteriors;
+
+/// The largest number of layers of such a network.
+#define ONSET_DEVICE_LAYERS 8
+
+/// The network [smi 8] and the nodes of its three proposals [smi 29].
+struct OnsetNetwork {
+  std::size_t layers;  ///< 2 to ONSET_DEVICE_LAYERS
+  double beta;
+  const double* skip;        ///< of the layers below the last
+  std::size_t nodes;         ///< of the first proposal
+  std::size_t last_nodes;    ///< of the second one, which draws the last field
+  std::size_t centre_nodes;  ///< of the third one, the linearised network
+  std::size_t sets;
+  /// sets x 2 (layers - 1) x nodes/2: node 2 k of a set has number k, node 2 k + 1 its negative.
+  const double* normals;
+};
+
+/// Samples whose posteriors are wanted: label and prior of every layer, in the rotated basis (t1 +
+/// t2, t1 - t2)/sqrt 2, and the linearised network. Each has a record of numbers, which lie where
+/// OnsetSampleRecord says.
+struct OnsetSamples {
+  std::size_t count;
+  const double* deviation;  ///< sqrt V of every layer, the same for all samples
+  const double* records;
 };
 
 struct OnsetDevicePlugin {
@@ -63,9 +92,43 @@ struct OnsetDevicePlugin {
   /// The derivatives, with respect to these W, of the sum of slopes times student products; both
   /// are laid out as there, and the derivatives as W is.
   int (*student_gradients)(OnsetTokens* tokens, const double* slopes, double* out);
+
+  /// Copies the nodes to the device. Null where that failed.
+  OnsetPosteriors* (*make_posteriors)(const OnsetNetwork* network);
+  void (*forget_posteriors)(OnsetPosteriors* posteriors);
+  /// Weighted sums over the nodes of every sample, for its two inner estimates one after the other:
+  /// count x 2 x OnsetSampleRecord::sums() numbers. They are the shift, in units of whose
+  /// exp(-shift) the sums are; those over the first half of each proposal's nodes; those over all.
+  /// Either are the weight and, for every layer, p, m, p p, p m, m m of zeta = (z - omega)/sqrt V.
+  int (*posterior_sums)(OnsetPosteriors* posteriors, const OnsetSamples* samples, double* out);
 };
 
 /// The one symbol of a plug-in.
 const OnsetDevicePlugin* onset_device_plugin();
 
 }  // extern "C"
+
+/// Where the numbers of a sample's record lie, n = 2 (layers - 1) of them per inner fields.
+struct OnsetSampleRecord {
+  std::size_t layers;
+
+  constexpr std::size_t inner() const { return 2 * (layers - 1); }
+  constexpr std::size_t label() const { return 0; }                    ///< plus, minus
+  constexpr std::size_t omega() const { return 2; }                    ///< of every layer
+  constexpr std::size_t side() const { return omega() + 2 * layers; }  ///< the centre's, or any
+  constexpr std::size_t mean() const { return side() + inner(); }      ///< of the third proposal
+  constexpr std::size_t factor() const { return mean() + inner(); }    ///< upper triangle, rows
+  constexpr std::size_t slope() const { return factor() + inner() * (inner() + 1) / 2; }
+  constexpr std::size_t offset() const { return slope() + 2 * inner(); }  ///< plus, minus
+  /// The logarithm of the third proposal's density over the first one's where that is largest;
+  /// infinite where there is no third proposal.
+  constexpr std::size_t log_top() const { return offset() + 2; }
+  constexpr std::size_t set() const { return log_top() + 1; }  ///< of either estimate
+  /// The angle by which each layer's nodes are turned, as a part of a whole turn.
+  constexpr std::size_t turn() const { return set() + 2; }
+  constexpr std::size_t size() const { return turn() + inner(); }
+
+  /// The sums of one estimate.
+  constexpr std::size_t moments() const { return 1 + 5 * layers; }
+  constexpr std::size_t sums() const { return 1 + 2 * moments(); }
+};

@@ -116,6 +116,7 @@ VerbOf<Baseline> Baseline::verb() {
   Definition<Baseline, ExampleFiles> d;
   d.family = "mha";
   d.name = "baseline";
+  d.method = 2;
   d.summary = "plain optimisation from random starts, for comparison with mha learn";
   d.details = prose(R"(
       Runs Levenberg-Marquardt by variable projection, and Adam, each from `starts` random

@@ -67,7 +67,7 @@ std::uint64_t Field::digest() const {
 
 std::uint64_t Field::whole_up_to(std::uint64_t largest) const {
   if (!json_.is_number_unsigned() || json_.get<std::uint64_t>() > largest) {
-    fail(fmt::format("{} is not allowed; allowed: whole numbers from 0 to {}", json_.dump(),
+    fail(fmt::format("{} is not allowed; allowed: whole numbers from 0 to {}", io::json_line(json_),
                      largest));
   }
   return json_.get<std::uint64_t>();

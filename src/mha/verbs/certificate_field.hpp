@@ -2,13 +2,14 @@
 
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "io/json_text.hpp"
+
 namespace onset::mha {
 
-using Json = nlohmann::ordered_json;
+using io::Json;
 
 /// A place in a JSON file that is read strictly: whole numbers are whole, objects have the keys
 /// that they should have and no others. Throws IoError naming the file and the place.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "io/read_file.hpp"
 #include "mha/verbs/certificate_field.hpp"
 #include "onset/core/error.hpp"
@@ -130,7 +128,7 @@ std::string certificate_text(const Certificate& certificate) {
                       {"dim", certificate.dim},
                       {"inputs", to_string(certificate.inputs)},
                       {"digest", hexadecimal(certificate.digest)}};
-  if (certificate.verdict == Verdict::refused) return json.dump(1) + "\n";
+  if (certificate.verdict == Verdict::refused) return io::json_lines(json, 1);
   json["model"] = {{"layer", hexadecimal(certificate.layer_digest)},
                    {"geometry", hexadecimal(certificate.geometry_digest)}};
   json["heads"] = certificate.heads;
@@ -154,7 +152,7 @@ std::string certificate_text(const Certificate& certificate) {
                       {"theta", tuple.thetas},
                       {"rows", rows_json(tuple.rows)},
                       {"multipliers", tuple.multipliers}};
-  return json.dump(1) + "\n";
+  return io::json_lines(json, 1);
 }
 
 Certificate read_certificate(const std::filesystem::path& folder) {
@@ -162,7 +160,7 @@ Certificate read_certificate(const std::filesystem::path& folder) {
   const std::string text = io::read_file(path);
   Json json;
   try {
-    json = Json::parse(text);
+    json = io::parse_json(text);
   } catch (const Json::exception& error) {
     throw IoError(path, fmt::format("is not JSON: {}", error.what()));
   }

@@ -136,6 +136,7 @@ VerbOf<Compare> Compare::verb() {
       is told the number of heads, which the phases must find. With `degenerate = parity` the layer is
       one of the worst case: no method that looks at averages over examples alone finds its bits
       without trying them. A refusal is a result here, not a failure.)");
+  d.method = 2;
   d.fields = instance_fields<Compare>();
   d.fields
       .add("starts", &Compare::starts, {.min = 1, .max = 10'000},

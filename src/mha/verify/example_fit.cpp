@@ -13,12 +13,12 @@ ExampleFit::ExampleFit(const Examples& examples, std::size_t example, const Eige
   differences_ = x_.topRows(last).rowwise() - x_.row(last);
   const Eigen::MatrixXd reach = (differences_ * sum).transpose();
   longest_ = reach.colwise().norm().maxCoeff();
-  factors_ = HouseholderFactors(reach);
+  factors_ = numerics::HouseholderFactors(reach);
 }
 
 FittedRow ExampleFit::fit(int query) const {
   const Index last = x_.rows() - 1;
-  const HouseholderFactors::Fit fit = factors_.fit(y_.row(query).transpose());
+  const numerics::HouseholderFactors::Fit fit = factors_.fit(y_.row(query).transpose());
   FittedRow out{Vector(last + 1), fit.residual};
   out.attention.head(last) = fit.solution;
   out.attention[last] = 1.0 - out.attention.head(last).sum();

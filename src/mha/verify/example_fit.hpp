@@ -1,7 +1,8 @@
 #pragma once
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "mha/model/examples.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 
 namespace onset::mha::verifier {
 
@@ -29,7 +30,7 @@ class ExampleFit {
   Eigen::MatrixXd x_;
   Eigen::MatrixXd y_;  // labels without what the last token gives
   Eigen::MatrixXd differences_;
-  HouseholderFactors factors_;
+  numerics::HouseholderFactors factors_;
   double longest_ = 0.0;
 };
 

@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "mha/verify/parts.hpp"
 #include "numerics/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha::verifier {
@@ -57,7 +58,7 @@ Matrix reach_of_w(const Layer& layer, const Examples& examples,
   for (int i = 0; i < layer.heads; ++i) {
     features.middleCols(i * dim, dim) = outputs(bare_head(layer.theta_of(i), dim), examples, which);
   }
-  return HouseholderFactors(features).basis();
+  return numerics::HouseholderFactors(features).basis();
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "mha/verify/example_fit.hpp"
 #include "mha/verify/parts.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha::verifier {
@@ -123,7 +124,7 @@ double off_the_heads(const std::vector<Witness>& slabs, const Layer& layer) {
     lifted.row(static_cast<Index>(s)) << slabs[s].normal, -slabs[s].centre;
   }
   if (!lifted.allFinite()) return 0.0;
-  const Matrix off = lifted * orthogonal_complement(heads);
+  const Matrix off = lifted * numerics::orthogonal_complement(heads);
   const std::vector<double> values = numerics::singular_values(view(off));
   return values.back() / values.front();
 }

@@ -10,7 +10,7 @@
 namespace onset::report {
 namespace {
 
-using io::detail::Json;
+using io::Json;
 
 /// The version of the contract of a figure's manifest; it is raised when readers would have to
 /// change.

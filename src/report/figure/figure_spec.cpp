@@ -42,13 +42,7 @@ FigureSpec read_spec(const TomlReader& in, const std::filesystem::path& file) {
 }  // namespace
 
 FigureSpec parse_figure(std::string_view text, const std::filesystem::path& file) {
-  try {
-    const toml::table table = toml::parse(text, file.string());
-    return read_spec(TomlReader(table, file.string()), file);
-  } catch (const toml::parse_error& error) {
-    const toml::source_position& at = error.source().begin;
-    complain({file.string(), at.line, at.column}, std::string(error.description()));
-  }
+  return read_spec(TomlReader(text, file.string()), file);
 }
 
 FigureSpec read_figure(const std::filesystem::path& file) {

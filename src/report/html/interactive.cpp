@@ -4,12 +4,12 @@
 namespace onset::report::html {
 namespace {
 
-using io::detail::Json;
+using io::Json;
 
 /// JSON inside a script element: without an angle bracket no text can end the element.
 std::string script_text(const Json& value) {
   std::string out;
-  for (const char c : value.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+  for (const char c : io::json_line(value, io::JsonLetters::ascii)) {
     if (c == '<') {
       out += "\\u003c";
     } else {

@@ -32,6 +32,10 @@ struct Alignment {
   double norm = 0.0;     ///< |What_b|^2 / (D rank)
   double overlap = 0.0;  ///< |What_b . W*_b| / (D rank) with the best rotation, never negative
   double cosine = 0.0;   ///< overlap over the norms of both
+  /// What_b What_b^T / D and What_b W*_b^T / D with the best rotation, entries (1,1), (1,2), ..,
+  /// (2,2), .. [smi 95]. Their mean diagonals are norm and overlap. Where there is no teacher the
+  /// rotation makes the first one diagonal, and the second is empty.
+  std::vector<double> norm_matrix = {}, overlap_matrix = {};
 };
 
 [[nodiscard]] std::vector<Alignment> alignments(const FieldShape& shape, const Overlaps& overlaps);

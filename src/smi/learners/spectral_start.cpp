@@ -1,8 +1,8 @@
 #include "smi/learners/spectral_start.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "smi/learners/spectral_estimator.hpp"
 #include "smi/limits/spectral.hpp"
 
@@ -22,9 +22,8 @@ constexpr int max_turns = 500;
 /// A function of the eigenvalues of a symmetric matrix.
 template <class Function>
 MatrixXd applied(const MatrixXd& matrix, const Function& function) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrix);
-  return eigen.eigenvectors() * eigen.eigenvalues().unaryExpr(function).asDiagonal() *
-         eigen.eigenvectors().transpose();
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(matrix);
+  return eigen.vectors * eigen.values.unaryExpr(function).asDiagonal() * eigen.vectors.transpose();
 }
 
 /// The element w of an eigenspace with w w^T = shape / tr(shape), by turns: it is given this shape,

@@ -1,6 +1,6 @@
 #include "onset/smi/limits/fixed_points.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <optional>

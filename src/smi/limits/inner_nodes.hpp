@@ -34,7 +34,4 @@ inline constexpr std::size_t many_blocks = 5;
   return std::sqrt(std::max(0.0, e.value * e.value - chance * chance * e.error * e.error));
 }
 
-/// The number of outer points per replicate with which slopes are measured.
-inline constexpr std::size_t slope_points = 128;
-
 }  // namespace onset::smi

@@ -14,9 +14,6 @@
 namespace onset::smi::stairs {
 namespace {
 
-/// Inner nodes are raised up to this along a branch where its integrals are not accurate enough.
-constexpr int max_gain_nodes = 2048;
-
 /// Log precision of every block at the deep end of the last branch: V ~ 1e-6. A branch along which
 /// another block may yet grow is followed further, to V ~ 1e-12: at large skips the last layer has
 /// to be known that well before the others can be seen. So is one without exact recovery, as far as
@@ -38,11 +35,12 @@ constexpr double min_fold = 0.01;
 
 std::vector<FixedPointNode> Builder::traced(const StageStart& start) {
   std::vector<Channel> channels;
-  const int first = first_nodes(gain_nodes, blocks_);
-  for (int nodes = first; nodes <= max_gain_nodes; nodes *= 4) {
+  const int first = options_.node_factor * first_nodes(gain_nodes, blocks_);
+  for (int nodes = first; nodes <= options_.max_trace_nodes; nodes *= 4) {
     channels.emplace_back(model_, channel_options(trace_points_, nodes));
   }
-  const Channel slopes(model_, channel_options(std::min(trace_points_, slope_points), first));
+  const Channel slopes(model_,
+                       channel_options(std::min(trace_points_, options_.slope_points), first));
   const double learned = static_cast<double>(std::count(learned_.begin(), learned_.end(), true));
   const bool to_the_end = result_.perfect.has_value() && all_learned();
   const double end = mean_position(start) + (to_the_end ? deep : deepest_search) * learned;

@@ -36,9 +36,17 @@ struct SpectralLaw {
   double rule_error = 0.0;
 };
 
-/// By integrals over the label, on level lines.
+/// Divides by the mass and takes the mean of G away, which is 0 exactly: outliers at 1 depend on
+/// it. Returns how far the mass was from 1.
+double normalise(std::vector<LabelExcess>& labels);
+
+/// By integrals over the label, on level lines; of several outputs that are not all discrete, by
+/// labels that are drawn.
 [[nodiscard]] SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed,
                                        const Context& context);
+
+/// The labels that are drawn altogether for a link of several outputs.
+[[nodiscard]] std::size_t drawn_spectral_labels(const TypedLink& link);
 
 /// The blocks of a typed link: directions that no change of signs tells apart.
 [[nodiscard]] std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link);
@@ -56,8 +64,8 @@ struct SampleExcess {
   std::vector<std::vector<Eigen::MatrixXd>> block;  ///< block[b][sample]
 };
 
-/// Of a typed link, from its labels y; G is 0 for tokens that the link does not read. Throws
-/// Refused for a label that it does not have.
+/// Of a typed link, from its labels y, one row per output; G is 0 for tokens that the link does not
+/// read. Throws Refused for a label that it does not have.
 [[nodiscard]] SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& labels,
                                          std::size_t tokens, std::uint64_t seed,
                                          const Context& context);

@@ -11,9 +11,6 @@
 namespace onset::smi {
 namespace {
 
-/// The most inner nodes per half.
-constexpr int max_nodes = 1 << 14;
-
 /// The shares of the tolerance that scatter and bias may use up before they are reduced, and the
 /// largest factor by which the points grow at a time (since first errors are rough). Scatter falls
 /// like points^-1/2.
@@ -32,7 +29,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
                                   std::vector<double> guess, const Context& context) {
   std::size_t points =
       std::min(options.max_points, std::max(options.root_points, options.trace_points));
-  int inner = first_nodes(growth_nodes, learned.size()) / 2;
+  int inner = options.node_factor * first_nodes(growth_nodes, learned.size()) / 2;
   const auto channel_of = [&](std::size_t outer, int nodes) {
     ChannelOptions of;
     of.points = outer;
@@ -40,8 +37,8 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     of.seed = options.seed;
     return Channel(model, of);
   };
-  const Channel slopes =
-      channel_of(std::min(points, slope_points), first_nodes(gain_nodes, learned.size()));
+  const Channel slopes = channel_of(std::min(points, options.slope_points),
+                                    options.node_factor * first_nodes(gain_nodes, learned.size()));
   const double max_work = static_cast<double>(options.max_points) * growth_nodes;
   const auto affordable = [&](double more_points, double more_nodes) {
     return static_cast<double>(points) * more_points * inner * more_nodes <= max_work;
@@ -62,7 +59,7 @@ RefinedThreshold refine_threshold(const SequenceModel& model, const StaircaseOpt
     const bool compared = change.has_value() || node.relative_bias < exact_bias;
     if (compared && std::hypot(scatter, bias) <= options.tolerance) return result;
     const bool inaccurate = node.status.reason == StopReason::inaccurate;
-    const bool finer = inner < max_nodes && affordable(1.0, 2.0) &&
+    const bool finer = inner < options.max_nodes && affordable(1.0, 2.0) &&
                        (!compared || inaccurate || bias > bias_share * options.tolerance);
     const double excess = scatter / (scatter_share * options.tolerance);
     const bool more = excess > 1.0 && affordable(2.0, 1.0);

@@ -1,6 +1,10 @@
 #include "smi/model/attention_label.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "numerics/linear_algebra/dense.hpp"
 
 namespace onset::smi {
 namespace {
@@ -37,6 +41,52 @@ bool label_of_matrix(double beta, std::span<const double> y, std::span<double> h
   return true;
 }
 
+/// Finds u of several directions up to a rotation, and what the label does not show as 0, from the
+/// logarithms of an attention matrix: distances of the tokens' vectors give them around their mean
+/// by an eigenvalue problem, and scores where the mean is [smi 99]. Returns false when digits were
+/// lost.
+bool vectors_of_matrix(double beta, std::span<const double> y, std::size_t m, std::span<double> u) {
+  const auto score = [&](std::size_t i, std::size_t j) {
+    return (std::log(y[i * m + i]) - std::log(y[i * m + j])) / beta;  // u_i (u_i - u_j)
+  };
+  std::vector<double> gram(m * m, 0.0), mean(m, 0.0), values(m);
+  double all = 0.0;
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      gram[i * m + j] = score(i, j) + score(j, i);
+      mean[i] += gram[i * m + j] / static_cast<double>(m);
+    }
+    all += mean[i] / static_cast<double>(m);
+  }
+  if (!std::isfinite(all)) return false;
+  for (std::size_t k = 0; k < m * m; ++k) {
+    gram[k] = -0.5 * (gram[k] - mean[k / m] - mean[k % m] + all);
+  }
+  numerics::symmetric_eigen(m, gram, values);
+  std::fill(u.begin(), u.end(), 0.0);
+  const std::size_t seen = std::min(u.size() / m, m - 1);
+  const auto vector = [&](std::size_t i, std::size_t p) {
+    const double value = std::max(values[m - 1 - p], 0.0);
+    return std::sqrt(value) * gram[(m - 1 - p) * m + i];
+  };
+  for (std::size_t p = 0; p < seen; ++p) {
+    double shift = 0.0;
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < m; ++j) {
+        double rest = score(i, j);
+        for (std::size_t q = 0; q < seen; ++q) {
+          rest -= vector(i, q) * (vector(i, q) - vector(j, q));
+        }
+        shift += (vector(i, p) - vector(j, p)) * rest;
+      }
+    }
+    const double value = values[m - 1 - p];
+    shift = value > 0.0 ? shift / (2.0 * static_cast<double>(m) * value) : 0.0;
+    for (std::size_t i = 0; i < m; ++i) u[p * m + i] = vector(i, p) + shift;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string attention_fault(std::span<const double> matrix, std::size_t tokens) {
@@ -67,7 +117,9 @@ void AttentionLabel::write(std::span<const double> label, std::span<double> obse
 
 std::string AttentionLabel::read(std::span<const double> observed, std::span<double> label) const {
   std::string fault = attention_fault(observed, tokens_);
-  if (fault.empty() && !label_of_matrix(last_.beta, observed, label)) {
+  const bool alone = last_.rank_of(0) == 1;
+  if (fault.empty() && !(alone ? label_of_matrix(last_.beta, observed, label)
+                               : vectors_of_matrix(last_.beta, observed, tokens_, label))) {
     fault = "is none of this model: its scores are not those of one direction";
   }
   if (fault.empty()) return {};

@@ -9,8 +9,10 @@ namespace onset::smi {
 /// empty where it does.
 [[nodiscard]] std::string attention_fault(std::span<const double> matrix, std::size_t tokens);
 
-/// The attention matrix of the last layer, as which a label u (rank x tokens) is observed. At rank
-/// one it fixes u up to its sign, though it loses digits where entries are near 0 or 1 [smi 4].
+/// The attention matrix of the last layer, as which a label u (rank x tokens) is observed. It fixes
+/// u up to a rotation of the directions, which at rank one is a sign, though it loses digits where
+/// entries are near 0 or 1 [smi 4, 99]; with as many directions as tokens the part that it does not
+/// show is read as 0.
 class AttentionLabel final : public LabelForm {
  public:
   explicit AttentionLabel(const DeepAttention& model);

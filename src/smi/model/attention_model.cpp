@@ -1,8 +1,10 @@
 #include "smi/model/attention_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "smi/model/attention_label.hpp"
+#include "smi/model/posterior/device_posterior.hpp"
 #include "smi/model/uninformed.hpp"
 
 namespace onset::smi {
@@ -10,8 +12,8 @@ namespace {
 
 class AttentionModel final : public SequenceModel {
  public:
-  explicit AttentionModel(const DeepAttention& model)
-      : model_(model), shape_(model.shape()), form_(model) {}
+  AttentionModel(const DeepAttention& model, device::DeviceKind device)
+      : model_(model), shape_(model.shape()), form_(model), device_(device) {}
 
   [[nodiscard]] const FieldShape& shape() const override { return shape_; }
   [[nodiscard]] int label_size() const override {
@@ -45,7 +47,8 @@ class AttentionModel final : public SequenceModel {
   }
   [[nodiscard]] std::unique_ptr<Posterior> posterior(
       const PosteriorOptions& options) const override {
-    return attention_posterior(model_, options);
+    return device_ == device::DeviceKind::gpu ? device_posterior(model_, options)
+                                              : attention_posterior(model_, options);
   }
   [[nodiscard]] double posterior_seconds(double nodes) const override {
     // These are measured core-seconds per inner node and posterior half.
@@ -54,7 +57,13 @@ class AttentionModel final : public SequenceModel {
     // A last layer of rank two with two tokens is integrated over its orbit.
     constexpr double per_pair_node = 5e-6;
     const double layers = model_.layers, tokens = model_.tokens;
-    if (model_.layers == 1) return tokens * 1e-7;
+    if (model_.layers == 1) {
+      // Of rank two and three orbits are integrated, once.
+      constexpr double of_rank[] = {1e-7, 7e-7, 4e-6};
+      return tokens * of_rank[std::min(shape_.rank.back(), 3) - 1];
+    }
+    constexpr double per_space_node = 1e-5;
+    if (shape_.rank.back() == 3) return 4.0 * nodes * per_space_node;
     if (model_.plain() && model_.tokens == 2) {
       return 2.0 * nodes * per_two_token_node * (layers - 1.0);
     }
@@ -81,13 +90,15 @@ class AttentionModel final : public SequenceModel {
   DeepAttention model_;
   FieldShape shape_;
   AttentionLabel form_;
+  device::DeviceKind device_;
 };
 
 }  // namespace
 
-std::unique_ptr<SequenceModel> attention_model(const DeepAttention& model) {
+std::unique_ptr<SequenceModel> attention_model(const DeepAttention& model,
+                                               device::DeviceKind device) {
   model.validate();
-  return std::make_unique<AttentionModel>(model);
+  return std::make_unique<AttentionModel>(model, device);
 }
 
 }  // namespace onset::smi

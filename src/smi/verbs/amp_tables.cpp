@@ -100,22 +100,6 @@ std::size_t iterations_of(const MessagePassing& run) {
   return run.steps.empty() ? 0 : static_cast<std::size_t>(run.steps.back().iteration);
 }
 
-double norm_of(const MessagePassingStep& step, std::size_t b) {
-  return step.block[b].norm;
-}
-double overlap_of(const MessagePassingStep& step, std::size_t b) {
-  return step.block[b].overlap;
-}
-double cosine_of(const MessagePassingStep& step, std::size_t b) {
-  return step.block[b].cosine;
-}
-double plugin_of(const MessagePassingStep& step, std::size_t) {
-  return step.plugin_error;
-}
-double bayes_of(const MessagePassingStep& step, std::size_t) {
-  return step.bayes_error;
-}
-
 }  // namespace
 
 std::vector<Column> amp_columns(const FieldShape& shape) {
@@ -169,31 +153,31 @@ void AmpTables::add_run(double alpha, std::uint64_t run, MessagePassing result) 
 
 AmpRow AmpTables::means_of(const Runs& runs) const {
   using Means = std::vector<std::optional<Estimate>>;
-  using Number = double (*)(const MessagePassingStep&, std::size_t);
-  const auto mean = [&](Number of, std::size_t block) -> std::optional<Estimate> {
+  const auto mean = [&](const auto& number_of) -> std::optional<Estimate> {
     if (runs.empty()) return std::nullopt;
     std::vector<double> values;
-    for (const MessagePassing* run : runs) values.push_back(of(run->steps.back(), block));
+    for (const MessagePassing* run : runs) values.push_back(number_of(run->steps.back()));
     return numerics::mean_over_runs(values);
   };
-  const auto per_block = [&](Number of) {
-    Means means;
-    for (std::size_t b = 0; b < shape_.blocks(); ++b) means.push_back(mean(of, b));
-    return means;
-  };
-  // Off-diagonal entries of a block are 0 after the best rotation.
-  const auto entries = [&](const Means& means) {
-    return overlap_entries(shape_, means,
-                           means[0] ? std::optional(Estimate{}) : std::optional<Estimate>());
-  };
-  const Means unknown(shape_.blocks());
-  AmpRow row{.runs = std::ssize(runs),
-             .norm = entries(per_block(norm_of)),
-             .overlap = entries(knows_teacher_ ? per_block(overlap_of) : unknown),
-             .cosine = knows_teacher_ ? per_block(cosine_of) : unknown};
+  AmpRow row{.runs = std::ssize(runs)};
+  for (std::size_t b = 0; b < shape_.blocks(); ++b) {
+    const auto rank = static_cast<std::size_t>(shape_.rank[b]);
+    const auto entries = [&](const std::vector<double> Alignment::*matrix, bool known, Means& to) {
+      for (std::size_t e = 0; e < rank * (rank + 1) / 2; ++e) {
+        to.push_back(
+            known ? mean([&](const MessagePassingStep& step) { return (step.block[b].*matrix)[e]; })
+                  : std::nullopt);
+      }
+    };
+    entries(&Alignment::norm_matrix, true, row.norm);
+    entries(&Alignment::overlap_matrix, knows_teacher_, row.overlap);
+    row.cosine.push_back(
+        knows_teacher_ ? mean([&](const MessagePassingStep& step) { return step.block[b].cosine; })
+                       : std::nullopt);
+  }
   if (knows_teacher_) {
-    row.error_plugin = mean(plugin_of, 0);
-    row.error_bayes = mean(bayes_of, 0);
+    row.error_plugin = mean([](const MessagePassingStep& step) { return step.plugin_error; });
+    row.error_bayes = mean([](const MessagePassingStep& step) { return step.bayes_error; });
   }
   return row;
 }

@@ -44,15 +44,27 @@ template <class Request>
   fields
       .add("rank", &Request::rank, {.min = 1, .max = max_rank}, prose(R"(
           Directions of each layer: one number for all, or one each; at most two in the last
-          layer.)"))
-      .add_word("weights", &Request::weights, std::vector<Weights>{Weights::tied, Weights::untied},
-                "Whether queries and keys have the same weights or, with one layer, their own.")
+          layer, or three with more than three tokens.)"))
+      .add_word(
+          "weights", &Request::weights, std::vector<Weights>{Weights::tied, Weights::untied},
+          "Whether queries and keys have the same weights or, with one layer, their own; with "
+          "more, only the first threshold is offered (smi thresholds, `stages = 1`).")
       .add("noise", &Request::noise, {.min = 0.0, .max = max_noise},
            "Standard deviation of Gaussian noise on the last layer's fields u.")
       .add("token-correlation", &Request::token_correlation, {}, correlation_text)
       .add("link", &Request::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
   return fields;
+}
+
+/// The field `device` of verbs whose posteriors a device can compute.
+template <class Request>
+void add_device(Fields<Request>& fields) {
+  using device::DeviceKind;
+  fields.add_word("device", &Request::device,
+                  {DeviceKind::cpu, DeviceKind::gpu, DeviceKind::automatic}, prose(R"(
+      Where posteriors of two tokens are integrated: on the processor, on a GPU by a plug-in, or on the
+      GPU where there is one. Points and nodes are the same on both; sums are added in another order.)"));
 }
 
 /// What the fields are where nobody says anything, the same for all requests.
@@ -148,12 +160,15 @@ template <class Request>
     return named_link(filled(request.link));
   }
   if (filled(request.weights) == Weights::untied) {
+    bool first_stage = false;
+    if constexpr (requires { request.stages; }) first_stage = request.stages == 1;
     return named_untied({.layers = filled(request.layers),
                          .tokens = filled(request.tokens),
+                         .skip = request.skip,
                          .beta = filled(request.beta),
                          .rank = request.rank,
                          .noise = filled(request.noise)},
-                        filled(request.token_correlation));
+                        filled(request.token_correlation), first_stage);
   }
   return named_attention({.layers = filled(request.layers),
                           .tokens = filled(request.tokens),

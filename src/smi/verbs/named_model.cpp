@@ -9,11 +9,14 @@
 #include "core/printable.hpp"
 #include "core/prose.hpp"
 #include "core/suggestion.hpp"
+#include "device/device.hpp"
 #include "io/read_file.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "smi/model/links.hpp"
+#include "smi/model/posterior/device_posterior.hpp"
+#include "smi/model/untied/deep_untied.hpp"
 #include "smi/model/untied/untied_attention.hpp"
 
 namespace onset::smi {
@@ -23,6 +26,13 @@ constexpr int supported_deep_tokens = 8;
 
 /// Longest evaluation of the channel (core seconds) that accuracy is bought with.
 constexpr double longest_evaluation = 20.0;
+
+/// Most outer points per replicate that it is bought with.
+constexpr std::size_t most_points = std::size_t{1} << 17;
+constexpr std::size_t most_device_points = std::size_t{1} << 20;
+
+/// How many cores a device is worth (docs/gpu.md).
+constexpr double device_speed = 500.0;
 
 [[noreturn]] void wrong_correlation(const std::string& text, const std::string& why) {
   throw InvalidArgument("token_correlation", in_quotes(text) + " " + why + prose(R"(
@@ -150,7 +160,11 @@ std::vector<std::string> link_words() {
 }
 
 NamedModel named_link(const std::string& link) {
-  return {link_model(link), {}};
+  // A link that says nothing of its posterior has a closed form of a few elementary functions.
+  constexpr double unsaid = 2e-6, measured = 1.5e-7;
+  NamedModel named{link_model(link)};
+  if (named.model->posterior_seconds(0.0) <= unsaid) named.closed_form = measured;
+  return named;
 }
 
 void check_options(const DeepAttention& model) {
@@ -171,7 +185,7 @@ NamedModel named_attention(DeepAttention attention, const std::string& token_cor
                       std::to_string(supported_deep_tokens) + ", or any number with `layers = 1`");
   }
   check_options(attention);
-  NamedModel named{attention_model(attention)};
+  NamedModel named{attention_model(attention), {}, attention};
   // Says what it cannot do before anything is computed.
   (void)named.model->posterior({32, 1});
   return named;
@@ -181,13 +195,8 @@ std::string_view to_string(Weights weights) {
   return weights == Weights::untied ? "untied" : "tied";
 }
 
-NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation) {
-  if (attention.layers > 1) {
-    throw Refused(prose(R"(
-        untied weights are offered for one layer: of deeper models no posterior is at hand, since every
-        lower layer adds two fields per token to the integral, and queries and keys of a layer start to
-        grow together, by a matrix of rates in place of a number; allowed: `layers = 1`)"));
-  }
+NamedModel named_untied(const DeepAttention& attention, const std::string& token_correlation,
+                        bool first_stage) {
   const bool ranked =
       std::any_of(attention.rank.begin(), attention.rank.end(), [](int rank) { return rank != 1; });
   if (ranked || attention.noise > 0.0 || token_correlation != "none") {
@@ -198,17 +207,58 @@ NamedModel named_untied(const DeepAttention& attention, const std::string& token
                         : attention.noise > 0.0 ? "`noise`"
                                                 : "`token_correlation`"));
   }
-  return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  if (attention.layers == 1) {
+    return {untied_model({.tokens = attention.tokens, .beta = attention.beta})};
+  }
+  check_options(attention);
+  if (attention.tokens > 2) {
+    throw Refused(prose(R"(
+        untied weights of more than one layer are offered for two tokens, whose labels are two numbers: the
+        first threshold is an integral over them; {} tokens have labels of {} numbers; allowed: `tokens = 2`,
+        or `layers = 1`)",
+                        attention.tokens, 2 * attention.tokens - 2));
+  }
+  NamedModel named{deep_untied_model(
+      {.layers = attention.layers, .beta = attention.beta, .skip = attention.skip})};
+  // Says what it cannot do before anything is computed.
+  if (!first_stage) (void)named.model->posterior({32, 1});
+  return named;
+}
+
+void stay_on_processor(device::DeviceKind& wanted) {
+  if (wanted == device::DeviceKind::gpu) {
+    throw InvalidArgument("device", prose(R"(
+        gpu computes posteriors of attention of two tokens and 2 to {} layers, of rank one, without noise
+        or `token_correlation`; allowed for this model: cpu or auto)",
+                                          ONSET_DEVICE_LAYERS));
+  }
+  wanted = device::DeviceKind::cpu;
+}
+
+void NamedModel::move_to(device::DeviceKind& wanted) {
+  if (!attention || !has_device_posterior(*attention)) {
+    stay_on_processor(wanted);
+    return;
+  }
+  wanted = device::settle(wanted);
+  if (wanted == device::DeviceKind::cpu) return;
+  device = wanted;
+  model = attention_model(*attention, device);
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
-  return evaluations * points * numerics::default_replicates * model->posterior_seconds(nodes);
+  const double speed = device == device::DeviceKind::gpu ? device_speed : 1.0;
+  return evaluations * points * numerics::default_replicates *
+         closed_form.value_or(model->posterior_seconds(nodes) / speed);
 }
 
 std::size_t NamedModel::affordable_points(double nodes) const {
   std::size_t points = 512;
-  while (points < (std::size_t{1} << 17) &&
-         channel_seconds(1.0, 2.0 * static_cast<double>(points), nodes) <= longest_evaluation) {
+  const bool on_gpu = device == device::DeviceKind::gpu;
+  const std::size_t most = on_gpu ? most_device_points : most_points;
+  const double per_point = numerics::default_replicates * model->posterior_seconds(nodes) /
+                           (on_gpu ? device_speed : 1.0);
+  while (points < most && 2.0 * static_cast<double>(points) * per_point <= longest_evaluation) {
     points *= 2;
   }
   return points;

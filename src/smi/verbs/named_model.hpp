@@ -18,7 +18,16 @@ struct NamedModel {
   std::unique_ptr<SequenceModel> model;
   /// The link behind the model, where one was typed.
   std::shared_ptr<const TypedLink> typed = {};
+  /// The network, where the model is attention.
+  std::optional<DeepAttention> attention = {};
+  device::DeviceKind device = device::DeviceKind::cpu;
 
+  /// Core seconds of a posterior in closed form, where they were measured.
+  std::optional<double> closed_form = {};
+
+  /// Moves the posteriors to a device, and says in `wanted` which one it is where that was left
+  /// open. Throws InvalidArgument for a model that has none there, and Refused without a device.
+  void move_to(device::DeviceKind& wanted);
   /// Estimated core seconds of `evaluations` of the channel.
   [[nodiscard]] double channel_seconds(double evaluations, double points, double nodes) const;
   /// Largest power of two of outer points for which one evaluation takes some ten seconds at most.
@@ -46,13 +55,19 @@ void check_options(const DeepAttention& model);
 [[nodiscard]] NamedModel named_attention(DeepAttention attention,
                                          const std::string& token_correlation);
 
-/// One layer with query and key weights of their own. Throws Refused for what is not offered.
+/// Query and key weights of their own: one layer, or more where only the `first_stage` is wanted.
+/// Throws Refused for what is not offered.
 [[nodiscard]] NamedModel named_untied(const DeepAttention& attention,
-                                      const std::string& token_correlation);
+                                      const std::string& token_correlation, bool first_stage);
 
 /// What the blocks of such a model are, for those who read its columns.
 inline constexpr const char* untied_note =
-    "With `weights = untied` block 1 has the weights of the queries and block 2 those of the keys.";
+    "With `weights = untied` blocks 2l - 1 and 2l have the weights of the queries and of the keys "
+    "of "
+    "layer l.";
+
+/// As NamedModel::move_to, of what stays on the processor.
+void stay_on_processor(device::DeviceKind& wanted);
 
 /// Says before a run that its tolerance is too small.
 [[nodiscard]] std::string out_of_reach(double tolerance, double reachable);

@@ -34,14 +34,22 @@ Columns<PotentialRow> potential_columns(const FieldShape& shape) {
       .add_each(overlap_columns(shape), &PotentialRow::overlaps)
       .add("free_entropy", &PotentialRow::free_entropy, "free entropy per dimension", "nat")
       .add("maximum", &PotentialRow::maximum,
-           "global, local (a maximum among its neighbours in the table), or no");
+           "global (of all combinations of overlaps), largest (of this path, which leaves most of "
+           "them out), local (a maximum among its neighbours in the table), or no");
 }
 
-PotentialRow row_of(const FieldShape& shape, double alpha, const PotentialPoint& point) {
+/// Whether the points are all combinations of overlaps, so that the largest is the global maximum:
+/// a path through them need not meet it.
+bool sees_all(const Potential& request, const FieldShape& shape) {
+  return shape.blocks() == 1 || request.path == OverlapPath::grid;
+}
+
+PotentialRow row_of(const FieldShape& shape, double alpha, const PotentialPoint& point,
+                    const char* largest) {
   return {.alpha = alpha,
           .overlaps = overlap_entries(shape, point.overlap),
           .free_entropy = point.free_entropy,
-          .maximum = point.maximum == Maximum::global  ? "global"
+          .maximum = point.maximum == Maximum::global  ? largest
                      : point.maximum == Maximum::local ? "local"
                                                        : "no"};
 }
@@ -121,6 +129,7 @@ double fill_table(const Potential& request, const SettledPotential& settled,
   const double perfect = perfect_alpha(model);
   const Channel channel(model, options);
   auto all = potential(channel, settled.grid, request.alpha, context);
+  const char* largest = sees_all(request, model.shape()) ? "global" : "largest";
   double worst = 0.0;
   std::vector<PotentialRow> rows;
   for (std::size_t a = 0; a < request.alpha.size(); ++a) {
@@ -129,7 +138,7 @@ double fill_table(const Potential& request, const SettledPotential& settled,
       worst = std::max(worst, point.free_entropy.error);
       const bool beaten = point.maximum == Maximum::global && alpha > perfect;
       if (beaten) point.maximum = Maximum::local;
-      rows.push_back(row_of(model.shape(), alpha, point));
+      rows.push_back(row_of(model.shape(), alpha, point, largest));
     }
   }
   result.table = columns.table(rows);
@@ -145,6 +154,11 @@ void run_potential(const Potential& request, const SettledPotential& settled,
   const SequenceModel& model = *settled.named.model;
   result.table = potential_columns(model.shape()).table();
   if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
+  if (!sees_all(request, model.shape())) {
+    result.notes.emplace_back(prose(R"(
+        `largest` is the largest of the points above, which are a path through the overlaps; the global
+        maximum is among all combinations, `path = grid`.)"));
+  }
   const double perfect = perfect_alpha(model);
   if (*std::max_element(request.alpha.begin(), request.alpha.end()) > perfect) {
     result.notes.push_back(prose(R"(
@@ -217,7 +231,7 @@ VerbOf<Potential> Potential::verb() {
   d.primary = "free_entropy";
   d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
                 "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
-  d.method = 3;
+  d.method = 4;
   d.settle = settle_potential;
   d.cost = potential_cost;
   d.run = run_potential;

@@ -406,7 +406,7 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
     // At least one step for every record, and about one in the time of a learning rate.
     const double steps = static_cast<double>(o.records) + 100.0 + o.time * o.rate;
     cost.core_seconds = 17.0 * 6.0 * steps * flow_points *
-                        static_cast<double>(model.signs().size()) * 1.5 * network;
+                        static_cast<double>(model.signs().size()) * 0.75 * network;
     cost.memory_bytes = 1e8;
   }
   return cost;

@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "numerics/random/stream.hpp"
+#include "smi/limits/typed/label_rule.hpp"
+#include "smi/model/typed/typed_posterior.hpp"
 
 namespace onset::smi {
 namespace {
@@ -22,9 +24,11 @@ void observe(const SequenceModel& model, double& y) {
 
 }  // namespace
 
-double spectral_law_seconds(std::size_t fields) {
+double spectral_law_seconds(const TypedLink& link) {
   constexpr double seconds[] = {0.2, 10.0, 300.0, 600.0};
-  return seconds[std::min(fields, std::size(seconds)) - 1];
+  const std::size_t fields = link.fields().size();
+  if (has_label_integral(link)) return seconds[std::min(fields, std::size(seconds)) - 1];
+  return static_cast<double>(drawn_spectral_labels(link)) * typed_posterior_seconds(link, fields);
 }
 
 SpectralLaw SpectralModel::law(const SequenceModel& model, int nodes, std::uint64_t seed,
@@ -66,18 +70,20 @@ bool SpectralModel::has_directions_of(const SequenceModel& model) const {
   for (std::size_t i = 0; i < compared_labels; ++i) {
     stream.normal(fields);
     stream.normal(noise);
-    double label = 0.0;
-    model.label(fields, noise, {&label, 1});
-    observe(model, label);
+    std::vector<double> label(typed->outputs());
+    model.label(fields, noise, label);
+    for (double& y : label) observe(model, y);
     std::vector<double> values;
     std::size_t next_noise = 0;
     for (const TypedField& field : inputs) {
       values.push_back(field.direction ? fields[*field.direction * tokens + field.token]
                                        : noise[next_noise++]);
     }
-    double typed_label = 0.0;
-    typed->values(1, values.data(), &typed_label);
-    if (!TypedLink::same_atom(label, typed_label)) return false;
+    std::vector<double> typed_label(typed->outputs());
+    typed->values(1, values.data(), typed_label.data());
+    for (std::size_t k = 0; k < label.size(); ++k) {
+      if (!TypedLink::same_atom(label[k], typed_label[k])) return false;
+    }
   }
   return true;
 }

@@ -12,7 +12,7 @@
 namespace onset::smi {
 
 struct SpectralModel {
-  std::shared_ptr<const TypedLink> typed = {};  ///< of a link with one output
+  std::shared_ptr<const TypedLink> typed = {};  ///< of a link that has an expression
   std::optional<int> one_layer = {};            ///< the tokens of plain attention of one layer
 
   [[nodiscard]] SpectralLaw law(const SequenceModel& model, int nodes, std::uint64_t seed,
@@ -26,19 +26,14 @@ struct SpectralModel {
   [[nodiscard]] bool has_directions_of(const SequenceModel& model) const;
 };
 
-/// Estimated core seconds of the law of a typed link with this many fields.
-[[nodiscard]] double spectral_law_seconds(std::size_t fields);
+/// Estimated core seconds of the law of a typed link.
+[[nodiscard]] double spectral_law_seconds(const TypedLink& link);
 
 /// Of a request whose fields are filled.
 template <class Request>
 [[nodiscard]] SpectralModel spectral_model(const Request& request) {
   using detail::filled;
-  if (const auto typed = expressed_request(request)) {
-    if (typed->link->outputs() == 1) return {typed->link};
-    throw Refused(prose(R"(
-        spectral methods are offered for links of one output: what labels of several outputs say of
-        second moments is not tabulated)"));
-  }
+  if (const auto typed = expressed_request(request)) return {typed->link};
   if (filled(request.weights) == Weights::untied) {
     throw Refused(prose(R"(
         spectral methods are not offered for untied weights: a label shows products of query and key

@@ -329,12 +329,12 @@ Cost spectral_cost(const Spectral& request, const SettledSpectral& settled) {
   Cost cost;
   cost.method = prose(R"(
       Law of E[z z^T|y] - I where nothing is known: for links an integral over the label with
-      posteriors on level lines, for attention drawn labels. Limits: the Dyson equation of the matrix
+      posteriors on level lines, for attention and for several outputs drawn labels. Limits: the Dyson equation of the matrix
       and its outliers, solved by Newton's method; errors are the scatter of replicates. On data:
       Lanczos with products with the inputs only (Arnoldi for linearised message passing).)");
   const TypedLink* typed = settled.methods.typed.get();
   const std::size_t n = typed ? typed->fields().size() : 1;
-  cost.core_seconds = typed ? spectral_law_seconds(n)
+  cost.core_seconds = typed ? spectral_law_seconds(*typed)
                             : 16.0 * 1024.0 * settled.model->posterior_seconds(request.nodes);
   cost.core_seconds += static_cast<double>(request.alpha.size()) * (n > 1 ? 8.0 : 1.0);
   cost.memory_bytes = 3e8;
@@ -393,7 +393,7 @@ VerbOf<Spectral> Spectral::verb() {
   d.rows = {{"", spectral_columns(false).list()},
             {"with `dim` or `data`", spectral_columns(true).list()}};
   d.primary = "overlap";
-  d.method = 2;
+  d.method = 3;
   d.examples = {"smi spectral --link square --alpha 0.6:2:0.2",
                 "smi spectral --link square --alpha 1 --dim 500 --runs 4",
                 "smi spectral --layers 2 --alpha 0.4 --method lamp"};

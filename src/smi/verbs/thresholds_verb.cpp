@@ -27,6 +27,18 @@ constexpr double typed_tolerance = 1e-3;
 constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
+/// With so many layers or more a device begins with more points and inner nodes than a processor
+/// can afford: a few nodes carry the weight of these posteriors.
+constexpr std::size_t deep_blocks = 5;
+
+void begin_finely(StaircaseOptions& options) {
+  options.node_factor = 16;
+  options.max_nodes = 1 << 18;
+  options.max_trace_nodes = 1 << 17;
+  options.root_points = 2048;
+  options.slope_points = 512;
+  options.trace_points = 512;
+}
 
 struct SettledThresholds {
   NamedModel named;
@@ -38,6 +50,7 @@ struct SettledThresholds {
 
 SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedLink> link) {
   SettledThresholds settled;
+  stay_on_processor(request.device);
   settled.typed = std::move(link);
   if (!request.tol) request.tol = typed_tolerance;
   settled.typed_options.tolerance = *request.tol;
@@ -49,12 +62,18 @@ SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedL
 SettledThresholds settle_thresholds(Thresholds& request) {
   if (const auto typed = typed_request(request)) return settle_typed(request, typed->link);
   NamedModel named = settle_model(request);
+  named.move_to(request.device);
   if (!request.tol) request.tol = named.is_cheap() ? cheap_tolerance : costly_tolerance;
   StaircaseOptions options;
   options.tolerance = *request.tol;
   options.first_tolerance = std::min(options.first_tolerance, options.tolerance);
+  // The rule of deeper untied models is dear.
+  const bool deep_untied = request.weights == Weights::untied && request.layers > 1;
+  if (deep_untied) options.first_tolerance = options.tolerance;
   options.max_points = named.affordable_points(root_nodes);
   if (!named.is_cheap()) options.root_points = costly_points;
+  const bool deep = named.model->shape().blocks() >= deep_blocks;
+  if (deep && named.device == device::DeviceKind::gpu) begin_finely(options);
   options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
   options.seed = request.seed;
   return {std::move(named), std::move(options)};
@@ -320,6 +339,11 @@ Cost typed_cost(const SettledThresholds& settled) {
 double first_seconds(const Thresholds& request, const NamedModel& named) {
   constexpr double first_points = 1024.0;
   if (request.link != "none" || request.layers == 1) return 0.0;
+  if (request.weights == Weights::untied) {
+    // Labels of the rule in polar coordinates, each with a lattice of 2048 nodes or a few more.
+    constexpr double polar_labels = numerics::default_replicates * 61.0 * 105.0;
+    return polar_labels * 3e3 * 1e-9 * (3.0 + 3.0 * request.layers);
+  }
   const FieldShape& shape = named.model->shape();
   const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&
                      request.token_correlation == "none" && shape.directions() == shape.blocks();
@@ -345,7 +369,8 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
   // most that a run may use; a tolerance beyond that ends as unconverged.
   // Queries and keys of their own are learned in one stage.
   const bool together = request.weights == Weights::untied;
-  const double blocks = together ? 1.0 : static_cast<double>(named.model->shape().blocks());
+  const double blocks =
+      together ? request.layers : static_cast<double>(named.model->shape().blocks());
   const double natural = named.is_cheap() ? 1e-3 : 5e-3;  // error at 2048 points
   const auto most = static_cast<double>(options.max_points);
   const double reachable = natural * std::sqrt(2048.0 / most);
@@ -353,18 +378,21 @@ Cost thresholds_cost(const Thresholds& request, const SettledThresholds& settled
   const double points = std::min(most, 2048.0 * ratio * ratio);
   if (options.tolerance < reachable) cost.caution = out_of_reach(options.tolerance, reachable);
   // From five layers on the posterior needs more inner nodes, whatever the tolerance.
-  const double deep = blocks > 4.0 ? 4.0 : 1.0;
-  const double start = named.is_cheap() ? 2048.0 : static_cast<double>(costly_points);
+  const double deep = (blocks > 4.0 ? 4.0 : 1.0) * options.node_factor;
+  const auto start = static_cast<double>(options.root_points);
+  const auto traced = static_cast<double>(options.trace_points);
   // The branch of every stage but the last of --stages is followed, to a later threshold or to
   // exact recovery.
   const double branches = request.stages ? std::min(blocks, *request.stages - 1.0) : blocks;
   const double later = std::min(branches, blocks - 1.0);
   cost.core_seconds = 0.05 + first_seconds(request, named) +
-                      named.channel_seconds(20.0 * branches * (1.0 + blocks), 256, 128 * deep) +
+                      named.channel_seconds(20.0 * branches * (1.0 + blocks), traced, 128 * deep) +
                       named.channel_seconds(5.0 * later, start, 2.0 * root_nodes * ratio * deep) +
                       named.channel_seconds(3.0 * later, points, root_nodes * ratio);
-  cost.memory_bytes =
-      named.memory(std::min(most * root_nodes / start, 4.0 * root_nodes * ratio * deep));
+  // Beyond these a posterior has fewer sets of nodes instead of more memory.
+  constexpr double most_nodes = 16384.0;
+  cost.memory_bytes = named.memory(
+      std::min({most * root_nodes / start, 4.0 * root_nodes * ratio * deep, most_nodes}));
   return cost;
 }
 
@@ -386,12 +414,13 @@ VerbOf<Thresholds> Thresholds::verb() {
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
       time. The last stage then has no jump, and exact recovery is not looked for. All stages
       unless given.)"));
+  add_device(d.fields);
   d.rows = {{"", threshold_columns().list()}, {"with a typed link", typed_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 8;
+  d.method = 9;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

@@ -34,7 +34,7 @@ double decode_real(const Json& json) {
 std::int64_t decode_whole(const Json& json) {
   if (json.is_number_unsigned() &&
       json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
-    throw std::invalid_argument(json.dump() + " does not fit in 64 bits");
+    throw std::invalid_argument(io::json_line(json) + " does not fit in 64 bits");
   }
   return json.get<std::int64_t>();
 }
@@ -173,10 +173,6 @@ PointStatus decode_status(const std::string& word) {
   throw std::invalid_argument(in_quotes(word) + " is no status of a point");
 }
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace codec
 
 std::string_view to_string(PointStatus status) {
@@ -190,21 +186,21 @@ std::string_view to_string(PointStatus status) {
 }
 
 std::string to_wire(const PointRecord& record) {
-  return codec::dump({{"key", record.key},
-                      {"command", record.command},
-                      {"method", record.method},
-                      {"parameters", codec::encode(record.parameters)},
-                      {"status", to_string(record.status)},
-                      {"reason", record.reason},
-                      {"table", codec::encode(record.table)},
-                      {"summary", codec::encode(record.summary)},
-                      {"notes", record.notes},
-                      {"version", record.version},
-                      {"simd", record.simd},
-                      {"seconds", codec::encode(Value(record.seconds))},
-                      {"threads", record.threads},
-                      {"host", record.host},
-                      {"finished", record.finished}});
+  return io::json_line({{"key", record.key},
+                        {"command", record.command},
+                        {"method", record.method},
+                        {"parameters", codec::encode(record.parameters)},
+                        {"status", to_string(record.status)},
+                        {"reason", record.reason},
+                        {"table", codec::encode(record.table)},
+                        {"summary", codec::encode(record.summary)},
+                        {"notes", record.notes},
+                        {"version", record.version},
+                        {"simd", record.simd},
+                        {"seconds", codec::encode(Value(record.seconds))},
+                        {"threads", record.threads},
+                        {"host", record.host},
+                        {"finished", record.finished}});
 }
 
 namespace {
@@ -222,7 +218,7 @@ int decode_count(const codec::Json& json) {
 
 PointRecord from_wire(std::string_view text) {
   try {
-    const codec::Json json = codec::Json::parse(text);
+    const codec::Json json = io::parse_json(text);
     PointRecord record;
     record.key = json.at("key");
     record.command = json.at("command");

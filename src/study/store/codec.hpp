@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "io/json_text.hpp"
 #include "onset/study/store.hpp"
 
 /// JSON that brings every value back with its kind and all its bits: whole numbers, reals (always
@@ -11,7 +11,7 @@
 /// estimates. Decoders throw some std::exception on anything else, which callers turn into IoError.
 namespace onset::study::codec {
 
-using Json = nlohmann::ordered_json;
+using io::Json;
 
 [[nodiscard]] Json encode(const Cell& cell);
 [[nodiscard]] Json encode(const Value& value);
@@ -30,8 +30,5 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] const Json& list_of(const Json& json);
 
 [[nodiscard]] PointStatus decode_status(const std::string& word);
-
-/// Writes one line; bytes that are not UTF-8 are replaced.
-[[nodiscard]] std::string dump(const Json& json);
 
 }  // namespace onset::study::codec

@@ -22,11 +22,11 @@ std::string name_of(const PointRecord& record) {
 
 /// The result without the details of its run.
 std::string result_of(const PointRecord& record) {
-  return codec::dump({codec::encode(record.table), codec::encode(record.summary)});
+  return io::json_line({codec::encode(record.table), codec::encode(record.summary)});
 }
 
 std::string cell_text(const Cell& cell) {
-  return codec::dump(codec::encode(cell));
+  return io::json_line(codec::encode(cell));
 }
 
 /// The first difference of two results, such as "row 2, alpha: [0.5,0.1] and [0.6,0.1]".
@@ -46,8 +46,8 @@ std::string first_difference(const PointRecord& a, const PointRecord& b) {
   if (a.table.rows().size() != b.table.rows().size()) {
     return fmt::format("{} and {} rows", a.table.rows().size(), b.table.rows().size());
   }
-  return fmt::format("summary: {} and {}", codec::dump(codec::encode(a.summary)),
-                     codec::dump(codec::encode(b.summary)));
+  return fmt::format("summary: {} and {}", io::json_line(codec::encode(a.summary)),
+                     io::json_line(codec::encode(b.summary)));
 }
 
 /// Whether `theirs` is to take the place of `ours`.

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<Value> read_axis_values(const std::string& text, std::size_t axes) {
   std::vector<Value> values;
-  const Json list = Json::parse(text);
+  const Json list = io::parse_json(text);
   for (const Json& value : codec::list_of(list)) values.push_back(codec::decode_value(value));
   if (values.size() != axes) {
     throw std::invalid_argument(fmt::format("{} axis values for {} axes", values.size(), axes));
@@ -28,18 +28,18 @@ std::vector<Value> read_axis_values(const std::string& text, std::size_t axes) {
 }  // namespace
 
 StudyRow to_row(const StudyRecord& study) {
-  StudyRow row{study.name, study.command, study.source, codec::dump(study.axes), {}};
+  StudyRow row{study.name, study.command, study.source, io::json_line(study.axes), {}};
   for (const StudyRecord::Entry& entry : study.points) {
     Json values = Json::array();
     for (const Value& value : entry.axis_values) values.push_back(codec::encode(value));
-    row.points.push_back({entry.key, codec::dump(values)});
+    row.points.push_back({entry.key, io::json_line(values)});
   }
   return row;
 }
 
 StudyRecord from_row(const StudyRow& row) {
   StudyRecord study{row.name, row.command, row.source, {}, {}};
-  study.axes = codec::list_of(Json::parse(row.axes)).get<std::vector<std::string>>();
+  study.axes = codec::list_of(io::parse_json(row.axes)).get<std::vector<std::string>>();
   for (const StudyRow::Entry& entry : row.points) {
     try {
       study.points.push_back({entry.key, read_axis_values(entry.axis_values, study.axes.size())});

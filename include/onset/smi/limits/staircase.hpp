@@ -18,7 +18,12 @@ struct StaircaseOptions {
   /// The largest number of outer points per replicate; there are fewer with more than 256 inner
   /// nodes.
   std::size_t max_points = std::size_t{1} << 17;
+  /// Multiplies the number of inner nodes that integrals begin with.
+  int node_factor = 1;
+  int max_nodes = 1 << 14;         ///< the largest number of inner nodes of a later threshold
+  int max_trace_nodes = 2048;      ///< likewise of the branches
   std::size_t root_points = 2048;  ///< outer points of a later threshold, to begin with
+  std::size_t slope_points = 128;  ///< outer points with which slopes are measured
   std::size_t trace_points = 256;  ///< outer points per replicate for the branches
   double trace_spacing = 0.125;    ///< the spacing of fixed points on a branch, see trace_branch()
   /// How far the last branch must reach where there is no perfect recovery.

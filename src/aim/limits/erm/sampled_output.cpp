@@ -1,15 +1,15 @@
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "aim/limits/erm/row_loss.hpp"
 #include "aim/limits/erm/training_output.hpp"
 #include "aim/model/channels.hpp"
 #include "aim/model/data.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/point_sets/sobol.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -76,14 +76,13 @@ class SampleProblem {
       const VectorXd g = (now.x - w) / chi + now.gradient;
       MatrixXd h = now.hessian;
       h.diagonal().array() += 1.0 / chi + damping;
-      const Eigen::LLT<MatrixXd> factor(h);
-      if (factor.info() != Eigen::Success) {
+      const std::optional<VectorXd> move = numerics::solve_positive(h, g);
+      if (!move) {
         damping = std::max(2.0 * damping, 1.0 / chi);
         continue;
       }
-      const VectorXd move = factor.solve(g);
-      Minimum next = evaluate(now.x - move, w, chi);
-      const bool small = move.norm() <= close * (1.0 + now.x.norm());
+      Minimum next = evaluate(now.x - *move, w, chi);
+      const bool small = move->norm() <= close * (1.0 + now.x.norm());
       if (next.value > now.value + rounding * std::abs(now.value) && !small) {
         damping = std::max(4.0 * damping, 1.0 / chi);
         continue;
@@ -176,7 +175,7 @@ class SampledOutput : public TrainingOutput {
       const VectorXd g = -best.gradient;
       const auto size = static_cast<Eigen::Index>(scores_);
       const MatrixXd x =
-          -(MatrixXd::Identity(size, size) + chi * best.hessian).partialPivLu().solve(best.hessian);
+          -numerics::solve(MatrixXd::Identity(size, size) + chi * best.hessian, best.hessian);
       sum.hats.norm += g.squaredNorm();
       label_part += g.dot(label);
       student_part += g.dot(student);

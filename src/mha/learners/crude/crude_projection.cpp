@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 
 namespace onset::mha {
 namespace {
@@ -60,7 +61,7 @@ Matrix crude_projection(const Subset& sample, const Context& context) {
     right.noalias() += mean * y.colwise().mean();
   }
   context.check();
-  return minimum_norm_solution(gram, right);
+  return numerics::least_norm_solution(gram, right);
 }
 
 }  // namespace onset::mha

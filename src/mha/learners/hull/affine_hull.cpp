@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "mha/learners/six_phases.hpp"
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha {
@@ -68,7 +69,7 @@ Hull Spectrum::hull(int heads) const {
   hull.base = scale_ * (span.leftCols(unknowns).transpose() * last) / last.squaredNorm();
   hull.directions = Matrix(0, unknowns);
   if (heads > 1) {
-    hull.directions = orthogonal_complement(last).transpose() * span.leftCols(unknowns);
+    hull.directions = numerics::orthogonal_complement(last).transpose() * span.leftCols(unknowns);
     hull.base -= hull.directions.transpose() * (hull.directions * hull.base);
   }
   return hull;

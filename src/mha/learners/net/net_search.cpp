@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "mha/learners/net/tuple_search.hpp"
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
 
@@ -31,7 +32,7 @@ Vector at(const Hull& hull, const Vector& coordinates) {
 /// The relative residual of the best w for a single head theta.
 double single_head_residual(const Subset& sample, const Matrix& y, const Vector& theta) {
   const Matrix z = head_features(sample, theta).mixed;
-  const Matrix w = solve_normal_equations(z.transpose() * z, z.transpose() * y);
+  const Matrix w = numerics::solve_normal_equations(z.transpose() * z, z.transpose() * y);
   return (y - z * w).norm();
 }
 

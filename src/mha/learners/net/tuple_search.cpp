@@ -4,8 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "numerics/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -57,7 +58,7 @@ double TupleSearch::residual(const std::vector<std::size_t>& points) const {
     }
   }
   gram.diagonal() *= 1.0 + ridge;
-  const double explained = explained_square(gram, right);
+  const double explained = numerics::explained_square(gram, right);
   return explained < 0.0 ? 1.0 : std::sqrt(std::max(0.0, 1.0 - explained / total_));
 }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -52,7 +53,7 @@ Layer fit_projections(const Subset& sample, const std::vector<Vector>& thetas) {
     z.middleCols(static_cast<Index>(i) * dim, dim) = head_features(sample, thetas[i]).mixed;
   }
   const Matrix y = labels_of(sample, 0, sample.size());
-  return to_layer(thetas, least_squares(z, y));
+  return to_layer(thetas, numerics::least_squares(z, y));
 }
 
 double relative_residual(const Subset& sample, const Layer& layer, const Context& context) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
 #include "numerics/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -66,7 +67,7 @@ void SeparableFit::move_to(const std::vector<Vector>& thetas) {
   for (Index i = 0; i < heads; ++i) {
     z.middleCols(i * dim, dim) = features[static_cast<std::size_t>(i)].mixed;
   }
-  const HouseholderFactors factors(z);
+  const numerics::HouseholderFactors factors(z);
   basis_ = factors.basis();
   w_ = factors.solve(y_);
   left_ = y_ - z * w_;
@@ -200,7 +201,7 @@ FitOutcome fit_layer(const Subset& sample, const std::vector<Vector>& start, con
       context.check();
       Matrix damped = normal.matrix;
       damped.diagonal() += damping * scale;
-      const Vector step = solve_symmetric(damped, normal.right);
+      const Vector step = numerics::solve_symmetric(damped, normal.right);
       fit.move_to(fit.stepped(here, step));
       ++out.evaluations;
       better = fit.residual() < before;

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -72,7 +73,7 @@ Matrix geometric_median_regression(const Matrix& x, const Matrix& y, const Conte
   for (int round = 0; round < rounds; ++round) {
     context.check();
     const Matrix weighted = weights.asDiagonal() * x;
-    w = solve_normal_equations(x.transpose() * weighted, weighted.transpose() * y);
+    w = numerics::solve_normal_equations(x.transpose() * weighted, weighted.transpose() * y);
     const Vector residual = (y - x * w).rowwise().norm();
     weights = residual.cwiseMax(floor).cwiseInverse();
     weights /= weights.maxCoeff();

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/parallel.hpp"
 
 namespace onset::mha {
@@ -106,7 +107,7 @@ Matrix gauss_newton_step(const Subset& sample, const Matrix& w,
   }
   hessian.diagonal().array() += ridge * hessian.trace() / static_cast<double>(dim * dim);
   const Eigen::Map<const Vector> right(total.right.data(), dim * dim);
-  const Vector step = solve_symmetric(hessian, right);
+  const Vector step = numerics::solve_symmetric(hessian, right);
   return Eigen::Map<const Matrix>(step.data(), dim, dim);
 }
 

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "mha/learners/polish/separable_fit.hpp"
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/singular_values.hpp"
 
 namespace onset::mha {
@@ -97,7 +98,8 @@ double off_the_heads(const Body& body, const Layer& layer) {
   }
   Matrix lifted(body.normals.rows(), unknowns + 1);
   lifted << body.normals, -body.centre;
-  const Matrix off = times_orthogonal_factor(lifted, heads).rightCols(unknowns + 1 - layer.heads);
+  const Matrix off =
+      numerics::times_orthogonal_factor(lifted, heads).rightCols(unknowns + 1 - layer.heads);
   const std::vector<double> values = numerics::singular_values(view(off));
   return values.back() / values.front();
 }

@@ -252,6 +252,7 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
     const double radius = options.radius > 0.0 ? options.radius : covering_radius(n);
     options_[h] = line_options(n, radius, nodes, h);
     lines_[h] = std::make_unique<LevelLines>(link, form_, options_[h]);
+    lines_[h]->file_cells();
   }
 }
 

@@ -31,6 +31,16 @@ constexpr double slope_step = 0.03;
 constexpr int newton_steps = 10;
 /// The longest step, in log precision.
 constexpr double max_newton = 0.5;
+/// One minus the spectral radius of slopes is resolved at so many standard errors.
+constexpr double resolved_slope = 4.0;
+/// The search for a change of sign in one coordinate: where it may begin, its first step relative
+/// to that, its longest step and their number.
+constexpr double least_start = 1e-3;
+constexpr double first_bracket = 0.02;
+constexpr double max_bracket = 0.5;
+constexpr int max_brackets = 20;
+/// Scatter below this is rounding.
+constexpr double least_scatter = 1e-9;
 /// Newton ends when what is left is below this part of the scatter.
 constexpr double converged_part = 0.1;
 
@@ -169,43 +179,152 @@ TypedFixedPoint iterate(const TypedStateEvolution& map, Eigen::VectorXd x, doubl
   return out;
 }
 
+namespace {
+
+/// The scatter of the mean of an image's replicates.
+double scatter_of(const TypedStateEvolution::Image& image) {
+  double sum = 0.0;
+  for (const Eigen::VectorXd& one : image.replicates) sum += (one - image.mean).squaredNorm();
+  return std::sqrt(sum) / static_cast<double>(replicates);
+}
+
+/// What an image at out.x says: the residual, whether it is small enough, and every replicate's own
+/// step from there. `descent`: minus the derivative of the residual.
+void take_image(const TypedStateEvolution::Image& image, const Eigen::MatrixXd& descent,
+                TypedFixedPoint& out) {
+  const Eigen::VectorXd residual = image.mean - out.x;
+  out.residual = residual.norm();
+  out.settled = out.residual < std::max(converged_part * scatter_of(image), 1e-9);
+  out.averages = image.averages;
+  const numerics::LuFactors inverse(descent);
+  out.replicates.clear();
+  for (const Eigen::VectorXd& one : image.replicates) {
+    out.replicates.push_back(out.x + inverse.solve(one - out.x));
+  }
+}
+
+/// One coordinate: the residual is a function of a number. It is bracketed where it exceeds its
+/// scatter on both sides, so that its slope is that of the range that the errors leave open: near
+/// the end of a branch, where the slope of state evolution is next to 1, and for labels with atoms,
+/// whose points change sides one by one, no slope at a point would lead there.
+class SinglePolish {
+ public:
+  SinglePolish(const TypedStateEvolution& map, const TypedFixedPoint& nearby, std::size_t points)
+      : map_(&map), points_(points) {
+    out_.iterations = nearby.iterations;
+    out_.x = nearby.x;
+    const At first = at(std::max(nearby.x(0), least_start));
+    scatter_ = std::max(scatter_of(image_), least_scatter);
+    const At low = walked(first, -1.0);
+    const At high = walked(first, 1.0);
+    descent_ = (low.residual - high.residual) / (high.x - low.x);
+    out_.stable = descent_ > 0.0;
+    if (low.residual > 0.0 && high.residual < 0.0) {
+      follow(low, high);
+    } else {
+      take_image(image_, Eigen::MatrixXd::Constant(1, 1, descent_), out_);
+    }
+  }
+
+  [[nodiscard]] TypedFixedPoint result() && { return std::move(out_); }
+
+ private:
+  struct At {
+    double x;
+    double residual;
+  };
+
+  At at(double x) {
+    out_.x(0) = x;
+    image_ = map_->image(out_.x, points_, replicates);
+    ++out_.iterations;
+    return {x, image_.mean(0) - x};
+  }
+
+  /// The first point below (sign -1) or above whose residual exceeds the scatter as it should.
+  At walked(At from, double sign) {
+    double step = first_bracket * from.x;
+    for (int k = 0; k < max_brackets && sign * from.residual > -scatter_; ++k) {
+      from = at(sign > 0.0 ? from.x + std::min(step, max_bracket)
+                           : std::max(from.x - step, 0.5 * from.x));
+      step *= 2.0;
+    }
+    return from;
+  }
+
+  /// Regula falsi in its Illinois form, until residual or step is small against the scatter.
+  void follow(At low, At high) {
+    double low_weight = 1.0;
+    double high_weight = 1.0;
+    double before = low.x;
+    for (int k = 0; k < newton_steps && !out_.settled; ++k) {
+      const double r0 = low_weight * low.residual;
+      const double r1 = high_weight * high.residual;
+      const At now = at(low.x + (high.x - low.x) * r0 / (r0 - r1));
+      take_image(image_, Eigen::MatrixXd::Constant(1, 1, descent_), out_);
+      const bool at_rest = std::abs(now.x - before) * descent_ < converged_part * scatter_;
+      out_.settled = out_.settled || at_rest;
+      before = now.x;
+      (now.residual > 0.0 ? low : high) = now;
+      low_weight = now.residual > 0.0 ? 1.0 : 0.5 * low_weight;
+      high_weight = now.residual > 0.0 ? 0.5 * high_weight : 1.0;
+    }
+  }
+
+  const TypedStateEvolution* map_;
+  std::size_t points_;
+  TypedStateEvolution::Image image_;
+  TypedFixedPoint out_;
+  double scatter_ = 0.0;
+  double descent_ = 1.0;
+};
+
+/// Slopes of state evolution at x, with so many points that they say whether it contracts.
+Eigen::MatrixXd slopes_at(const TypedStateEvolution& map, const Eigen::VectorXd& x,
+                          std::size_t max_points) {
+  const Eigen::Index size = x.size();
+  Eigen::MatrixXd slopes(size, size);
+  for (std::size_t points = slope_points;; points *= 4) {
+    double variance = 0.0;
+    for (Eigen::Index k = 0; k < size; ++k) {
+      Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
+      step(k) = slope_step * std::max(1.0, 0.1 * x.norm());
+      const auto above = map.image(x + step, points, replicates);
+      const auto below = map.image(x - step, points, replicates);
+      slopes.col(k) = (above.mean - below.mean) / (2.0 * step(k));
+      for (std::size_t r = 0; r < replicates; ++r) {
+        const Eigen::VectorXd own =
+            (above.replicates[r] - below.replicates[r]) / (2.0 * step(k)) - slopes.col(k);
+        variance += own.squaredNorm() / static_cast<double>(replicates * (replicates - 1));
+      }
+    }
+    const double left = std::abs(1.0 - numerics::spectral_radius(slopes));
+    if (left > resolved_slope * std::sqrt(variance) || 4 * points > max_points) return slopes;
+  }
+}
+
+}  // namespace
+
 TypedFixedPoint polish(const TypedStateEvolution& map, const TypedFixedPoint& nearby,
                        std::size_t points) {
+  if (map.coordinates() == 1) return SinglePolish(map, nearby, points).result();
   TypedFixedPoint out;
   out.x = nearby.x;
   out.iterations = nearby.iterations;
   const Eigen::Index size = out.x.size();
-  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(size, size);
-  Eigen::MatrixXd slopes(size, size);
-  for (Eigen::Index k = 0; k < size; ++k) {
-    Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
-    step(k) = slope_step * std::max(1.0, 0.1 * out.x.norm());
-    slopes.col(k) = (map.image(out.x + step, slope_points, replicates).mean -
-                     map.image(out.x - step, slope_points, replicates).mean) /
-                    (2.0 * step(k));
-  }
+  const Eigen::MatrixXd slopes = slopes_at(map, out.x, points);
   out.stable = numerics::spectral_radius(slopes) < 1.0;
   // Minus the derivative of the residual, made better by every step (Broyden).
-  Eigen::MatrixXd fall = identity - slopes;
+  Eigen::MatrixXd descent = Eigen::MatrixXd::Identity(size, size) - slopes;
   Eigen::VectorXd step = Eigen::VectorXd::Zero(size);
   for (int newton = 0; newton < newton_steps; ++newton) {
     const TypedStateEvolution::Image image = map.image(out.x, points, replicates);
     ++out.iterations;
     const Eigen::VectorXd residual = image.mean - out.x;
-    double scatter = 0.0;
-    for (const Eigen::VectorXd& one : image.replicates) scatter += (one - image.mean).squaredNorm();
-    scatter = std::sqrt(scatter) / static_cast<double>(replicates);
-    out.residual = residual.norm();
-    out.settled = out.residual < std::max(converged_part * scatter, 1e-9);
-    out.averages = image.averages;
-    if (step.norm() > 0.0) fall -= residual * step.transpose() / step.squaredNorm();
-    const numerics::LuFactors inverse(fall);
-    out.replicates.clear();
-    for (const Eigen::VectorXd& one : image.replicates) {
-      out.replicates.push_back(out.x + inverse.solve(one - out.x));
-    }
+    if (step.norm() > 0.0) descent -= residual * step.transpose() / step.squaredNorm();
+    take_image(image, descent, out);
     if (out.settled) break;
-    const Eigen::VectorXd full = inverse.solve(residual);
+    const Eigen::VectorXd full = numerics::LuFactors(descent).solve(residual);
     const double shortened = std::min(1.0, max_newton / full.norm());
     step = shortened * full;
     out.x += step;

@@ -32,6 +32,17 @@ struct LaplaceComponent {
   double exponent = 0.0;  ///< the least |zeta|^2 / 2 of all layers on the linearised constraint
 };
 
+/// The largest logarithm of the linearised posterior over the prior.
+[[nodiscard]] inline double log_top(const LaplaceComponent& c) {
+  return c.log_determinant + c.exponent;
+}
+
+/// Where the linearised label is so far off the prior that their difference is lost in rounding,
+/// there is no proposal C.
+[[nodiscard]] inline bool is_usable(const LaplaceComponent& c) {
+  return log_top(c) < 1e6;
+}
+
 /// Proposal C for one sample: the network linearised at a centre. Reused from sample to sample.
 class LaplaceProposal {
  public:

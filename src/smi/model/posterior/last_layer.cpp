@@ -1,24 +1,23 @@
 #include "smi/model/posterior/last_layer.hpp"
 
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
 #include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
 
 #include "onset/core/error.hpp"
+#include "smi/model/posterior/rank_three_rotation.hpp"
 #include "smi/model/posterior/rank_two_pair.hpp"
+#include "smi/model/posterior/uneven_last.hpp"
 
 namespace onset::smi {
 namespace {
 
-void resize(std::vector<LastBranch>& branches, std::size_t number, std::size_t size,
-            std::size_t count) {
-  branches.resize(number);
-  for (LastBranch& b : branches) {
-    b.log_likelihood.resize(count);
-    b.mean.resize(size * count);
-    b.second.resize(size * (size + 1) / 2 * count);
-  }
+double shift_at(const LastQuestion& question, std::size_t k) {
+  return question.shift.empty() ? 0.0 : question.shift[k];
 }
 
 /// second = mean mean^T.
@@ -40,7 +39,7 @@ class SignedLast final : public LastLayer {
 
   void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                 std::vector<LastBranch>& branches) const override {
-    resize(branches, 2, tokens_, count);
+    resize_branches(branches, 2, tokens_, count);
     const double scale = 1.0 / std::sqrt(question.variance);
     const double log_scale = static_cast<double>(tokens_) * std::log(scale);
     LastBranch& plus = branches[0];
@@ -55,8 +54,9 @@ class SignedLast final : public LastLayer {
       double* m = minus.mean.data() + t * count;
       for (std::size_t k = 0; k < count; ++k) {
         const double z = p[k] * scale;
-        p[k] = z - centre;
-        m[k] = -z - centre;
+        const double moved = shift_at(question, t * count + k) * scale;
+        p[k] = z - centre - moved;
+        m[k] = -z - centre - moved;
         plus.log_likelihood[k] -= 0.5 * p[k] * p[k];
         minus.log_likelihood[k] -= 0.5 * m[k] * m[k];
       }
@@ -64,7 +64,6 @@ class SignedLast final : public LastLayer {
     square_mean(plus, tokens_, count);
     square_mean(minus, tokens_, count);
   }
-  [[nodiscard]] bool fixed() const override { return true; }
 
   [[nodiscard]] Eigen::MatrixXd residuals(AttentionNodes& nodes, std::size_t count,
                                           const LastQuestion& question,
@@ -76,7 +75,8 @@ class SignedLast final : public LastLayer {
     for (std::size_t t = 0; t < tokens_; ++t) {
       for (std::size_t k = 0; k < count; ++k) {
         out(static_cast<Eigen::Index>(t), static_cast<Eigen::Index>(k)) =
-            (sign * z[t * count + k] - question.omega[t]) * scale;
+            (sign * z[t * count + k] - question.omega[t] - shift_at(question, t * count + k)) *
+            scale;
       }
     }
     return out;
@@ -99,7 +99,7 @@ class NoisyLast final : public LastLayer {
 
   void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                 std::vector<LastBranch>& branches) const override {
-    resize(branches, 2, tokens_, count);
+    resize_branches(branches, 2, tokens_, count);
     const std::size_t m = tokens_;
     std::vector<double> g(m * m * count);
     nodes.matrix(g.data());
@@ -121,9 +121,13 @@ class NoisyLast final : public LastLayer {
       const double log_det = 2.0 * factor.matrixLLT().diagonal().array().log().sum();  // log det C
       const Matrix solved_map = factor.solve(map);
       const Matrix shared = Matrix::Identity(index(m), index(m)) - map.transpose() * solved_map;
+      Vector centre = omega;
+      for (std::size_t t = 0; t < m; ++t) {
+        centre[index(t)] += shift_at(question, t * count + k) / deviation;
+      }
       for (const double sign : {1.0, -1.0}) {
         LastBranch& branch = branches[sign > 0.0 ? 0 : 1];
-        const Vector rest = sign * label - map * omega;
+        const Vector rest = sign * label - map * centre;
         const Vector solved = factor.solve(rest);
         const Vector mean = map.transpose() * solved;
         branch.log_likelihood[k] = -0.5 * (rest.dot(solved) + log_det);
@@ -156,6 +160,10 @@ class NoisyLast final : public LastLayer {
       for (std::size_t k = 0; k < count; ++k) {
         rest(index(t), index(k)) = sign * question.label[t] - predicted[t * count + k];
       }
+    }
+    for (std::size_t e = 0; e < m * question.shift.size(); ++e) {
+      const std::size_t k = e % count, t = e / count % m, to = e / (m * count);
+      rest(index(to), index(k)) -= g[(to * m + t) * count + k] * question.shift[t * count + k];
     }
     return c.llt().matrixL().solve(rest);
   }
@@ -215,8 +223,17 @@ class RotatedLast final : public LastLayer {
   void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                 std::vector<LastBranch>& branches) const override {
     const std::size_t m = tokens_;
-    resize(branches, 2, 2 * m, count);
+    resize_branches(branches, 2, 2 * m, count);
     const std::vector<double> x = solved(nodes, count, question);
+    if (!question.root.empty()) {
+      uneven_rotations(x, count, question, branches);
+      for (LastBranch& branch : branches) {
+        for (std::size_t k = 0; k < count; ++k) {
+          branch.log_likelihood[k] -= 2.0 * nodes.log_det()[k];
+        }
+      }
+      return;
+    }
     const double scale = 1.0 / std::sqrt(question.variance);
     const double log_scale = 2.0 * static_cast<double>(m) * std::log(scale);
     std::vector<double> w(2 * m);  // omega / sqrt V
@@ -267,6 +284,7 @@ class RotatedLast final : public LastLayer {
                                           const LastQuestion& question,
                                           double sign) const override {
     const std::vector<double> x = solved(nodes, count, question);
+    if (!question.root.empty()) return uneven_rotation_residuals(x, count, question);
     const std::size_t rows = 2 * tokens_;
     Eigen::MatrixXd out(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(count));
     const double scale = 1.0 / std::sqrt(question.variance);
@@ -334,7 +352,41 @@ class RotatedLast final : public LastLayer {
   std::size_t tokens_;
 };
 
+/// Says what a label leaves free of the last layer's fields, and so would have to be integrated.
+[[noreturn]] void refuse_last(const DeepAttention& model) {
+  const int rank = model.rank_of(model.layers - 1);
+  const int tokens = model.tokens;
+  const std::string allowed =
+      "; allowed: rank one, rank two without noise, or rank three without noise and with more than "
+      "three tokens";
+  if (model.noise > 0.0) {
+    throw Refused(fmt::format(
+        "a last layer of rank {} with noise is not available: a label then fixes none of its {} "
+        "numbers per sample, and all of them would have to be integrated{}",
+        rank, rank * tokens, allowed));
+  }
+  // What the scores fix [smi 97].
+  const int fixed =
+      tokens > rank ? tokens * rank - rank * (rank - 1) / 2 : tokens * (tokens + 1) / 2 - 1;
+  throw Refused(
+      fmt::format("a last layer of rank {} with {} tokens is not available: its label fixes {} of "
+                  "{} numbers per "
+                  "sample and leaves {} free, over which the posterior would have to be integrated "
+                  "at every node{}",
+                  rank, tokens, fixed, rank * tokens, rank * tokens - fixed, allowed));
+}
+
 }  // namespace
+
+void resize_branches(std::vector<LastBranch>& branches, std::size_t number, std::size_t size,
+                     std::size_t count) {
+  branches.resize(number);
+  for (LastBranch& b : branches) {
+    b.log_likelihood.resize(count);
+    b.mean.resize(size * count);
+    b.second.resize(size * (size + 1) / 2 * count);
+  }
+}
 
 std::unique_ptr<LastLayer> last_layer(const DeepAttention& model) {
   const int rank = model.rank_of(model.layers - 1);
@@ -344,10 +396,10 @@ std::unique_ptr<LastLayer> last_layer(const DeepAttention& model) {
     if (model.tokens == 2) return std::make_unique<RankTwoPair>();
     return std::make_unique<RotatedLast>(model.tokens);
   }
-  throw Refused(
-      "the last layer may have rank one, or rank two and no noise: a label leaves its directions "
-      "free up to a rotation, over which the posterior is integrated by one angle; got rank " +
-      std::to_string(rank) + (model.noise > 0.0 ? " and noise" : ""));
+  if (rank == 3 && model.noise == 0.0 && model.tokens > 3) {
+    return std::make_unique<RankThreeRotation>(model.tokens);
+  }
+  refuse_last(model);
 }
 
 }  // namespace onset::smi

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,7 +14,12 @@ namespace onset::smi {
 struct LastQuestion {
   std::span<const double> label;  ///< u_L, direction after direction
   std::span<const double> omega;  ///< omega of the last layer, likewise
-  double variance = 1.0;          ///< V_L
+  double variance = 1.0;          ///< V_L, or what is left of it given the inner fields
+  /// Where the prior is not V_L I for itself [smi 92]: the lower triangular root of V_L given the
+  /// inner fields, rank x rank, and what these add to omega, one row of nodes per field. Moments
+  /// are then those of zeta_L = root^{-1} (z_L - omega_L - shift).
+  std::span<const double> root = {};
+  std::span<const double> shift = {};
 };
 
 /// One of the ways in which the last layer's fields can have made the label, at every node: its log
@@ -25,6 +30,10 @@ struct LastBranch {
   std::vector<double> second;  ///< lower triangle
 };
 
+/// Makes room for branches of `size` fields at `count` nodes.
+void resize_branches(std::vector<LastBranch>& branches, std::size_t number, std::size_t size,
+                     std::size_t count);
+
 /// The last layer given the inner ones: its fields follow from the label by linear algebra, up to
 /// the symmetry of the label, so that they are never sampled.
 class LastLayer {
@@ -34,8 +43,8 @@ class LastLayer {
   /// (2 pi)^{-constraints/2}.
   virtual void evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                         std::vector<LastBranch>& branches) const = 0;
-  /// Whether the fields of a branch are fixed at every node, so that means are the fields.
-  [[nodiscard]] virtual bool fixed() const { return false; }
+  /// Whether it answers for a prior that is a matrix over its directions (LastQuestion::root).
+  [[nodiscard]] virtual bool takes_matrix() const { return true; }
   /// Residuals whose half squared norm is the energy of the label, linear in the inner fields to
   /// first order, of the branch with the given sign; one column per node. Node 0 is the centre.
   [[nodiscard]] virtual Eigen::MatrixXd residuals(AttentionNodes& nodes, std::size_t count,

@@ -1,9 +1,13 @@
 #include "smi/model/posterior/rank_two_pair.hpp"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+
+#include "smi/model/posterior/circle_rule.hpp"
+#include "smi/model/posterior/uneven_last.hpp"
 
 namespace onset::smi {
 namespace {
@@ -43,117 +47,13 @@ struct AngleDensity {
     const double m = shift(c, s);
     return p * c + q * s + 0.5 * m * m;
   }
+  [[nodiscard]] double slope_at(double c, double s) const {
+    return -p * s + q * c + shift(c, s) * (-beta1 * s - beta0 * c);
+  }
   /// An upper bound on the second derivative of the exponent.
   [[nodiscard]] double curvature() const {
     return std::hypot(p, q) + beta0 * beta0 + beta1 * beta1;
   }
-};
-
-/// The angles, and weights relative to the largest.
-struct AngleRule {
-  std::vector<double> cosine, sine, weight;
-  double log_scale = 0.0;  ///< log of step times the largest density
-};
-
-/// The number of cells with which the circle begins, and the exponent below which terms are lost in
-/// rounding (exp(-36) of the largest).
-constexpr int first_cells = 32;
-constexpr double negligible = 36.0;
-constexpr double rounding = 1e-14;
-
-/// Trapezoid steps in units of the narrowest Gaussian that the curvature allows: at one, the rule
-/// is exact to 3e-9.
-constexpr double step_widths = 1.0;
-
-/// The trapezoid rule on the whole circle, of which only the points that matter are visited: cells
-/// are halved down to the step, and left alone where the curvature's bound says that nothing in
-/// them counts.
-class AngleIntegrator {
- public:
-  void integrate(const AngleDensity& density, AngleRule& rule) {
-    density_ = density;
-    rule_ = &rule;
-    rule.cosine.clear();
-    rule.sine.clear();
-    rule.weight.clear();
-    levels_ = 0;
-    const double finest = step_widths / std::sqrt(std::max(density.curvature(), 1.0));
-    double width = 2.0 * std::numbers::pi / first_cells;
-    while (width > finest) {
-      width *= 0.5;
-      ++levels_;
-    }
-    // The error that rounding may make in exponents this large never counts as negligible.
-    const double top = highest();
-    least_ = top - negligible - rounding * std::abs(top);
-    for (int cell = 0; cell < first_cells; ++cell) {
-      const double from = 2.0 * std::numbers::pi * cell / first_cells;
-      visit(from, 2.0 * std::numbers::pi / first_cells, levels_);
-    }
-    const double largest = *std::max_element(rule.weight.begin(), rule.weight.end());
-    rule.log_scale = std::log(width) + largest;
-    for (double& w : rule.weight) w = std::exp(w - largest);
-  }
-
- private:
-  [[nodiscard]] double value(double angle) const {
-    return density_.log_at(std::cos(angle), std::sin(angle));
-  }
-
-  /// The maximum to within a fraction, which is enough: it only sets the scale and what is
-  /// negligible.
-  [[nodiscard]] double highest() const {
-    double best = -HUGE_VAL;
-    double at = 0.0;
-    for (int cell = 0; cell < first_cells; ++cell) {
-      const double angle = 2.0 * std::numbers::pi * cell / first_cells;
-      if (value(angle) > best) {
-        best = value(angle);
-        at = angle;
-      }
-    }
-    for (double step = std::numbers::pi / first_cells; best_gain(step) > 0.1; step *= 0.5) {
-      for (const double to : {at - step, at + step}) {
-        if (value(to) <= best) continue;
-        best = value(to);
-        at = to;
-        break;
-      }
-    }
-    return best;
-  }
-
-  /// How much a step may still gain.
-  [[nodiscard]] double best_gain(double step) const {
-    return 0.5 * density_.curvature() * step * step;
-  }
-
-  /// Adds the trapezoid points of [from, from + width).
-  void visit(double from, double width, int level) {
-    const double middle = from + 0.5 * width;
-    const double c = std::cos(level == 0 ? from : middle);
-    const double s = std::sin(level == 0 ? from : middle);
-    const double log_density = density_.log_at(c, s);
-    if (level == 0) {
-      if (log_density < least_) return;
-      rule_->cosine.push_back(c);
-      rule_->sine.push_back(s);
-      rule_->weight.push_back(log_density);
-      return;
-    }
-    const double slope = -density_.p * s + density_.q * c +
-                         density_.shift(c, s) * (-density_.beta1 * s - density_.beta0 * c);
-    const double bound =
-        log_density + 0.5 * std::abs(slope) * width + 0.125 * density_.curvature() * width * width;
-    if (bound < least_) return;
-    visit(from, 0.5 * width, level - 1);
-    visit(middle, 0.5 * width, level - 1);
-  }
-
-  AngleDensity density_{};
-  AngleRule* rule_ = nullptr;
-  int levels_ = 0;
-  double least_ = 0.0;
 };
 
 /// The last layer at one node, in units of sqrt(V_L): z = R(angle) [a; r b].
@@ -249,22 +149,27 @@ std::array<Pair, 2> scaled_omega(const LastQuestion& question, double scale) {
 
 void RankTwoPair::evaluate(AttentionNodes& nodes, std::size_t count, const LastQuestion& question,
                            std::vector<LastBranch>& branches) const {
-  branches.resize(1);
+  resize_branches(branches, 1, fields, count);
   LastBranch& branch = branches.front();
-  branch.log_likelihood.resize(count);
-  branch.mean.resize(fields * count);
-  branch.second.resize(10 * count);
   const Along label = along_difference(question.label);
   std::vector<double> a(pair_tokens * count);
   std::vector<double> b(pair_tokens * count);
   nodes.solve(label.x, a.data());
   nodes.solve(Pair{1.0, 1.0}, b.data());
+  if (!question.root.empty()) {
+    uneven_pair({a, b}, count, question, branch);
+    const double jacobian = std::log(label.distance);
+    for (std::size_t k = 0; k < count; ++k) {
+      branch.log_likelihood[k] += jacobian - 2.0 * nodes.log_det()[k];
+    }
+    return;
+  }
   const double scale = 1.0 / std::sqrt(question.variance);
   const std::array<Pair, 2> w = scaled_omega(question, scale);
   const double constant = static_cast<double>(fields) * std::log(scale) + std::log(label.distance) +
                           0.5 * std::log(2.0 * std::numbers::pi) -
                           0.5 * (dot(w[0], w[0]) + dot(w[1], w[1]));
-  AngleIntegrator integrator;
+  AngleIntegrator<AngleDensity> integrator;
   AngleRule rule;
   for (std::size_t k = 0; k < count; ++k) {
     const Frame frame({a[k] * scale, a[count + k] * scale}, {b[k] * scale, b[count + k] * scale},
@@ -287,13 +192,13 @@ Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
   std::vector<double> b(pair_tokens * count);
   nodes.solve(label.x, a.data());
   nodes.solve(Pair{1.0, 1.0}, b.data());
+  if (!question.root.empty()) return uneven_pair_residuals({a, b}, count, question);
   const double scale = 1.0 / std::sqrt(question.variance);
   const std::array<Pair, 2> w = scaled_omega(question, scale);
   const Frame centre({a[0] * scale, a[count] * scale}, {b[0] * scale, b[count] * scale}, w);
   AngleRule rule;
-  AngleIntegrator().integrate(centre.density, rule);
-  const auto best = static_cast<std::size_t>(
-      std::max_element(rule.weight.begin(), rule.weight.end()) - rule.weight.begin());
+  AngleIntegrator<AngleDensity>().integrate(centre.density, rule);
+  const std::size_t best = rule.likeliest();
   const double c = rule.cosine[best];
   const double s = rule.sine[best];
   const double r = centre.density.shift(c, s) / centre.length;

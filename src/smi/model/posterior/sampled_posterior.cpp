@@ -1,5 +1,6 @@
 #include "smi/model/posterior/sampled_posterior.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -62,11 +63,39 @@ struct SampledPosterior::Sample {
   std::vector<double> label;
   std::vector<double> omega;
   std::vector<double> centre;           // empty if it is to be found
-  std::vector<double> block_variance;   // V_b
-  std::vector<double> inner_deviation;  // sqrt V of every inner field
+  std::vector<double> block_variance;   // V_b, or its mean
+  std::vector<double> inner_deviation;  // the root's diagonal: sqrt V of every inner field
+  // Where V is a matrix over the directions: its lower triangular root, which takes zeta to
+  // z - omega, and the part of it that belongs to the last layer given the others.
+  std::size_t directions = 0, tokens = 0;
+  std::vector<double> root = {};
+  std::vector<double> last_root = {};
 
-  [[nodiscard]] LastQuestion last(std::size_t inner) const {
-    return {label, std::span(omega).subspan(inner), block_variance.back()};
+  [[nodiscard]] bool uneven() const { return !root.empty(); }
+  [[nodiscard]] double root_at(std::size_t p, std::size_t q) const {
+    return root[p * directions + q];
+  }
+  /// z - omega of inner fields becomes zeta, in place, and back.
+  void to_zeta(Eigen::VectorXd& x) const {
+    for (std::size_t f = 0; f < inner_deviation.size(); ++f) {
+      for (std::size_t q = 0; uneven() && q < f / tokens; ++q) {
+        x[index(f)] -= root_at(f / tokens, q) * x[index(q * tokens + f % tokens)];
+      }
+      x[index(f)] /= inner_deviation[f];
+    }
+  }
+  void from_zeta(Eigen::VectorXd& x) const {
+    for (std::size_t f = inner_deviation.size(); f-- > 0;) {
+      x[index(f)] *= inner_deviation[f];
+      for (std::size_t q = 0; uneven() && q < f / tokens; ++q) {
+        x[index(f)] += root_at(f / tokens, q) * x[index(q * tokens + f % tokens)];
+      }
+    }
+  }
+  [[nodiscard]] LastQuestion last(std::size_t inner, std::span<const double> shift) const {
+    const double deviation = uneven() ? last_root.front() : 0.0;
+    return {label, std::span(omega).subspan(inner),
+            uneven() ? deviation * deviation : block_variance.back(), last_root, shift};
   }
 };
 
@@ -85,19 +114,27 @@ struct SampledPosterior::Workspace {
     normals.resize(inner * lanes);
     zeta.resize(inner * lanes);
     fields.resize(inner * std::max(lanes, 2 * inner + 1));
+    moved.resize(inner * lanes);
     for (auto* a : {&log_density, &weight, &scratch, &product, &first}) a->resize(lanes);
   }
 
-  /// zeta of a field at every node; the last layer's lie in the branch.
+  /// What moments are wanted of, at every node: zeta, or z - omega where V is a matrix.
+  [[nodiscard]] const double* inner_field(std::size_t f) const {
+    return (uneven ? moved.data() : zeta.data()) + f * count;
+  }
+  /// The same for any field; the last layer's lie in the branch.
   [[nodiscard]] const double* field(const LastBranch& branch, std::size_t f) const {
     const std::size_t inner = zeta.size() / count;
-    return f < inner ? zeta.data() + f * count : branch.mean.data() + (f - inner) * count;
+    return f < inner ? inner_field(f) : branch.mean.data() + (f - inner) * count;
   }
 
   AttentionNodes attention;
   std::size_t count;                 // nodes of both proposals
   std::vector<double> normals;       // rows of count / 2
   std::vector<double> zeta, fields;  // rows of count
+  bool uneven = false;               // V is a matrix
+  std::vector<double> moved;         // z - omega, rows of count
+  std::vector<double> shift;         // what the nodes add to the last layer's omega
   std::vector<double> log_density;   // log density of the mixture, relative to (2 pi)^{-inner/2}
   std::vector<double> weight;        // the weight of all branches together
   std::vector<double> scratch, product;
@@ -113,6 +150,113 @@ SampledPosterior::SampledPosterior(const DeepAttention& model, const PosteriorOp
       nodes_(static_cast<std::size_t>(options.nodes)),
       last_(last_layer(model)),
       sets_(static_cast<int>(inner_), nodes_, options.seed) {}
+
+/// What is the same for all samples of a query.
+SampledPosterior::Sample SampledPosterior::prior_of(const PosteriorQuery& query) const {
+  Sample sample;
+  sample.block_variance.assign(query.variance.begin(), query.variance.end());
+  sample.directions = shape_.directions();
+  sample.tokens = static_cast<std::size_t>(shape_.tokens);
+  const std::size_t size = sample.directions;
+  const std::size_t inner_directions = inner_ / sample.tokens;
+  if (!query.covariance.empty()) {
+    sample.root.assign(size * size, 0.0);
+    for (std::size_t p = 0; p < size; ++p) {
+      for (std::size_t q = 0; q <= p; ++q) {
+        double x = query.covariance[p * size + q];
+        for (std::size_t k = 0; k < q; ++k) x -= sample.root_at(p, k) * sample.root_at(q, k);
+        sample.root[p * size + q] = p == q ? std::sqrt(x) : x / sample.root_at(q, q);
+      }
+    }
+    for (std::size_t p = inner_directions; p < size; ++p) {
+      for (std::size_t q = inner_directions; q < size; ++q) {
+        sample.last_root.push_back(sample.root_at(p, q));
+      }
+    }
+    std::size_t p = 0;
+    for (std::size_t b = 0; b < shape_.blocks(); ++b) {
+      const auto rank = static_cast<std::size_t>(shape_.rank[b]);
+      sample.block_variance[b] = 0.0;
+      for (const std::size_t end = p + rank; p < end; ++p) {
+        sample.block_variance[b] += query.covariance[p * size + p] / static_cast<double>(rank);
+      }
+    }
+  }
+  for (std::size_t f = 0; f < inner_; ++f) {
+    const std::size_t p = f / sample.tokens;
+    sample.inner_deviation.push_back(sample.uneven() ? sample.root_at(p, p) : 0.0);
+  }
+  for (std::size_t b = 0; !sample.uneven() && b + 1 < shape_.blocks(); ++b) {
+    std::fill_n(sample.inner_deviation.begin() + std::ptrdiff_t(shape_.first(b)), shape_.size(b),
+                std::sqrt(query.variance[b]));
+  }
+  return sample;
+}
+
+/// Moves a field of a lane by `step`, along its zeta: where V is a matrix, later directions and the
+/// last layer's omega move with it.
+void SampledPosterior::move_along(const Sample& sample, std::size_t field, double step,
+                                  std::size_t lane, Workspace& work) const {
+  const std::size_t lanes = 2 * inner_ + 1;
+  work.fields[field * lanes + lane] += step;
+  if (!sample.uneven()) return;
+  const std::size_t p = field / sample.tokens;
+  for (std::size_t f = field + sample.tokens; f < shape_.fields(); f += sample.tokens) {
+    const double part = step * sample.root_at(f / sample.tokens, p) / sample.root_at(p, p);
+    if (f < inner_) {
+      work.fields[f * lanes + lane] += part;
+    } else {
+      work.shift[(f - inner_) * lanes + lane] += part;
+    }
+  }
+}
+
+/// Asks the last layer at all nodes. Where V is a matrix its moments become those of z - omega.
+void SampledPosterior::evaluate_last(const Sample& sample, Workspace& work) const {
+  const std::size_t count = work.count;
+  last_->evaluate(work.attention, count, sample.last(inner_, work.shift), work.branches);
+  if (!sample.uneven()) return;
+  const std::size_t tokens = sample.tokens;
+  const std::size_t size = shape_.size(shape_.blocks() - 1);
+  const std::size_t rank = size / tokens;
+  const auto pair_row = [](std::size_t i, std::size_t j) {
+    return i < j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j;
+  };
+  std::vector<double> mean(size * count), second(size * (size + 1) / 2 * count);
+  for (LastBranch& branch : work.branches) {
+    std::fill(mean.begin(), mean.end(), 0.0);
+    std::fill(second.begin(), second.end(), 0.0);
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t p = i / tokens;
+      for (std::size_t q = 0; q <= p; ++q) {
+        const double factor = sample.last_root[p * rank + q];
+        const double* from = branch.mean.data() + (q * tokens + i % tokens) * count;
+        for (std::size_t k = 0; k < count; ++k) mean[i * count + k] += factor * from[k];
+      }
+      for (std::size_t j = 0; j <= i; ++j) {
+        double* to = second.data() + pair_row(i, j) * count;
+        for (std::size_t q = 0; q <= p; ++q) {
+          for (std::size_t r = 0; r <= j / tokens; ++r) {
+            const double factor =
+                sample.last_root[p * rank + q] * sample.last_root[j / tokens * rank + r];
+            const std::size_t row = pair_row(q * tokens + i % tokens, r * tokens + j % tokens);
+            const double* from = branch.second.data() + row * count;
+            for (std::size_t k = 0; k < count; ++k) to[k] += factor * from[k];
+          }
+        }
+        if (inner_ == 0) continue;
+        const double* si = work.shift.data() + i * count;
+        const double* sj = work.shift.data() + j * count;
+        for (std::size_t k = 0; k < count; ++k) {
+          to[k] += si[k] * sj[k] + si[k] * mean[j * count + k] + sj[k] * mean[i * count + k];
+        }
+      }
+    }
+    for (std::size_t f = 0; inner_ > 0 && f < mean.size(); ++f) mean[f] += work.shift[f];
+    branch.mean = mean;
+    branch.second = second;
+  }
+}
 
 /// Linearises the label's residuals rho(zeta) ~ rho_c + P (zeta - zeta_c): the posterior is then
 /// Gaussian with precision I + P^T P [smi 33].
@@ -130,14 +274,27 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
   Eigen::LLT<Eigen::MatrixXd> precision;
   for (int step = 0; step < steps; ++step) {
     for (std::size_t f = 0; f < inner_; ++f) {
-      double* row = work.fields.data() + f * lanes;
-      std::fill_n(row, lanes, centre[f]);
-      row[1 + 2 * f] += slope_step;
-      row[2 + 2 * f] -= slope_step;
-      at[index(f)] = (centre[f] - sample.omega[f]) / sample.inner_deviation[f];
+      std::fill_n(work.fields.data() + f * lanes, lanes, centre[f]);
+      at[index(f)] = centre[f] - sample.omega[f];
+    }
+    sample.to_zeta(at);
+    if (sample.uneven()) {
+      const std::size_t size = shape_.size(shape_.blocks() - 1);
+      work.shift.assign(size * lanes, 0.0);
+      for (std::size_t f = 0; f < size; ++f) {
+        double x = 0.0;
+        for (std::size_t g = f % sample.tokens; g < inner_; g += sample.tokens) {
+          x += sample.root_at((inner_ + f) / sample.tokens, g / sample.tokens) * at[index(g)];
+        }
+        std::fill_n(work.shift.data() + f * lanes, lanes, x);
+      }
+    }
+    for (std::size_t f = 0; f < inner_; ++f) {
+      move_along(sample, f, slope_step, 1 + 2 * f, work);
+      move_along(sample, f, -slope_step, 2 + 2 * f, work);
     }
     work.attention.push(work.fields.data(), lanes);
-    const LastQuestion question = sample.last(inner_);
+    const LastQuestion question = sample.last(inner_, work.shift);
     Eigen::MatrixXd rho = last_->residuals(work.attention, lanes, question, sign);
     if (step == 0 && sample.centre.empty()) {
       const Eigen::MatrixXd other = last_->residuals(work.attention, lanes, question, -1.0);
@@ -156,10 +313,9 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
     lambda.diagonal().array() += 1.0;
     precision.compute(lambda);
     if (step + 1 < steps) {
-      const Eigen::VectorXd next = precision.solve(slope.transpose() * (slope * at - residual));
-      for (std::size_t f = 0; f < inner_; ++f) {
-        centre[f] = sample.omega[f] + sample.inner_deviation[f] * next[index(f)];
-      }
+      Eigen::VectorXd next = precision.solve(slope.transpose() * (slope * at - residual));
+      sample.from_zeta(next);
+      for (std::size_t f = 0; f < inner_; ++f) centre[f] = sample.omega[f] + next[index(f)];
     }
   }
 
@@ -180,8 +336,9 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
     // Mirroring fields is the same as mirroring omega and mirroring the result back.
     Eigen::VectorXd from(index(inner_));
     for (std::size_t f = 0; f < inner_; ++f) {
-      from[index(f)] = (centre[f] - flips[f] * sample.omega[f]) / sample.inner_deviation[f];
+      from[index(f)] = centre[f] - flips[f] * sample.omega[f];
     }
+    sample.to_zeta(from);
     out.mean.push_back(precision.solve(slope.transpose() * (slope * from - residual)));
     out.sign.push_back(std::move(flips));
   }
@@ -221,11 +378,34 @@ void SampledPosterior::place_nodes(const Sample& sample, const Gaussians& gaussi
           gaussians.sign[opposite][f] * (gaussians.mean[opposite][index(f)] + step[index(f)]);
     }
   }
+  if (sample.uneven()) {
+    place_uneven(sample, work);
+    return;
+  }
   for (std::size_t f = 0; f < inner_; ++f) {
     const double* z = work.zeta.data() + f * count;
     double* field = work.fields.data() + f * count;
     for (std::size_t k = 0; k < count; ++k) {
       field[k] = sample.omega[f] + sample.inner_deviation[f] * z[k];
+    }
+  }
+}
+
+/// The fields of nodes where V is a matrix, and what they add to the last layer's omega.
+void SampledPosterior::place_uneven(const Sample& sample, Workspace& work) const {
+  const std::size_t count = work.count;
+  work.shift.assign(shape_.size(shape_.blocks() - 1) * count, 0.0);
+  std::fill(work.moved.begin(), work.moved.end(), 0.0);
+  for (std::size_t f = 0; f < shape_.fields(); ++f) {
+    double* to =
+        f < inner_ ? work.moved.data() + f * count : work.shift.data() + (f - inner_) * count;
+    for (std::size_t g = f % sample.tokens; g <= f && g < inner_; g += sample.tokens) {
+      const double factor = sample.root_at(f / sample.tokens, g / sample.tokens);
+      const double* z = work.zeta.data() + g * count;
+      for (std::size_t k = 0; k < count; ++k) to[k] += factor * z[k];
+    }
+    for (std::size_t k = 0; f < inner_ && k < count; ++k) {
+      work.fields[f * count + k] = sample.omega[f] + to[k];
     }
   }
 }
@@ -272,25 +452,6 @@ void SampledPosterior::log_densities(const Gaussians& gaussians, Workspace& work
   const auto sum = std::span(work.terms).first(count);
   simd::log(sum, sum);
   for (std::size_t k = 0; k < count; ++k) work.log_density[k] += sum[k];
-}
-
-/// Adds -zeta^T K zeta / 2 to the log likelihoods [smi 86].
-void SampledPosterior::tilt(std::span<const double> coupling, Workspace& work) const {
-  const std::size_t count = work.count;
-  const auto tokens = static_cast<std::size_t>(shape_.tokens);
-  const std::size_t directions = shape_.directions();
-  for (LastBranch& branch : work.branches) {
-    for (std::size_t p = 0; p < directions; ++p) {
-      for (std::size_t q = 0; q <= p; ++q) {
-        const double factor = (p == q ? -0.5 : -1.0) * coupling[p * directions + q];
-        for (std::size_t t = 0; t < tokens; ++t) {
-          const double* a = work.field(branch, p * tokens + t);
-          const double* b = work.field(branch, q * tokens + t);
-          for (std::size_t k = 0; k < count; ++k) branch.log_likelihood[k] += factor * a[k] * b[k];
-        }
-      }
-    }
-  }
 }
 
 /// Stores the sums over tokens of <zeta zeta> for directions in different blocks; likelihoods are
@@ -352,7 +513,7 @@ void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& o
   for (std::size_t b = 0; b < last; ++b) {
     std::size_t pair = shape_.first_pair(b);
     for (std::size_t p = 0; p < shape_.size(b); ++p) {
-      const double* zp = work.zeta.data() + (shape_.first(b) + p) * count;
+      const double* zp = work.inner_field(shape_.first(b) + p);
       for (std::size_t k = 0; k < count; ++k) work.product[k] = work.weight[k] * zp[k];
       for (std::size_t k = 0; k < count; ++k) work.scratch[k] = work.product[k] * work.first[k];
       const std::size_t at = (shape_.first(b) + p) * out.count + i;
@@ -360,7 +521,7 @@ void SampledPosterior::store(std::size_t i, Workspace& work, PosteriorMoments& o
       half.mean_bias[at] =
           ratio_bias(share, dot(work.scratch.data(), ones.data(), count) / total, half.mean[at]);
       for (std::size_t q = 0; q <= p; ++q, ++pair) {
-        const double* zq = work.zeta.data() + (shape_.first(b) + q) * count;
+        const double* zq = work.inner_field(shape_.first(b) + q);
         const std::size_t to = pair * out.count + i;
         half.second[to] = dot(work.product.data(), zq, count) / total;
         half.second_bias[to] =
@@ -398,12 +559,8 @@ void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& ou
   const std::size_t count = query.count;
   const std::size_t lanes = inner_ == 0 ? 1 : 2 * nodes_;
   Workspace work(model_, inner_, lanes);
-  Sample sample;
-  sample.block_variance.assign(query.variance.begin(), query.variance.end());
-  for (std::size_t b = 0; b + 1 < shape_.blocks(); ++b) {
-    sample.inner_deviation.insert(sample.inner_deviation.end(), shape_.size(b),
-                                  std::sqrt(query.variance[b]));
-  }
+  Sample sample = prior_of(query);
+  work.uneven = sample.uneven();
   sample.label.resize(shape_.size(shape_.blocks() - 1));
   sample.omega.resize(shape_.fields());
   sample.centre.resize(query.centre.empty() ? 0 : shape_.fields());
@@ -418,7 +575,7 @@ void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& ou
       work.attention.push(nullptr, 1);
       work.log_density[0] = 0.0;
       work.first[0] = 1.0;
-      last_->evaluate(work.attention, 1, sample.last(0), work.branches);
+      evaluate_last(sample, work);
       store(i, work, out, out.half[0]);
       continue;
     }
@@ -428,8 +585,7 @@ void SampledPosterior::moments(const PosteriorQuery& query, PosteriorMoments& ou
       place_nodes(sample, gaussians, work);
       log_densities(gaussians, work);
       work.attention.push(work.fields.data(), lanes);
-      last_->evaluate(work.attention, lanes, sample.last(inner_), work.branches);
-      if (!query.coupling.empty()) tilt(query.coupling, work);
+      evaluate_last(sample, work);
       store(i, work, out, out.half[e]);
     }
   }

@@ -15,14 +15,17 @@ namespace onset::smi {
 ///   the prior, which covers wide posteriors;
 ///   Gaussians from linearising the label at a centre, at two widths and at the centre's mirror
 ///   images in the layers that are hardly learned, which cover narrow ones.
+/// The prior may have any covariance over the directions: nodes are drawn in coordinates that make
+/// it N(0, I), and the last layer's prior is that given the node [smi 92].
 /// A sample costs nodes x layers x tokens^3 operations per half.
 class SampledPosterior final : public Posterior {
  public:
   SampledPosterior(const DeepAttention& model, const PosteriorOptions& options);
   void moments(const PosteriorQuery& query, PosteriorMoments& out) const override;
   [[nodiscard]] bool exact() const override { return inner_ == 0; }
-  [[nodiscard]] bool within_blocks() const override { return false; }
-  [[nodiscard]] bool between_blocks() const override { return last_->fixed(); }
+  [[nodiscard]] bool within_blocks() const override { return last_->takes_matrix(); }
+  [[nodiscard]] bool between_blocks() const override { return last_->takes_matrix(); }
+  [[nodiscard]] bool any_covariance() const override { return last_->takes_matrix(); }
 
  private:
   struct Sample;
@@ -31,8 +34,12 @@ class SampledPosterior final : public Posterior {
 
   [[nodiscard]] Gaussians fit(const Sample& sample, Workspace& work) const;
   void place_nodes(const Sample& sample, const Gaussians& gaussians, Workspace& work) const;
+  void place_uneven(const Sample& sample, Workspace& work) const;
   void log_densities(const Gaussians& gaussians, Workspace& work) const;
-  void tilt(std::span<const double> coupling, Workspace& work) const;
+  [[nodiscard]] Sample prior_of(const PosteriorQuery& query) const;
+  void move_along(const Sample& sample, std::size_t field, double step, std::size_t lane,
+                  Workspace& work) const;
+  void evaluate_last(const Sample& sample, Workspace& work) const;
   void store_cross(std::size_t i, double total, Workspace& work, PosteriorMoments& out,
                    PosteriorMoments::Half& half) const;
   void store(std::size_t i, Workspace& work, PosteriorMoments& out,

@@ -4,6 +4,7 @@
 
 #include "onset/smi/model/posterior.hpp"
 #include "smi/model/posterior/laplace_proposal.hpp"
+#include "smi/model/posterior/two_token_batch.hpp"
 #include "smi/model/posterior/two_token_kernels.hpp"
 
 namespace onset::smi {
@@ -28,7 +29,7 @@ class TwoTokenPosterior final : public Posterior {
   struct LayerSums;
   struct Workspace;
 
-  void draw_nodes(std::size_t set, std::uint64_t sample_key, Workspace& work) const;
+  void draw_nodes(const two_token::NodeKey& key, Workspace& work) const;
   void push_through(const TwoTokenSample& sample, Workspace& work) const;
   void solve_last(const TwoTokenSample& sample, Workspace& work) const;
   void fold(const TwoTokenSample& sample, std::size_t layer, two_token::Field zeta,
@@ -46,10 +47,8 @@ class TwoTokenPosterior final : public Posterior {
   [[nodiscard]] two_token::Layer layer(int index) const;
 
   DeepAttention model_;
-  std::size_t nodes_;         ///< the number of nodes of A
-  std::size_t last_nodes_;    ///< the number of nodes of B
-  std::size_t centre_nodes_;  ///< the number of nodes of C
-  double total_gain_;         ///< product of (1 + skip) over the layers below the last
+  two_token::NodeCounts nodes_;
+  double total_gain_;  ///< product of (1 + skip) over the layers below the last
   /// Standard normals: ((set * (layers - 1) + layer) * 2 + coordinate) * nodes + node.
   std::vector<double> normals_;
 };

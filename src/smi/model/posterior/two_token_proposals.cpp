@@ -11,16 +11,9 @@ namespace onset::smi {
 namespace {
 
 namespace simd = numerics::simd;
-using two_token::Plane;
 
 /// Largest logarithm of a density, so that the density stays finite.
 constexpr double max_exponent = 700.0;
-
-/// A vector that tells the two sides of a field apart.
-Plane side_of(Plane centre) {
-  const bool vanishes = centre.plus == 0.0 && centre.minus == 0.0;
-  return vanishes ? Plane{1.0, 1.0} : centre;
-}
 
 /// exp(|zeta|^2 / 2 - shift) of a field, and the shift, which is 0 unless every exponent is large.
 double shifted_exponentials(two_token::Field zeta, std::vector<double>& out, std::size_t n) {
@@ -71,7 +64,8 @@ void TwoTokenPosterior::fold(const TwoTokenSample& sample, std::size_t layer, tw
   const bool last = layer + 1 == static_cast<std::size_t>(model_.layers);
   double* other = work.other[layer].data();
   two_token::fold(scaled_omega(sample, layer),
-                  side_of(last ? sample.omega[layer] : work.laplace.centre()[layer]), zeta,
+                  two_token::side_of(last ? sample.omega[layer] : work.laplace.centre()[layer]),
+                  zeta,
                   {work.folded[2 * layer].data(), work.folded[2 * layer + 1].data(), other,
                    work.centred[2 * layer].data(), work.centred[2 * layer + 1].data(),
                    work.side[layer].data(), unchanged},
@@ -89,7 +83,8 @@ double TwoTokenPosterior::gaussian_ratio(bool rescale, double shift, Workspace& 
     std::fill_n(ratio, n, 0.0);
     return shift;
   }
-  const double share = std::log(static_cast<double>(centre_nodes_) / static_cast<double>(nodes_));
+  const double share =
+      std::log(static_cast<double>(nodes_.centre) / static_cast<double>(nodes_.prior));
   std::vector<const double*> centred(c.mean.size());
   for (std::size_t j = 0; j < centred.size(); ++j) centred[j] = work.centred[j].data();
   two_token::log_ratio({c.slope.data(), c.offset, c.mean.size()}, log_top(c) + share,
@@ -132,7 +127,7 @@ void TwoTokenPosterior::propose_inner_fields(const TwoTokenSample& sample, Works
 /// of A.
 void TwoTokenPosterior::propose_last_field(const TwoTokenSample& sample, Workspace& work,
                                            LayerSums& sums) const {
-  work.n = last_nodes_;
+  work.n = nodes_.last;
   const std::size_t n = work.n;
   const auto inner = static_cast<std::size_t>(model_.layers - 2);
   const two_token::Stack top = work.stack(layer(model_.layers - 2));
@@ -156,7 +151,7 @@ void TwoTokenPosterior::propose_near_centre(const TwoTokenSample& sample, Worksp
                                             LayerSums& sums) const {
   const LaplaceComponent& component = work.laplace.component();
   const auto last = static_cast<std::size_t>(model_.layers - 1);
-  work.use(work.near, centre_nodes_);
+  work.use(work.near, nodes_.centre);
   const std::size_t n = work.n;
   for (std::size_t j = 0; j < work.near.size(); ++j) {
     std::copy_n(work.prior[j].begin(), n, work.near[j].begin());

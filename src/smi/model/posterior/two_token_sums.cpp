@@ -29,7 +29,7 @@ BatchSums batch_sums(std::size_t n, const Sums& sums_of) {
 void TwoTokenPosterior::collect(const TwoTokenSample& sample, double one, double inner_scale,
                                 Workspace& work, LayerSums& sums) const {
   const auto last = static_cast<std::size_t>(model_.layers - 1);
-  const double inner_share = static_cast<double>(last_nodes_) / static_cast<double>(nodes_);
+  const double inner_share = static_cast<double>(nodes_.last) / static_cast<double>(nodes_.prior);
   const auto variance = [&](std::size_t l) { return sample.deviation[l] * sample.deviation[l]; };
   two_token::weights({.total_gain = total_gain_,
                       .last = variance(last),

@@ -11,18 +11,12 @@
 /// What the parts of the two-token posterior share while they work on a sample.
 namespace onset::smi {
 
+using two_token::BatchSums;
+using two_token::PlaneSums;
+
 /// Beyond this exponent weights are rescaled, so that a sample whose nodes are all far off keeps a
 /// finite log Z instead of 0/0.
 inline constexpr double rescale_above = 300.0;
-
-/// Weighted sums of one layer: 1, p, m, p p, p m, m m.
-using PlaneSums = std::array<double, 6>;
-
-/// The same of the first half of the nodes and of all.
-struct BatchSums {
-  PlaneSums first{};
-  PlaneSums all{};
-};
 
 /// sums = mine * sums + theirs * others.
 inline void combine(double mine, PlaneSums& sums, double theirs, const PlaneSums& others) {
@@ -34,17 +28,6 @@ inline void combine(double mine, PlaneSums& sums, double theirs, const PlaneSums
                                                    std::size_t layer) {
   const double scale = 1.0 / sample.deviation[layer];
   return {sample.omega[layer].plus * scale, sample.omega[layer].minus * scale};
-}
-
-/// The largest logarithm of the linearised posterior over the prior.
-[[nodiscard]] inline double log_top(const LaplaceComponent& c) {
-  return c.log_determinant + c.exponent;
-}
-
-/// Where the linearised label is so far off the prior that their difference is lost in rounding,
-/// there is no proposal C.
-[[nodiscard]] inline bool is_usable(const LaplaceComponent& c) {
-  return log_top(c) < 1e6;
 }
 
 /// Sums over nodes of every layer's moments, in units of exp(-shift); of pairs of layers too if

@@ -43,6 +43,9 @@ class LevelLines {
   [[nodiscard]] LevelHermite hermite(const TypedLabel& label, const HermiteIndices& indices) const;
   /// The scanned point whose value is nearest to the label.
   [[nodiscard]] FieldVector nearest(const TypedLabel& label) const;
+  /// Files the cells by the values they have, for those who ask for many labels: the answers are
+  /// the same, without a look at every cell.
+  void file_cells();
   /// The labels of flat pieces, one after the other, as they were met.
   [[nodiscard]] std::vector<TypedLabel> atoms() const;
 
@@ -86,6 +89,9 @@ class LevelLines {
     double lo, hi;
     double f_lo, f_hi;  ///< minus the label
     double guess;
+    /// A point whose slope is known: how much that differs at the guess tells the curvature.
+    double known;
+    double known_slope;
   };
   /// The storage of lines that are no longer needed, kept for the next ones of the same thread:
   /// a posterior fills hundreds of kilobytes, which would otherwise go back to the system each
@@ -121,6 +127,9 @@ class LevelLines {
   [[nodiscard]] std::vector<double> fields_at(const std::vector<Place>& places) const;
   void values_along(const std::vector<Place>& places, std::vector<double>& value,
                     std::vector<double>& slope) const;
+  /// Adds the root of a cell to the brackets, or to the dips where it may have two.
+  static void look_into(const Cell& cell, double label, std::vector<Bracket>& brackets,
+                        std::vector<Bracket>& dips);
   void search_dips(double label, std::vector<Bracket>& dips, std::vector<Bracket>& brackets) const;
   void polish(double label, std::vector<Bracket>& brackets, std::vector<Place>& roots) const;
   /// All points at which the output has this value.
@@ -140,6 +149,10 @@ class LevelLines {
   std::vector<Line> lines_;  ///< axis after axis
   std::vector<Cell> cells_;
   std::vector<Segment> segments_;
+  /// Between shelf_[k - 1] and shelf_[k] lie labels of which only the cells filed_[k] may have
+  /// roots; empty: cells are not filed.
+  std::vector<double> shelf_;
+  std::vector<std::vector<std::uint32_t>> filed_;
 };
 
 }  // namespace onset::smi

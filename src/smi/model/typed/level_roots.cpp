@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "smi/model/typed/level_lines.hpp"
 
@@ -12,6 +13,12 @@ constexpr double rounding = std::numeric_limits<double>::epsilon();
 /// Exponent of the partition of unity: the weight of a root falls like distance^(2 q) towards a
 /// fold, where 1/|slope| grows like 1/distance [links 2].
 constexpr int unity_power = 3;
+/// What a last Newton step is said to leave is taken so many times: the curvature is that of a
+/// secant, and next to a fold a root needs all of its digits.
+constexpr double cautious = 1e3;
+/// Shelves on which cells are filed by their values: a label then looks at a percent of them more
+/// than it has roots in.
+constexpr std::size_t shelves = 128;
 /// A dip is looked into when its parabola falls below this part of its ends.
 constexpr double dip_depth = 0.5;
 
@@ -37,27 +44,90 @@ double dip_bottom(double f0, double d0, double f1, double d1, double width) {
   return sign * f0 + s0 * std::clamp(meeting, 0.0, width);
 }
 
+/// The labels of which a cell may have roots: those between its ends and, where both ends lead down
+/// (or up) to an extremum, those for which a dip is looked into.
+std::pair<double, double> labels_of(double f0, double d0, double f1, double d1, double width) {
+  double low = std::min(f0, f1);
+  double high = std::max(f0, f1);
+  // The tangents at both ends meet at the lowest or the highest value that a dip may have.
+  const double meeting = d0 == d1 ? 0.0 : (f1 - f0 - d1 * width) / (d0 - d1);
+  const double turn = f0 + d0 * std::clamp(meeting, 0.0, width);
+  if (d0 < 0.0 && d1 > 0.0) low = std::min(low, low + (turn - low) / (1.0 - dip_depth));
+  if (d0 > 0.0 && d1 < 0.0) high = std::max(high, high + (turn - high) / (1.0 - dip_depth));
+  return {low, high};
+}
+
+/// Where the cubic of the inverse function through both ends, with their slopes, meets 0; by the
+/// secant where the function has no inverse there.
+double first_guess(double t0, double t1, double f0, double f1, double d0, double d1) {
+  const double rise = f1 - f0;
+  const double u = -f0 / rise;
+  const double secant = t0 + u * (t1 - t0);
+  if (!(d0 * rise > 0.0 && d1 * rise > 0.0)) return secant;
+  const double v = 1.0 - u;
+  const double t = v * v * ((1.0 + 2.0 * u) * t0 + u * rise / d0) +
+                   u * u * ((1.0 + 2.0 * v) * t1 - v * rise / d1);
+  return t > t0 && t < t1 ? t : secant;
+}
+
 }  // namespace
+
+void LevelLines::look_into(const Cell& cell, double label, std::vector<Bracket>& brackets,
+                           std::vector<Bracket>& dips) {
+  const double a = cell.f0 - label;
+  const double b = cell.f1 - label;
+  if (!std::isfinite(a) || !std::isfinite(b)) return;
+  const double width = cell.t1 - cell.t0;
+  if ((a > 0.0) != (b > 0.0)) {
+    brackets.push_back({cell.line, cell.t0, cell.t1, a, b,
+                        first_guess(cell.t0, cell.t1, a, b, cell.d0, cell.d1), cell.t0, cell.d0});
+    return;
+  }
+  // No change of sign, but a way down from both ends: two roots may hide between them.
+  const double sign = a > 0.0 ? 1.0 : -1.0;
+  if (!(sign * cell.d0 < 0.0 && sign * cell.d1 > 0.0)) return;
+  const double bottom = dip_bottom(a, cell.d0, b, cell.d1, width);
+  if (bottom > dip_depth * std::min(std::abs(a), std::abs(b))) return;
+  dips.push_back({cell.line, cell.t0, cell.t1, a, b,
+                  cell.t0 - cell.d0 * width / (cell.d1 - cell.d0), cell.t0, cell.d0});
+}
+
+void LevelLines::file_cells() {
+  std::vector<double> middles;
+  for (const Cell& cell : cells_) {
+    const double middle = 0.5 * (cell.f0 + cell.f1);
+    if (std::isfinite(middle)) middles.push_back(middle);
+  }
+  std::sort(middles.begin(), middles.end());
+  shelf_.clear();
+  for (std::size_t k = 1; k < shelves && !middles.empty(); ++k) {
+    shelf_.push_back(middles[k * middles.size() / shelves]);
+  }
+  filed_.assign(shelf_.size() + 1, {});
+  const auto place = [this](double label) {
+    return static_cast<std::size_t>(std::lower_bound(shelf_.begin(), shelf_.end(), label) -
+                                    shelf_.begin());
+  };
+  for (std::size_t k = 0; k < cells_.size(); ++k) {
+    const Cell& cell = cells_[k];
+    if (!std::isfinite(cell.f0) || !std::isfinite(cell.f1)) continue;
+    const auto [low, high] = labels_of(cell.f0, cell.d0, cell.f1, cell.d1, cell.t1 - cell.t0);
+    for (std::size_t j = place(low); j <= place(high); ++j) {
+      filed_[j].push_back(static_cast<std::uint32_t>(k));
+    }
+  }
+}
 
 std::vector<LevelLines::Place> LevelLines::roots_of(double label) const {
   std::vector<Bracket> brackets;
   std::vector<Bracket> dips;
-  for (const Cell& cell : cells_) {
-    const double a = cell.f0 - label;
-    const double b = cell.f1 - label;
-    if (!std::isfinite(a) || !std::isfinite(b)) continue;
-    const double width = cell.t1 - cell.t0;
-    if ((a > 0.0) != (b > 0.0)) {
-      brackets.push_back({cell.line, cell.t0, cell.t1, a, b, cell.t0 - a * width / (b - a)});
-      continue;
+  if (filed_.empty()) {
+    for (const Cell& cell : cells_) look_into(cell, label, brackets, dips);
+  } else {
+    const auto shelf = std::lower_bound(shelf_.begin(), shelf_.end(), label) - shelf_.begin();
+    for (const std::uint32_t k : filed_[static_cast<std::size_t>(shelf)]) {
+      look_into(cells_[k], label, brackets, dips);
     }
-    // No change of sign, but a way down from both ends: two roots may hide between them.
-    const double sign = a > 0.0 ? 1.0 : -1.0;
-    if (!(sign * cell.d0 < 0.0 && sign * cell.d1 > 0.0)) continue;
-    const double bottom = dip_bottom(a, cell.d0, b, cell.d1, width);
-    if (bottom > dip_depth * std::min(std::abs(a), std::abs(b))) continue;
-    dips.push_back(
-        {cell.line, cell.t0, cell.t1, a, b, cell.t0 - cell.d0 * width / (cell.d1 - cell.d0)});
   }
   search_dips(label, dips, brackets);
   std::vector<Place> roots;
@@ -90,8 +160,10 @@ void LevelLines::search_dips(double label, std::vector<Bracket>& dips,
       const double t = dip.guess;
       if (!std::isfinite(f)) continue;
       if ((f > 0.0) != (dip.f_lo > 0.0)) {
-        found.push_back({dip.line, ends[i].lo, t, dip.f_lo, f, 0.5 * (ends[i].lo + t)});
-        found.push_back({dip.line, t, ends[i].hi, f, dip.f_hi, 0.5 * (t + ends[i].hi)});
+        found.push_back(
+            {dip.line, ends[i].lo, t, dip.f_lo, f, 0.5 * (ends[i].lo + t), t, slope[i]});
+        found.push_back(
+            {dip.line, t, ends[i].hi, f, dip.f_hi, 0.5 * (t + ends[i].hi), t, slope[i]});
         continue;
       }
       const double sign = dip.f_lo > 0.0 ? 1.0 : -1.0;
@@ -148,16 +220,23 @@ void LevelLines::polish(double label, std::vector<Bracket>& brackets,
         b.hi = t;
       }
       double next = f == 0.0 ? t : t - f / slope[i];
-      if (!(next >= b.lo && next <= b.hi)) next = 0.5 * (b.lo + b.hi);
+      const bool is_newton = next >= b.lo && next <= b.hi;
+      if (!is_newton) next = 0.5 * (b.lo + b.hi);
       const double tolerance = 1e-13 * (1.0 + std::abs(t));
+      const bool is_small = std::abs(f) <= 1e-6 * size[i];
+      // A Newton step leaves half the curvature over the slope times its square.
+      const double curvature = (slope[i] - b.known_slope) / (t - b.known);
+      const double left = std::abs(curvature / slope[i]) * (next - t) * (next - t);
+      const bool is_last = is_newton && is_small && cautious * left < tolerance;
       // Next to a fold the value stops changing before the place does.
       const bool is_zero = std::abs(f) <= 2.0 * rounding * std::abs(label);
-      if (is_zero || std::abs(next - t) < tolerance || b.hi - b.lo < tolerance) {
-        if (std::abs(f) <= 1e-6 * size[i])
-          found.push_back({order[i], {b.line, is_zero ? t : next}});
+      if (is_zero || is_last || std::abs(next - t) < tolerance || b.hi - b.lo < tolerance) {
+        if (is_small) found.push_back({order[i], {b.line, is_zero ? t : next}});
         continue;
       }
       b.guess = next;
+      b.known = t;
+      b.known_slope = slope[i];
       brackets[kept] = b;
       order[kept] = order[i];
       size[kept++] = size[i];

@@ -1,6 +1,7 @@
 #include "smi/model/typed/typed_link.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -88,10 +89,11 @@ std::string text_of(const Name& name) {
 }
 
 void check_name(const Name& name, bool has_tokens) {
-  const std::string text = text_of(name);
   if (name.first > max_index || name.second > max_index) {
-    complain(fmt::format("{} has an index above {}", text, max_index));
+    complain(fmt::format("has a field {}.. with a number above {}; allowed: 1 to {}", name.letter,
+                         max_index, max_index));
   }
+  const std::string text = text_of(name);
   if (name.letter == 'e') {
     if (name.second > 0) complain(text + " has two numbers; noise fields are e1, e2, ..");
   } else if (has_tokens && name.second == 0) {
@@ -148,13 +150,18 @@ numerics::Expression read_output(std::string_view text, const Part& part,
   }
 }
 
-/// What is offered of links of several outputs: the reason where it is not.
+/// What is offered of links of several outputs: the reason where it is not. A posterior looks for
+/// common roots in slices, those of every set of as many fields as there are equations: six sets
+/// with 530 slices of 37^2 points for two equations in four fields, and four with 26 of 37^3 for
+/// three, twice; with three fields 3 sets of 26 slices, and one of one.
 void refuse_outputs(std::size_t fields, std::size_t rank) {
   if (rank < 2 || fields < max_typed_fields) return;
   throw Refused(fmt::format(
-      "the link has {} outputs with a density of {} fields together, noise included: its posterior "
-      "is an integral over the roots of {} equations in {} unknowns; allowed: up to {} fields",
-      rank, fields, rank, fields, max_typed_fields - 1));
+      "the link has {} outputs with a density of {} fields together, noise included: one posterior "
+      "would take about {} million values of the link, {} times as many as with {} fields, and a "
+      "first threshold thousands of posteriors; allowed: up to {} fields",
+      rank, fields, rank == 2 ? 9 : 11, rank == 2 ? 40 : 100, max_typed_fields - 1,
+      max_typed_fields - 1));
 }
 
 }  // namespace
@@ -232,7 +239,7 @@ TypedLink::TypedLink(std::string_view text, double noise) {
                   " kinks and jumps (abs, sign, step, relu, min, max); at most " +
                   std::to_string(max_switches) + " are offered");
   }
-  look_for_atoms();
+  look_for_atoms(known.variables);
   refuse_outputs(fields_.size(), max_rank());
 }
 
@@ -317,7 +324,7 @@ void TypedLink::look_for_switches() {
   }
 }
 
-void TypedLink::look_for_atoms() {
+void TypedLink::look_for_atoms(const std::vector<std::string>& names) {
   constexpr std::size_t count = 4096;
   const std::size_t size = fields_.size();
   std::vector<double> inputs(size * count);
@@ -333,7 +340,13 @@ void TypedLink::look_for_atoms() {
     for (std::size_t f = 0; f < one.size(); ++f) one[f] = slopes[f * count + i];
     for (std::size_t k = 0; k < outputs(); ++k) {
       if (std::isfinite(value[k * count + i])) continue;
-      throw Refused("the link is not finite at a random point: its label is no number there");
+      std::vector<std::string> place;
+      for (std::size_t f = 0; f < size; ++f) {
+        place.push_back(fmt::format("{} = {:.2f}", names[f], inputs[f * count + i]));
+      }
+      throw Refused(fmt::format("the link is {} at {}; allowed: labels that are finite numbers",
+                                std::isnan(value[k * count + i]) ? "no number" : "infinite",
+                                fmt::join(place, ", ")));
     }
     sets.insert(plain.independent_outputs(one.data(), outputs()));
   }

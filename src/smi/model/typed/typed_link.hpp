@@ -91,7 +91,8 @@ class TypedLink {
 
  private:
   void look_for_switches();
-  void look_for_atoms();
+  /// `names`: those of the fields, for messages.
+  void look_for_atoms(const std::vector<std::string>& names);
   std::size_t directions_ = 0;
   std::size_t tokens_ = 1;
   std::vector<TypedField> fields_;

@@ -1,12 +1,13 @@
 #include "smi/model/typed/typed_model.hpp"
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/random/stream.hpp"
 #include "smi/model/typed/symmetries.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
@@ -16,9 +17,6 @@ namespace {
 
 /// The nodes of PosteriorOptions at which lines have their default spacing.
 constexpr double default_nodes = 128.0;
-/// A label that no line meets may lie further out than labels drawn from the model: the radius is
-/// doubled so often before a sample counts as lost.
-constexpr int max_doublings = 2;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Random points that count the equations of a label.
 constexpr std::size_t counting_points = 4096;
@@ -64,7 +62,7 @@ class TypedModelPosterior final : public Posterior {
       for (std::size_t k = 0; k < link_->outputs(); ++k) {
         label.value[k] = query.label[k * query.count + i];
       }
-      const TypedMoments found = ask(form, label, nodes);
+      const TypedMoments found = posterior_of_data(*link_, atoms_, form, label, nodes);
       for (std::size_t h = 0; h < 2; ++h) write(query, tokens, found, h, i, out);
     }
   }
@@ -114,7 +112,7 @@ class TypedModelPosterior final : public Posterior {
         const Eigen::VectorXd units = own.diagonal().cwiseSqrt();
         const Eigen::MatrixXd scaled =
             units.cwiseInverse().asDiagonal() * own * units.cwiseInverse().asDiagonal();
-        const Eigen::MatrixXd lower = scaled.llt().matrixL();
+        const Eigen::MatrixXd lower = numerics::cholesky_factor(scaled);
         const Eigen::MatrixXd root = units.asDiagonal() * lower;
         const Eigen::MatrixXd across =
             units.cwiseInverse().asDiagonal() * v(directions, Eigen::indexing::all);
@@ -131,27 +129,6 @@ class TypedModelPosterior final : public Posterior {
       if (!fields[static_cast<std::size_t>(f)].direction) matrix(f, normals++) = 1.0;
     }
     return matrix;
-  }
-
-  /// The label does not say which outputs have a density: of all sets that the link has, the
-  /// smallest one with which it is found [links 10].
-  [[nodiscard]] TypedMoments ask(const NormalForm& form, TypedLabel label,
-                                 const TypedNodes& nodes) const {
-    const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(), [&](const TypedLabel& atom) {
-      return link_->same_label(atom, label);
-    });
-    double radius = covering_radius(form.normals());
-    TypedMoments found;
-    found.found = false;
-    for (int k = 0; k <= max_doublings && !found.found; ++k) {
-      for (const unsigned density : link_->densities()) {
-        if ((density == 0) != is_atom || found.found) continue;
-        label.density = density;
-        found = typed_posterior(*link_, form, label, radius, nodes);
-      }
-      radius *= 2.0;
-    }
-    return found;
   }
 
   /// Writes what one half says of sample i, in units of the roots of the variances.
@@ -205,7 +182,7 @@ class TypedModel final : public SequenceModel {
       : link_(std::move(link)),
         shape_{static_cast<int>(tokens), std::vector<int>(link_->directions(), 1)} {
     for (const TypedField& field : link_->fields()) noise_ += field.direction ? 0 : 1;
-    if (link_->has_atoms()) find_atoms();
+    atoms_ = typed_atoms(*link_);
     count_equations();
     for (const Eigen::MatrixXd& map : signed_symmetries(*link_, LabelUnder::same)) {
       std::vector<double> rows;
@@ -252,15 +229,6 @@ class TypedModel final : public SequenceModel {
           field.direction ? fields[*field.direction * tokens + field.token] : noise[next_noise++];
     }
     link_->values(1, inputs, out.data());
-  }
-
-  void find_atoms() {
-    const auto n = static_cast<Eigen::Index>(link_->fields().size());
-    const NormalForm plain{FieldVector::Zero(n), FieldMatrix::Identity(n, n)};
-    const auto size = static_cast<std::size_t>(n);
-    TypedNodes nodes;
-    nodes.spacing = default_spacing(size);
-    atoms_ = LevelLines(*link_, plain, line_options(size, covering_radius(size), nodes, 0)).atoms();
   }
 
   /// The numbers that a label fixes: its independent outputs, less those that noise changes.

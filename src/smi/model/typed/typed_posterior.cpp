@@ -17,6 +17,9 @@ constexpr double scan_spacing = 0.25;
 constexpr double centred_spacing = 0.5;
 /// Cells in which the roots of several equations are looked for.
 constexpr double cell_spacing = 0.35;
+/// A label that no line meets may lie further out than labels drawn from the model: the radius is
+/// doubled so often before a sample counts as lost.
+constexpr int max_doublings = 2;
 /// A single normal costs so little that it is scanned finely.
 constexpr double single_scan_spacing = 0.05;
 
@@ -130,6 +133,35 @@ TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form, cons
                              double radius, const TypedNodes& nodes) {
   return normalised(half_moments(link, form, label, radius, nodes, 0),
                     half_moments(link, form, label, radius, nodes, 1));
+}
+
+std::vector<TypedLabel> typed_atoms(const TypedLink& link) {
+  if (!link.has_atoms()) return {};
+  const auto n = static_cast<Eigen::Index>(link.fields().size());
+  const NormalForm plain{FieldVector::Zero(n), FieldMatrix::Identity(n, n)};
+  const auto size = static_cast<std::size_t>(n);
+  TypedNodes nodes;
+  nodes.spacing = default_spacing(size);
+  return LevelLines(link, plain, line_options(size, covering_radius(size), nodes, 0)).atoms();
+}
+
+TypedMoments posterior_of_data(const TypedLink& link, const std::vector<TypedLabel>& atoms,
+                               const NormalForm& form, TypedLabel label, const TypedNodes& nodes) {
+  const bool is_atom = std::any_of(atoms.begin(), atoms.end(), [&](const TypedLabel& atom) {
+    return link.same_label(atom, label);
+  });
+  double radius = covering_radius(form.normals());
+  TypedMoments found;
+  found.found = false;
+  for (int k = 0; k <= max_doublings && !found.found; ++k) {
+    for (const unsigned density : link.densities()) {
+      if ((density == 0) != is_atom || found.found) continue;
+      label.density = density;
+      found = typed_posterior(link, form, label, radius, nodes);
+    }
+    radius *= 2.0;
+  }
+  return found;
 }
 
 }  // namespace onset::smi

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "smi/model/typed/level_lines.hpp"
 
@@ -42,6 +43,17 @@ struct TypedNodes {
 [[nodiscard]] TypedMoments typed_posterior(const TypedLink& link, const NormalForm& form,
                                            const TypedLabel& label, double radius,
                                            const TypedNodes& nodes);
+
+/// The labels that regions of positive mass have where nothing is known.
+[[nodiscard]] std::vector<TypedLabel> typed_atoms(const TypedLink& link);
+
+/// The posterior of a label as data have it, which does not say which of its outputs have a
+/// density: of all sets that the link has, the smallest one with which the label is found
+/// [links 10]. `atoms`: those of the link.
+[[nodiscard]] TypedMoments posterior_of_data(const TypedLink& link,
+                                             const std::vector<TypedLabel>& atoms,
+                                             const NormalForm& form, TypedLabel label,
+                                             const TypedNodes& nodes);
 
 /// The same for one half (0 or 1), unnormalised.
 [[nodiscard]] LevelMoments half_moments(const TypedLink& link, const NormalForm& form,

@@ -7,7 +7,8 @@
 #include "mha/learners/sculpt/least_inflation.hpp"
 #include "mha/learners/sculpt/row_fit.hpp"
 #include "mha/learners/sculpt/slabs.hpp"
-#include "mha/linear_algebra/decompositions.hpp"
+#include "mha/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/singular_values.hpp"
 #include "support/contexts.hpp"
 #include "support/tolerances.hpp"
@@ -87,7 +88,7 @@ TEST(MhaRowFit, IsTheLeastSquaresSolution) {
       row.fit(drawn.sample.y(n) + a * 7);
       const Vector target =
           Eigen::Map<const Vector>(drawn.sample.y(n) + a * 7, 7) - outputs.row(3).transpose();
-      const Vector best = least_squares(design, target);
+      const Vector best = numerics::least_squares(design, target);
       for (Index b = 0; b < 3; ++b) {
         EXPECT_NEAR(row.attention()[static_cast<std::size_t>(b)], best[b],
                     tolerance::magnified_roundings);

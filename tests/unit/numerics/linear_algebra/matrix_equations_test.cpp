@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "numerics/random/stream.hpp"
+
 namespace onset::numerics {
 namespace {
 
@@ -86,6 +88,66 @@ TEST(MatrixEquations, TheSpectralRadiusCountsComplexEigenvalues) {
   a(0, 1) = -a(1, 0);
   a(2, 2) = -0.5;
   EXPECT_NEAR(spectral_radius(a), size, rounding);
+}
+
+Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
+  Eigen::MatrixXd out(rows, columns);
+  Stream(seed, "test matrix equations", 0)
+      .normal({out.data(), static_cast<std::size_t>(out.size())});
+  return out;
+}
+
+TEST(MatrixEquations, LeastSquaresLeavesNothingAlongTheColumns) {
+  const Eigen::MatrixXd a = random_matrix(20, 6, 1);
+  const Eigen::MatrixXd b = random_matrix(20, 3, 2);
+  const HouseholderFactors factors(a);
+  for (const Eigen::MatrixXd& x : {least_squares(a, b), factors.solve(b),
+                                   solve_normal_equations(a.transpose() * a, a.transpose() * b)}) {
+    EXPECT_LT((a.transpose() * (b - a * x)).norm(), rounding * b.norm());
+  }
+  const Eigen::VectorXd first = b.col(0);
+  const HouseholderFactors::Fit fit = factors.fit(first);
+  EXPECT_NEAR(fit.residual, (first - a * fit.solution).norm(), rounding);
+  EXPECT_GT(factors.min_pivot(), 0.0);
+}
+
+TEST(MatrixEquations, OfManySolutionsTheShortestIsTaken) {
+  const Eigen::MatrixXd half = random_matrix(5, 2, 3);
+  const Eigen::MatrixXd a = half * half.transpose();  // rank 2 of 5
+  const Eigen::MatrixXd b = a * random_matrix(5, 1, 4);
+  const Eigen::MatrixXd x = least_norm_solution(a, b);
+  EXPECT_LT((a * x - b).norm(), rounding * b.norm());
+  EXPECT_LT((orthogonal_complement(half).transpose() * x).norm(), rounding * x.norm());
+}
+
+TEST(MatrixEquations, ABasisAndItsComplementAreOrthonormalWhateverTheRank) {
+  Eigen::MatrixXd a = random_matrix(7, 3, 5);
+  EXPECT_LT((HouseholderFactors(a).basis().transpose() * orthogonal_complement(a)).norm(),
+            rounding);
+  a.col(2) = a.col(0) - 2.0 * a.col(1);
+  const Eigen::MatrixXd complement = orthogonal_complement(a);
+  ASSERT_EQ(complement.cols(), 5);
+  EXPECT_LT((complement.transpose() * a).norm(), rounding * a.norm());
+  EXPECT_LT((complement.transpose() * complement - Eigen::MatrixXd::Identity(5, 5)).norm(),
+            rounding);
+}
+
+TEST(MatrixEquations, TurningPutsTheColumnsFirst) {
+  const Eigen::MatrixXd m = random_matrix(4, 6, 6);
+  const Eigen::MatrixXd a = random_matrix(6, 2, 7);
+  const Eigen::MatrixXd turned = times_orthogonal_factor(m, a);
+  EXPECT_NEAR(turned.norm(), m.norm(), rounding * m.norm());
+  EXPECT_NEAR(turned.rightCols(4).norm(), (m * orthogonal_complement(a)).norm(), rounding);
+}
+
+TEST(MatrixEquations, SymmetricSystemsAreSolvedAndThoseThatAreNotPositiveNoticed) {
+  const Eigen::MatrixXd half = random_matrix(9, 4, 8);
+  const Eigen::MatrixXd a = half.transpose() * half;
+  const Eigen::VectorXd b = random_matrix(4, 1, 9).col(0);
+  const Eigen::VectorXd x = solve_symmetric(a, b);
+  EXPECT_LT((a * x - b).norm(), rounding * b.norm());
+  EXPECT_NEAR(explained_square(a, b), b.dot(x), rounding * b.dot(x));
+  EXPECT_LT(explained_square(-a, b), 0.0);
 }
 
 }  // namespace

@@ -40,6 +40,36 @@ TEST(SmiOverlaps, DoNotSeeSignsAndRotationsWithinABlock) {
   EXPECT_NEAR(blocks[1].norm, blocks[1].overlap, root_of_rounding);
 }
 
+TEST(SmiOverlaps, OfAnUnevenBlockAreMatricesInTheBasisOfTheTeacher) {
+  // Orthogonal teacher rows of squared norm D; the student is a turned diag(0.9, 0.2) of them.
+  constexpr std::size_t dim = 40;
+  std::vector<double> teacher(2 * dim, 0.0), student(2 * dim);
+  for (std::size_t d = 0; d < dim; ++d) teacher[(d % 2) * dim + d] = std::sqrt(2.0);
+  const double c = std::cos(1.1), s = std::sin(1.1);
+  for (std::size_t d = 0; d < dim; ++d) {
+    const double first = 0.9 * teacher[d], second = 0.2 * teacher[dim + d];
+    student[d] = c * first - s * second;
+    student[dim + d] = s * first + c * second;
+  }
+  const auto block = alignments({1, {2}}, overlaps(student, teacher, dim)).front();
+  const double overlap[] = {0.9, 0.0, 0.2}, norm[] = {0.81, 0.0, 0.04};
+  ASSERT_EQ(block.overlap_matrix.size(), 3u);
+  ASSERT_EQ(block.norm_matrix.size(), 3u);
+  for (std::size_t e = 0; e < 3; ++e) {
+    EXPECT_NEAR(block.overlap_matrix[e], overlap[e], tolerance::thousands_of_roundings);
+    EXPECT_NEAR(block.norm_matrix[e], norm[e], tolerance::thousands_of_roundings);
+  }
+  // Without a teacher the norms are turned to their own axes; of no weights they are 0.
+  const auto alone = alignments({1, {2}}, overlaps(student, {}, dim)).front();
+  EXPECT_TRUE(alone.overlap_matrix.empty());
+  for (std::size_t e = 0; e < 3; ++e) {
+    EXPECT_NEAR(alone.norm_matrix[e], norm[e], tolerance::thousands_of_roundings);
+  }
+  const std::vector<double> nothing(2 * dim, 0.0);
+  const auto empty = alignments({1, {2}}, overlaps(nothing, teacher, dim)).front();
+  for (const double x : empty.overlap_matrix) EXPECT_EQ(x, 0.0);
+}
+
 TEST(SmiTestError, OfALinearLinkIsTheDistanceOfTheWeights) {
   // E (z* - omega)^2 = |w* - what|^2 / D, and averaging z over N(omega, V) changes nothing.
   const Overlaps o{1, {0.5}, {0.4}, {1.1}};

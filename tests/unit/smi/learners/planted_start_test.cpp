@@ -20,21 +20,31 @@ constexpr double many_errors = 9.0;
 /// Means over runs are off by terms of order 1/D, which state evolution does not have.
 constexpr double few_over_dimension = 3.0;
 
-std::unique_ptr<SequenceModel> attention(int layers) {
+std::unique_ptr<SequenceModel> attention(int layers, int tokens = 2, std::vector<int> rank = {1}) {
   DeepAttention model;
   model.layers = layers;
+  model.tokens = tokens;
+  model.rank = std::move(rank);
   return attention_model(model);
 }
+
+/// Nodes of inner integrals, and outer points of state evolution.
+struct Accuracy {
+  int nodes = MessagePassingOptions{}.nodes;
+  int theory_nodes = EvolutionOptions{}.nodes;
+  std::size_t theory_points = EvolutionOptions{}.max_points;
+};
 
 /// Cosines of message passing from a planted start against state evolution, iteration by
 /// iteration.
 void compare(const SequenceModel& model, double alpha, double overlap, std::size_t dim,
-             int iterations) {
+             int iterations, const Accuracy& accuracy = {}) {
   const std::size_t blocks = model.shape().blocks();
   const auto samples = static_cast<std::size_t>(std::lround(alpha * static_cast<double>(dim)));
   MessagePassingOptions options;
   options.max_iterations = iterations;
   options.restarts = 0;
+  options.nodes = accuracy.nodes;
   std::vector<MessagePassing> found;
   for (std::uint64_t run = 0; run < runs; ++run) {
     const Dataset data = draw_dataset(model, dim, samples, 5, run, {});
@@ -45,6 +55,8 @@ void compare(const SequenceModel& model, double alpha, double overlap, std::size
   theory.start.assign(blocks, overlap);
   theory.iterations = iterations;
   theory.chance = 1.0 / static_cast<double>(dim);
+  theory.nodes = accuracy.theory_nodes;
+  theory.max_points = accuracy.theory_points;
   const EvolvedOverlaps expected = evolve(model, alpha, theory, {});
   for (std::size_t t = 0; t <= static_cast<std::size_t>(iterations); ++t) {
     for (std::size_t l = 0; l < blocks; ++l) {
@@ -69,6 +81,20 @@ TEST(SmiPlantedStart, OneLayerFollowsStateEvolutionInTime) {
 
 TEST(SmiPlantedStart, TwoLayersFollowStateEvolutionInTime) {
   compare(*attention(2), 1.2, 0.2, 300, 4);
+}
+
+TEST(SmiPlantedStart, TwoDirectionsOfOneLayerFollowStateEvolutionInTime) {
+  compare(*attention(1, 3, {2}), 0.3, 0.2, 600, 6);
+  compare(*attention(1, 2, {2}), 0.7, 0.2, 600, 6);
+}
+
+TEST(SmiPlantedStart, TwoDirectionsOfAnInnerLayerFollowStateEvolutionInTime) {
+  compare(*attention(2, 2, {2, 1}), 1.4, 0.3, 300, 4, {64, 64, 512});
+}
+
+TEST(LongSmiPlantedStart, TwoDirectionsOfTheLastOfTwoLayersFollowStateEvolutionInTime) {
+  compare(*attention(2, 3, {1, 2}), 0.8, 0.3, 200, 3, {64, 64, 256});
+  compare(*attention(2, 2, {2, 2}), 2.0, 0.3, 100, 3, {64, 64, 256});
 }
 
 TEST(SmiPlantedStart, QueriesAndKeysOfTheirOwnFollowStateEvolutionInTime) {

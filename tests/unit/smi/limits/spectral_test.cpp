@@ -107,11 +107,80 @@ TEST(Spectral, TwoDirectionsThatAreOneGiveTheSameNumbers) {
   EXPECT_LT(limit.outliers.front().overlap.error, 1e-3);
 }
 
+/// 1 - Theta where a label fixes both fields up to a common sign. G has the eigenvalues R - 1, R
+/// being twice an exponential, and -1; Theta is a number that solves [links 35] at 1.
+double overlap_of_known_fields(double alpha) {
+  const auto excess = [alpha](double theta) {
+    constexpr int steps = 20000;
+    constexpr double end = 40.0;
+    constexpr double step = end / steps;
+    double sum = 0.0;
+    for (int k = 0; k < steps; ++k) {  // the midpoint rule, to 1e-6
+      const double x = (k + 0.5) * step;
+      sum += step * std::exp(-x) * (2.0 * x - 1.0) / (theta + (1.0 - theta) * 2.0 * x);
+    }
+    return 1.0 / theta + 0.5 * alpha * (sum - 1.0 / theta) - 1.0;
+  };
+  // Theta = 1 solves it too; the physical solution lies below, where the sign has changed.
+  double low = 1e-3;
+  double high = 1.0 - 1e-3;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (excess(middle) > 0.0) == (excess(low) > 0.0) ? low = middle : high = middle;
+  }
+  return 1.0 - low;
+}
+
+// Labels of two outputs are drawn: z1*z2 and z1^2-z2^2 together are (z1 + i z2)^2.
+TEST(Spectral, TwoOutputsThatFixBothFieldsUpToASignHaveTheirOverlap) {
+  const SpectralLaw law = spectral_law(TypedLink("z1*z2, z1^2-z2^2", 0.0), 1, {});
+  ASSERT_EQ(law.rank, std::vector<int>{2});
+  const Estimate nu = spectral_growth(law).front();
+  EXPECT_NEAR(nu.value, 3.0, many_errors * nu.error);
+  const double alpha = 1.0;
+  const SpectralLimit limit = spectral_limit(law, 0, alpha, {Kind::gamma, 1.0}, {});
+  ASSERT_EQ(limit.outliers.size(), 1U);
+  EXPECT_EQ(limit.outliers.front().multiplicity, 1);
+  const Estimate overlap = limit.outliers.front().overlap;
+  EXPECT_NEAR(overlap.value, overlap_of_known_fields(alpha), many_errors * overlap.error);
+  constexpr double useful = 0.01;  // a percent or so of the overlap
+  EXPECT_LT(overlap.error, useful);
+}
+
+// Independent outputs have the matrices, and the numbers, of each by itself.
+TEST(Spectral, IndependentOutputsDoNotSeeEachOther) {
+  const SpectralLaw law = spectral_law(TypedLink("z1^2, z2^2", 0.0), 1, {});
+  ASSERT_EQ(law.rank, (std::vector<int>{1, 1}));
+  for (const std::size_t block : {0U, 1U}) {
+    const SpectralLimit limit = spectral_limit(law, block, 1.0, {Kind::gamma, 1.0}, {});
+    ASSERT_EQ(limit.outliers.size(), 1U);
+    const Estimate overlap = limit.outliers.front().overlap;
+    EXPECT_NEAR(overlap.value, 0.230697, many_errors * overlap.error);
+  }
+}
+
+// A label of data does not say which of its outputs have a density: sign(z2) has none, z1^2 has
+// one.
+TEST(SpectralLaw, TheExcessOfDataIsThatOfTheirLabels) {
+  constexpr double rule = 1e-3;   // of one posterior at the default spacing
+  constexpr double jumps = 0.05;  // of one whose level set ends at the jumps of another output
+  const TypedLink link("z1^2, sign(z2^2-1)", 0.0);
+  const SampleExcess excess = sample_excess(link, {0.25, 4.0, 1.0, -1.0}, 1, 1, {});
+  ASSERT_EQ(excess.block.size(), 2U);
+  EXPECT_NEAR(excess.block[0][0](0, 0), 0.25 - 1.0, rule);
+  EXPECT_NEAR(excess.block[0][1](0, 0), 4.0 - 1.0, rule);
+  // E[z^2 - 1 | |z| > 1] = 2 phi(1)/p with p = 0.3173105079, and -2 phi(1)/(1 - p) inside.
+  const double density = 0.4839414490;
+  EXPECT_NEAR(excess.block[1][0](0, 0), density / 0.3173105079, jumps);
+  EXPECT_NEAR(excess.block[1][1](0, 0), -density / 0.6826894921, jumps);
+}
+
 TEST(SpectralLaw, SignsPartDirections) {
   using Blocks = std::vector<std::vector<std::size_t>>;
   EXPECT_EQ(sign_blocks(TypedLink("z1^2+z2^2", 0.0)), (Blocks{{0}, {1}}));
   EXPECT_EQ(sign_blocks(TypedLink("z1*z2", 0.0)), (Blocks{{0, 1}}));
   EXPECT_EQ(sign_blocks(TypedLink("z1^2+sign(z1*z2*z3)", 0.0)), (Blocks{{0}, {1}, {2}}));
+  EXPECT_EQ(sign_blocks(TypedLink("z1^2, z1*z2", 0.0)), (Blocks{{0, 1}}));
 }
 
 // alpha_c of the second layer is 0.18548 by another rule.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "support/tolerances.hpp"
 
@@ -50,6 +51,18 @@ TEST(TypedCurve, AQuotientIsLearnedLikeALinearLinkButHasNoTestError) {
   EXPECT_EQ(exact.overlap[0].value, 1.0);
   EXPECT_EQ(exact.overlap[0].error, 0.0);
   EXPECT_FALSE(exact.free_entropy.has_value());
+}
+
+// Near exact recovery (from 2 on) the slope of state evolution is next to 1. The values solve
+// 1 - V = alpha R(V) with one-dimensional integrals for the half line and the point.
+TEST(TypedCurve, FixedPointsNextToExactRecoveryAreFound) {
+  const std::pair<double, double> known[] = {
+      {1.8, 0.9834028761}, {1.9, 0.9955659893}, {1.95, 0.9988479470}};
+  for (const auto& [alpha, overlap] : known) {
+    const TypedCurvePoint p = point_at("relu(z1)", alpha);
+    EXPECT_NEAR(p.overlap[0].value, overlap, many_errors * p.overlap[0].error) << alpha;
+    EXPECT_LT(p.overlap[0].error, 5e-3) << alpha;
+  }
 }
 
 TEST(TypedCurve, BelowTheThresholdNothingIsLearned) {

@@ -1,5 +1,6 @@
 #include "smi/limits/typed/typed_staircase.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -92,6 +93,33 @@ TEST(TypedStaircase, SmallOverlapsReachExactRecoveryLater) {
   expect_stage(stages.back(), "z1", TypedKind::algorithmic);
   EXPECT_EQ(stages.back().jump->value, 1.0);
   EXPECT_EQ(stages.front().jump->value, 0.0);
+}
+
+/// The sign of z (z - c) (z + d) with exp(-c^2/2) = part and exp(-d^2/2) = 1 - part has no mean
+/// [links 14].
+std::string jumping_link(double part) {
+  return fmt::format("sign(z1*(z1-sqrt(-2*log({0})))*(z1+sqrt(-2*log(1-{0}))))", part);
+}
+
+// Thresholds by [links 14]; the overlaps just above by one-dimensional integrals over the two
+// labels' probabilities.
+TEST(TypedStaircase, AnOverlapMayJumpAtItsFirstThreshold) {
+  struct Known {
+    double part, alpha, jump;
+  };
+  for (const Known& known :
+       {Known{0.2, 41.4585963029, 0.99972008}, Known{0.05, 21.8736112120, 0.99899571}}) {
+    const TypedStaircase stairs = stairs_of(jumping_link(known.part));
+    EXPECT_EQ(stairs.doubt, "");
+    ASSERT_EQ(stairs.stages.size(), 1U);
+    const TypedStage& stage = stairs.stages.front();
+    expect_stage(stage, "z1", TypedKind::weak);
+    constexpr double rule = 1e-6;  // relative error of the integral over two labels
+    EXPECT_NEAR(stage.alpha->value, known.alpha, known.alpha * rule);
+    ASSERT_TRUE(stage.jump.has_value());
+    EXPECT_GT(stage.jump->error, 0.0);
+    EXPECT_NEAR(stage.jump->value, known.jump, many_errors * stage.jump->error);
+  }
 }
 
 // The closed values of [links 8].

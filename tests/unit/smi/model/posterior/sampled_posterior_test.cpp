@@ -1,5 +1,6 @@
 #include "smi/model/posterior/sampled_posterior.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,6 +25,8 @@ constexpr double evidence_of_4096_nodes = 0.01;
 constexpr double mean_of_4096_nodes = 0.03;
 
 using posterior_cases::Samples;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 DeepAttention deep(int layers, int tokens) {
   DeepAttention model;
@@ -178,6 +181,9 @@ TEST(SampledPosterior, WithoutInnerLayersIsConsistent) {
   DeepAttention pair = deep(1, 2);
   pair.rank = {2};
   expect_consistent(pair, "rank two, two tokens");
+  DeepAttention space = deep(1, 4);
+  space.rank = {3};
+  expect_consistent(space, "rank three");
 }
 
 TEST(SampledPosterior, WithInnerLayersIsConsistent) {
@@ -215,9 +221,15 @@ TEST(SampledPosterior, RefusesLastLayersItCannotIntegrate) {
   model.rank = {1, 2};
   model.noise = 0.1;
   EXPECT_THROW(SampledPosterior(model, {}), Refused);
-  model = deep(2, 4);
+  model = deep(2, 3);
   model.rank = {1, 3};
-  EXPECT_THROW(SampledPosterior(model, {}), Refused);
+  EXPECT_THAT(
+      [&] { SampledPosterior(model, {}); },
+      ThrowsMessage<Refused>(HasSubstr("fixes 5 of 9 numbers per sample and leaves 4 free")));
+  model = deep(2, 6);
+  model.rank = {1, 4};
+  EXPECT_THAT([&] { SampledPosterior(model, {}); },
+              ThrowsMessage<Refused>(HasSubstr("fixes 18 of 24 numbers")));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(TypedLink, BadTextsAreExplained) {
   expect_says(complaint("exp(2)"), "depends on no field");
   expect_says(complaint("e1+e2"), "depends on no field");
   expect_says(complaint("z1 + z2_2"), "does not say its token");
-  expect_says(complaint("z99"), "index above");
+  expect_says(complaint("z99"), "above 64");
   expect_says(complaint("z1*z2*z3*z4*z5"), "refused: ");
   expect_says(complaint("log(z1)"), "refused: ");
   expect_says(complaint("z1-z1"), "same number for all fields");

@@ -1,0 +1,26 @@
+#include "io/json_text.hpp"
+
+namespace onset::io {
+
+Json parse_json(std::string_view text) {
+  return Json::parse(text);
+}
+
+std::optional<Json> json_or_nothing(std::string_view text) {
+  try {
+    return parse_json(text);
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string json_line(const Json& value, JsonLetters letters) {
+  constexpr int one_line = -1;
+  return value.dump(one_line, ' ', letters == JsonLetters::ascii, Json::error_handler_t::replace);
+}
+
+std::string json_lines(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace onset::io

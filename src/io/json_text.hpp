@@ -1,0 +1,27 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// JSON as text, both ways. Parser and writer are dear to compile, so that one source has them.
+namespace onset::io {
+
+using Json = nlohmann::ordered_json;
+
+/// Throws Json::exception where the text is not JSON.
+[[nodiscard]] Json parse_json(std::string_view text);
+/// Is empty there instead.
+[[nodiscard]] std::optional<Json> json_or_nothing(std::string_view text);
+
+enum class JsonLetters { any, ascii };  ///< others than ASCII as they are, or as \uXXXX
+
+/// One line. Bytes that are not UTF-8 (a path, say) are replaced, never a reason to fail.
+[[nodiscard]] std::string json_line(const Json& value, JsonLetters letters = JsonLetters::any);
+
+/// The same with every item on a line of its own, `indent` blanks deeper than what holds it, and a
+/// line break at the end.
+[[nodiscard]] std::string json_lines(const Json& value, int indent);
+
+}  // namespace onset::io

@@ -1,0 +1,401 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "numerics/parallel.hpp"
+#include "numerics/random/stream.hpp"
+#include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/spectral_law.hpp"
+#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/outer_samples.hpp"
+#include "smi/model/typed/symmetries.hpp"
+
+namespace onset::smi {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using LinkLabels = std::vector<LabelExcess>;
+
+constexpr std::size_t symmetry_points = 64;
+constexpr std::size_t typed_replicates = 4;
+/// Labels per replicate that are drawn, by the number of fields: as many as are cheap.
+constexpr std::size_t drawn_labels[] = {1024, 512, 128, 128};
+/// The part of drawn labels that the posterior may fail to find again.
+constexpr double max_missed = 1e-3;
+
+/// The directions that a link reads, in order.
+std::vector<std::size_t> used_directions(const TypedLink& link) {
+  std::vector<std::size_t> out;
+  for (const TypedField& field : link.fields()) {
+    if (field.direction) out.push_back(*field.direction);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+/// Whether labels stay the same when these directions change sign.
+bool keeps_labels(const TypedLink& link, const std::vector<std::size_t>& flipped) {
+  const std::size_t rows = link.fields().size();
+  std::vector<double> at(rows * symmetry_points);
+  numerics::Stream(1, "symmetries").normal(at);
+  std::vector<double> mapped = at;
+  for (std::size_t f = 0; f < rows; ++f) {
+    const auto& direction = link.fields()[f].direction;
+    if (!direction || std::find(flipped.begin(), flipped.end(), *direction) == flipped.end()) {
+      continue;
+    }
+    for (std::size_t i = 0; i < symmetry_points; ++i) mapped[f * symmetry_points + i] *= -1.0;
+  }
+  std::vector<double> before(link.outputs() * symmetry_points), after(before.size());
+  link.values(symmetry_points, at.data(), before.data());
+  link.values(symmetry_points, mapped.data(), after.data());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (std::abs(before[i] - after[i]) > 1e-11 * std::max(1.0, std::abs(before[i]))) return false;
+  }
+  return true;
+}
+
+/// G of every block from the second moments of the link's fields.
+std::vector<MatrixXd> excess_of(const TypedLink& link,
+                                const std::vector<std::vector<std::size_t>>& blocks,
+                                const MatrixXd& second, std::size_t all_tokens) {
+  const auto tokens = static_cast<Index>(all_tokens);
+  std::vector<MatrixXd> out;
+  for (const auto& block : blocks) {
+    const Index size = static_cast<Index>(block.size()) * tokens;
+    MatrixXd g = MatrixXd::Zero(size, size);
+    const auto place = [&](const TypedField& field) -> Index {
+      if (!field.direction) return -1;
+      const auto found = std::find(block.begin(), block.end(), *field.direction);
+      return found == block.end() ? -1
+                                  : static_cast<Index>(found - block.begin()) * tokens +
+                                        static_cast<Index>(field.token);
+    };
+    for (std::size_t f = 0; f < link.fields().size(); ++f) {
+      for (std::size_t h = 0; h < link.fields().size(); ++h) {
+        const Index i = place(link.fields()[f]);
+        const Index j = place(link.fields()[h]);
+        if (i < 0 || j < 0) continue;
+        g(i, j) = second(static_cast<Index>(f), static_cast<Index>(h)) - (f == h ? 1.0 : 0.0);
+      }
+    }
+    out.push_back(std::move(g));
+  }
+  return out;
+}
+
+/// The law without its labels.
+SpectralLaw empty_law(const TypedLink& link, const std::vector<std::vector<std::size_t>>& blocks) {
+  SpectralLaw law;
+  law.tokens = static_cast<int>(link.tokens());
+  for (const auto& block : blocks) {
+    law.rank.push_back(static_cast<int>(block.size()));
+    law.copies.push_back(1);
+    std::vector<std::string> names;
+    for (const std::size_t p : block) names.push_back(fmt::format("z{}", p + 1));
+    law.names.push_back(fmt::format("{}", fmt::join(names, ", ")));
+  }
+  law.pull.assign(blocks.size(), 0.0);
+  return law;
+}
+
+/// Adds |E[z_b | y]|^2 of one label, from the product of two estimates of the fields' means.
+void add_pull(const TypedLink& link, const std::vector<std::vector<std::size_t>>& blocks,
+              const Eigen::VectorXd& squares, std::vector<double>& pull) {
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::size_t f = 0; f < link.fields().size(); ++f) {
+      const auto& direction = link.fields()[f].direction;
+      if (!direction) continue;
+      const bool is_own =
+          std::find(blocks[b].begin(), blocks[b].end(), *direction) != blocks[b].end();
+      if (is_own) pull[b] += squares(static_cast<Index>(f));
+    }
+  }
+}
+
+/// What the drawn labels of one replicate say.
+struct DrawnLabels {
+  LinkLabels both;
+  LinkLabels first;  ///< by one half of the nodes alone
+  std::vector<double> pull;
+  double drawn = 0.0;  ///< the weight of all labels
+  double found = 0.0;  ///< of those that the posterior found again
+
+  DrawnLabels& operator+=(const DrawnLabels& other) {
+    both.insert(both.end(), other.both.begin(), other.both.end());
+    first.insert(first.end(), other.first.begin(), other.first.end());
+    for (std::size_t b = 0; b < pull.size(); ++b) pull[b] += other.pull[b];
+    drawn += other.drawn;
+    found += other.found;
+    return *this;
+  }
+};
+
+/// The symmetries of the law of G, over direction * tokens + token: G does not see a common sign.
+std::vector<MatrixXd> symmetries_of_excess(const TypedLink& link) {
+  const auto tokens = static_cast<Index>(link.tokens());
+  std::vector<MatrixXd> out;
+  for (const MatrixXd& map : signed_symmetries(link, LabelUnder::renamed)) {
+    MatrixXd all = MatrixXd::Zero(map.rows() * tokens, map.cols() * tokens);
+    for (Index p = 0; p < map.rows(); ++p) {
+      for (Index q = 0; q < map.cols(); ++q) {
+        all.block(p * tokens, q * tokens, tokens, tokens).diagonal().setConstant(map(p, q));
+      }
+    }
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const MatrixXd& other) { return (all + other).isZero(0.0); })) {
+      out.push_back(std::move(all));
+    }
+  }
+  return out;
+}
+
+/// The diagonal blocks of a matrix over all directions.
+std::vector<MatrixXd> parts_of(const MatrixXd& whole,
+                               const std::vector<std::vector<std::size_t>>& blocks,
+                               std::size_t tokens) {
+  std::vector<MatrixXd> out;
+  for (const auto& block : blocks) {
+    std::vector<Index> at;
+    for (const std::size_t p : block) {
+      for (std::size_t t = 0; t < tokens; ++t) at.push_back(static_cast<Index>(p * tokens + t));
+    }
+    out.emplace_back(whole(at, at));
+  }
+  return out;
+}
+
+/// Labels of several outputs are drawn, and every one stands for those that symmetries make of it:
+/// eigenvalues that symmetries make equal are equal then for the labels of every replicate.
+SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& context) {
+  const SampleForm form(link, KnownDirections::none(link.directions()));
+  const auto blocks = sign_blocks(link);
+  SpectralLaw law = empty_law(link, blocks);
+  TypedChannelOptions options;
+  options.seed = seed;
+  options.replicates = static_cast<std::size_t>(numerics::default_replicates);
+  options.points = drawn_labels[link.fields().size() - 1];
+  std::vector<std::size_t> every(link.directions());
+  std::iota(every.begin(), every.end(), 0);
+  const std::vector<MatrixXd> maps = symmetries_of_excess(link);
+  const MatrixXd to_fields = form.matrix();
+  DrawnLabels none;
+  none.pull.assign(blocks.size(), 0.0);
+  const auto sums = sums_over_samples(
+      link, form, options, context, none,
+      [&](const OuterSample& sample, const TypedNodes& nodes, DrawnLabels& sum) {
+        const TypedMoments m = typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
+        sum.drawn += sample.weight;
+        if (!m.found) return;
+        sum.found += sample.weight;
+        const auto add = [&](const MatrixXd& over_normals, LinkLabels& to) {
+          const MatrixXd second = to_fields * over_normals * to_fields.transpose();
+          const MatrixXd whole = excess_of(link, {every}, second, link.tokens()).front();
+          const double weight = sample.weight / static_cast<double>(maps.size());
+          for (const MatrixXd& map : maps) {
+            to.push_back({weight, parts_of(map * whole * map.transpose(), blocks, link.tokens())});
+          }
+        };
+        add(0.5 * (m.half[0].second + m.half[1].second), sum.both);
+        add(m.half[0].second, sum.first);
+        const Eigen::VectorXd mean[2] = {to_fields * Eigen::VectorXd(m.half[0].mean),
+                                         to_fields * Eigen::VectorXd(m.half[1].mean)};
+        add_pull(link, blocks, sample.weight * mean[0].cwiseProduct(mean[1]), sum.pull);
+      });
+  double drawn = 0.0;
+  double found = 0.0;
+  for (const DrawnLabels& one : sums) {
+    drawn += one.drawn;
+    found += one.found;
+    law.replicates.push_back(one.both);
+    law.noisier.push_back(one.first);
+    normalise(law.replicates.back());
+    normalise(law.noisier.back());
+    for (std::size_t b = 0; b < blocks.size(); ++b) law.pull[b] += one.pull[b];
+  }
+  for (double& pull : law.pull) pull /= drawn;
+  if (found < (1.0 - max_missed) * drawn) {
+    throw Refused(fmt::format("of the labels a part of {:.2g} was not found again by the posterior",
+                              1.0 - found / drawn));
+  }
+  return law;
+}
+
+}  // namespace
+
+std::size_t drawn_spectral_labels(const TypedLink& link) {
+  return static_cast<std::size_t>(numerics::default_replicates) *
+         drawn_labels[link.fields().size() - 1];
+}
+
+std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link) {
+  const std::vector<std::size_t> used = used_directions(link);
+  std::vector<std::vector<std::size_t>> blocks;
+  std::vector<unsigned> symmetries;
+  for (unsigned signs = 1; signs < 1U << used.size(); ++signs) {
+    std::vector<std::size_t> flipped;
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      if ((signs >> k) & 1U) flipped.push_back(used[k]);
+    }
+    if (keeps_labels(link, flipped)) symmetries.push_back(signs);
+  }
+  const auto tells_apart = [&](std::size_t j, std::size_t k) {
+    return std::any_of(symmetries.begin(), symmetries.end(),
+                       [&](unsigned signs) { return ((signs >> j) & 1U) != ((signs >> k) & 1U); });
+  };
+  std::vector<bool> done(used.size(), false);
+  for (std::size_t j = 0; j < used.size(); ++j) {
+    if (done[j]) continue;
+    std::vector<std::size_t> block;
+    for (std::size_t k = j; k < used.size(); ++k) {
+      if (done[k] || tells_apart(j, k)) continue;
+      done[k] = true;
+      block.push_back(used[k]);
+    }
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Context& context) {
+  if (!has_label_integral(link)) return drawn_law(link, seed, context);
+  const SampleForm form(link, KnownDirections::none(link.directions()));
+  const std::size_t replicates = form.normals() == 1 ? 1 : typed_replicates;
+  TypedChannelOptions options;
+  options.seed = seed;
+  options.radius = 8.2;  // overlaps ask for sixth moments of the fields
+  std::vector<std::unique_ptr<LabelLines>> lines(replicates);
+  numerics::parallel_for(context, replicates, [&](std::size_t r) {
+    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
+  });
+  const auto contents = [&](const TypedLabel& label) -> std::vector<double> {
+    const LevelMoments m = lines[0]->half(label, 0);
+    if (!(m.z > 0.0)) return {};
+    const FieldMatrix g = m.second / m.z - FieldMatrix::Identity(m.second.rows(), m.second.cols());
+    return {m.z, m.z * g.squaredNorm(), m.z * (g * g * g).trace()};
+  };
+  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
+  const auto blocks = sign_blocks(link);
+  SpectralLaw law = empty_law(link, blocks);
+  for (const double error : rule.error) law.rule_error = std::max(law.rule_error, error);
+  const MatrixXd to_fields = form.matrix();
+  law.replicates.resize(replicates);
+  if (replicates > 1) law.noisier.resize(replicates);
+  std::vector<double> missed(replicates);
+  numerics::parallel_for(context, replicates, [&](std::size_t r) {
+    for (const LabelNode& node : rule.nodes) {
+      const LevelMoments a = lines[r]->half(node.label, 0);
+      const LevelMoments b = lines[r]->half(node.label, 1);
+      if (!(a.z > 0.0) || !(b.z > 0.0)) continue;
+      const double weight = 0.5 * (a.z + b.z) * node.weight;
+      const auto add = [&](const LevelMoments& half, LinkLabels& to) {
+        const MatrixXd second = to_fields * MatrixXd(half.second) * to_fields.transpose() / half.z;
+        to.push_back({weight, excess_of(link, blocks, second, link.tokens())});
+      };
+      LevelMoments both = a;
+      both += b;
+      add(both, law.replicates[r]);
+      if (replicates > 1) add(a, law.noisier[r]);
+    }
+    missed[r] = normalise(law.replicates[r]);
+    if (replicates > 1) normalise(law.noisier[r]);
+  });
+  // What scatter shows of the mass it shows of the rest too.
+  if (replicates == 1) law.rule_error += missed.front();
+  // Means of the fields, by the first replicate.
+  for (const LabelNode& node : rule.nodes) {
+    const LevelMoments a = lines[0]->half(node.label, 0);
+    if (!(a.z > 0.0)) continue;
+    const Eigen::VectorXd mean = to_fields * Eigen::VectorXd(a.mean) / a.z;
+    add_pull(link, blocks, node.weight * a.z * mean.cwiseAbs2(), law.pull);
+  }
+  return law;
+}
+
+namespace {
+
+/// G of one sample of data from the posterior of its label, or nothing for a label that the link
+/// does not have.
+class DataPosterior {
+ public:
+  DataPosterior(const TypedLink& link, std::uint64_t seed)
+      : link_(&link), form_(link, KnownDirections::none(link.directions())) {
+    TypedChannelOptions options;
+    options.seed = seed;
+    if (has_label_integral(link)) {
+      lines_ = std::make_unique<LabelLines>(link, form_, options, 0);
+      atoms_ = lines_->atoms();
+      return;
+    }
+    atoms_ = typed_atoms(link);
+    normal_.matrix = form_.matrix();
+    normal_.origin = FieldVector::Zero(normal_.matrix.rows());
+    nodes_.spacing = default_spacing(form_.normals());
+    nodes_.seed = seed;
+  }
+
+  /// Second moments of the link's fields.
+  [[nodiscard]] std::optional<MatrixXd> second(TypedLabel label, std::size_t sample) const {
+    const MatrixXd to_fields = form_.matrix();
+    MatrixXd found;
+    if (lines_) {
+      const bool is_atom = std::any_of(atoms_.begin(), atoms_.end(), [&](const TypedLabel& atom) {
+        return link_->same_label(atom, label);
+      });
+      label.density = is_atom ? 0U : 1U;
+      LevelMoments both = lines_->half(label, 0);
+      both += lines_->half(label, 1);
+      if (!(both.z > 0.0)) return std::nullopt;
+      found = MatrixXd(both.second) / both.z;
+    } else {
+      TypedNodes nodes = nodes_;
+      nodes.sample = sample;
+      const TypedMoments both = posterior_of_data(*link_, atoms_, normal_, label, nodes);
+      if (!both.found) return std::nullopt;
+      found = 0.5 * (both.half[0].second + both.half[1].second);
+    }
+    return to_fields * found * to_fields.transpose();
+  }
+
+ private:
+  const TypedLink* link_;
+  SampleForm form_;
+  std::unique_ptr<LabelLines> lines_;  ///< serve every label where nothing but one is solved for
+  std::vector<TypedLabel> atoms_;
+  NormalForm normal_;
+  TypedNodes nodes_;
+};
+
+}  // namespace
+
+SampleExcess sample_excess(const TypedLink& link, const std::vector<double>& labels,
+                           std::size_t tokens, std::uint64_t seed, const Context& context) {
+  const DataPosterior posterior(link, seed);
+  const auto blocks = sign_blocks(link);
+  const std::size_t samples = labels.size() / link.outputs();
+  SampleExcess out;
+  out.block.assign(blocks.size(), std::vector<MatrixXd>(samples));
+  numerics::parallel_for(context, samples, [&](std::size_t i) {
+    TypedLabel label;
+    for (std::size_t k = 0; k < link.outputs(); ++k) label.value[k] = labels[k * samples + i];
+    const std::optional<MatrixXd> second = posterior.second(label, i);
+    if (!second) {
+      const std::vector<double> shown(label.value.begin(), label.value.begin() + link.outputs());
+      throw Refused(fmt::format("no fields with the label {} of sample {} were found",
+                                fmt::join(shown, ", "), i + 1));
+    }
+    std::vector<MatrixXd> own = excess_of(link, blocks, *second, tokens);
+    for (std::size_t b = 0; b < own.size(); ++b) out.block[b][i] = std::move(own[b]);
+  });
+  return out;
+}
+
+}  // namespace onset::smi
