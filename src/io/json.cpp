@@ -143,8 +143,10 @@ std::string indented(const std::string& text, std::string_view indent) {
   return out;
 }
 
-std::string pretty(const detail::Json& object) {
-  return object.dump(2, ' ', false, detail::Json::error_handler_t::replace);
+std::string pretty(const Json& object) {
+  std::string text = json_lines(object, 2);
+  text.pop_back();  // the line feed behind it
+  return text;
 }
 
 }  // namespace
@@ -161,7 +163,7 @@ std::string json_row(const std::vector<Column>& columns, const std::vector<Cell>
 }
 
 std::string json_after_rows(const RunRecord& record, bool any_rows) {
-  detail::Json tail = detail::Json::object();
+  Json tail = Json::object();
   detail::append_record_tail(tail, record);
   return fmt::format("{}],{}\n", any_rows ? "\n  " : "", pretty(tail).substr(1));
 }

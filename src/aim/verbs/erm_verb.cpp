@@ -209,7 +209,8 @@ void run_erm(const Erm& request, const SettledErm& settled, const Context& conte
 bool learns_all(const AttentionIndexed& model, double alpha) {
   constexpr double clearly = 1.3;
   const double unknowns = model.rho < 1.0 ? model.rho - 0.5 * model.rho * model.rho : 0.5;
-  return model.noise_variance == 0.0 && alpha > clearly * 0.5 * unknowns;
+  return model.channel == &softmax_channel() && model.noise_variance == 0.0 &&
+         alpha > clearly * 0.5 * unknowns;
 }
 
 Cost erm_cost(const Erm& request, const SettledErm& settled) {

@@ -65,7 +65,7 @@ PointRecord rows_of(const PointRow& row) {
   PointRecord record;
   record.key = row.key;
   record.status = codec::decode_status(row.status);
-  record.table = codec::decode_table(Json::parse(row.result));
+  record.table = codec::decode_table(io::parse_json(row.result));
   return record;
 }
 
