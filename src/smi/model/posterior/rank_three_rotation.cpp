@@ -1,5 +1,7 @@
 #include "smi/model/posterior/rank_three_rotation.hpp"
 
+#include <Eigen/LU>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/special_functions/bessel.hpp>
@@ -134,8 +136,8 @@ struct TurnedSpace {
 /// of the mean of exp(tr O^T w a^T) over it.
 double store_half(const TurnedSpace& node, double half, std::size_t count, std::size_t k,
                   LastBranch& branch) {
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(half * node.w * node.a.transpose(),
-                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> svd(
+      half * node.w * node.a.transpose(), Eigen::ComputeFullU | Eigen::ComputeFullV);
   Space left = svd.matrixU();
   Space right = svd.matrixV();
   Eigen::Vector3d s = svd.singularValues();

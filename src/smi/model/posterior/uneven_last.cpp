@@ -1,5 +1,6 @@
 #include "smi/model/posterior/uneven_last.hpp"
 
+#include <Eigen/QR>
 #include <array>
 #include <cmath>
 #include <numbers>
