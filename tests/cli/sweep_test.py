@@ -124,7 +124,7 @@ class Endings(StudyCase):
         self.assertEqual(done.returncode, 3)
         self.assertEqual((row["ok"], row["refused"], row["computed"]), (1, 1, 2))
         self.assertIn("layers = 1, rank = 3", done.stderr)
-        self.assertIn("got rank 3", done.stderr)
+        self.assertIn("of rank 3", done.stderr)
         done, row = self.sweep(study, store)
         self.assertEqual((done.returncode, row["computed"]), (3, 0))
         done, row = self.sweep(study, store, "--retry")

@@ -27,7 +27,8 @@ struct PosteriorQuery {
   std::span<const double> centre = {};
   /// Multiplies the prior by exp(-zeta_t^T K zeta_t / 2) for every token t, K a symmetric matrix
   /// over all directions, row by row [smi 86]: a prior whose blocks depend on one another. Empty
-  /// means no coupling. Only posteriors that are between_blocks() and not exact() take it.
+  /// means no coupling. Only posteriors that are between_blocks(), and neither exact() nor
+  /// any_covariance(), take it.
   std::span<const double> coupling = {};
   /// The covariance of the prior over all directions, the same for every token, row by row, instead
   /// of V_b I in every block. Only posteriors of any_covariance() take it.

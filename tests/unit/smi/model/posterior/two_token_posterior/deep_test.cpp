@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "onset/core/error.hpp"
 #include "smi/model/posterior/sampled_posterior.hpp"
 #include "support/tolerances.hpp"
@@ -186,18 +187,61 @@ TEST(TwoTokenPosterior, SumsSignsTheSameWayOneByOneAndAtOnce) {
   }
 }
 
+/// The prior of a coupling K as a covariance: D (I + K)^-1 D with the roots D of the variances. Its
+/// moments are those of D zeta, and its normalisation lacks the determinant [smi 86, 92].
+struct AsCovariance {
+  std::vector<double> units;
+  Eigen::MatrixXd coupled;  // I + K
+  std::vector<double> entries;
+
+  AsCovariance(const std::vector<double>& variance, const std::vector<double>& coupling) {
+    for (const double v : variance) units.push_back(std::sqrt(v));
+    const auto size = static_cast<Eigen::Index>(units.size());
+    coupled = Eigen::MatrixXd::Identity(size, size) +
+              Eigen::Map<const Eigen::MatrixXd>(coupling.data(), size, size);
+    const Eigen::MatrixXd inverse = numerics::inverse(coupled);
+    for (std::size_t p = 0; p < units.size(); ++p) {
+      for (std::size_t q = 0; q < units.size(); ++q) {
+        entries.push_back(units[p] * units[q] *
+                          inverse(static_cast<Eigen::Index>(p), static_cast<Eigen::Index>(q)));
+      }
+    }
+  }
+
+  /// Brings the columns of flat() for two tokens to those of zeta.
+  void to_zeta(std::vector<Scatter>& columns) const {
+    constexpr double tokens = 2.0;
+    const Eigen::MatrixXd root = numerics::cholesky_factor(coupled);
+    columns[0].mean -= tokens * root.diagonal().array().log().sum();
+    std::vector<double> unit;
+    for (const double u : units) unit.insert(unit.end(), 2, u);
+    for (const double u : units) unit.insert(unit.end(), 3, u * u);
+    for (std::size_t p = 0; p < units.size(); ++p) {
+      for (std::size_t q = 0; q < p; ++q) unit.push_back(units[p] * units[q]);
+    }
+    ASSERT_EQ(columns.size(), unit.size() + 1);
+    for (std::size_t k = 0; k < unit.size(); ++k) {
+      columns[k + 1].mean /= unit[k];
+      columns[k + 1].deviation /= unit[k];
+    }
+  }
+};
+
 TEST(TwoTokenPosterior, OfThreeCoupledLayersAgreesWithTheOtherSampler) {
   // Two samplers that share no code, averaged over 64 node sets: 19 numbers of 2 samples at 6 joint
   // standard errors and the bias of a ratio of means. False alarms near 1e-6.
   constexpr std::size_t times = 64;
   const DeepAttention model = attention_model(3, 2, {0.5, 1.0}, 0.8);
-  const Samples samples(model, {0.8, 0.5, 0.4}, 2, 109);
+  const std::vector<double> variance = {0.8, 0.5, 0.4};
+  const Samples samples(model, variance, 2, 109);
   const std::vector<double> coupling = {0.1, 0.3, -0.2, 0.3, 0.15, 0.1, -0.2, 0.1, 0.05};
+  const AsCovariance prior(variance, coupling);
   for (std::size_t i = 0; i < samples.count; ++i) {
     const Samples same = samples.repeated(i, times);
-    PosteriorQuery query = same.planted();
-    query.coupling = coupling;
     const auto columns = [&](const Posterior& posterior) {
+      PosteriorQuery query = same.planted();
+      (posterior.any_covariance() ? query.covariance : query.coupling) =
+          posterior.any_covariance() ? prior.entries : coupling;
       PosteriorMoments moments(model.shape(), times, true);
       posterior.moments(query, moments);
       std::vector<double> found = flat(moments.half[0]);
@@ -209,7 +253,8 @@ TEST(TwoTokenPosterior, OfThreeCoupledLayersAgreesWithTheOtherSampler) {
       return all;
     };
     const auto a = columns(*attention_posterior(model, {1024, 1}));
-    const auto b = columns(SampledPosterior(model, {1024, 1}));
+    auto b = columns(SampledPosterior(model, {1024, 1}));
+    prior.to_zeta(b);
     ASSERT_GE(a.size(), 19u);
     for (std::size_t k = 0; k < a.size(); ++k) {
       const double error = std::hypot(a[k].deviation, b[k].deviation) / std::sqrt(1.0 * times);
