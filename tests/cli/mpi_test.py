@@ -77,7 +77,7 @@ class Mpi(StudyCase):
         code, row, err = self.finish(
             self.launch(RANKS, self.study(REFUSED_STUDY), self.path("s.db")))
         self.assertEqual((code, row["refused"], row["ok"]), (3, 1, 1))
-        self.assertIn("got rank 3", err)
+        self.assertIn("of rank 3", err)
 
     def test_a_crash_in_any_rank_costs_its_point_only(self):
         study, store = self.study(ENDLESS_STUDY), self.path("s.db")
