@@ -1,8 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/fields.hpp"
@@ -11,11 +12,8 @@
 
 namespace onset {
 
-/// A verb in full: the request with the description of its fields, and the three functions that
-/// answer it. `Settled` is what settling makes of a request besides its effective fields: the model
-/// and whatever else the cost and the run need.
-template <class Request, class Settled>
-struct Definition {
+/// What is said of a verb, whatever its request.
+struct VerbDescription {
   std::string family;
   std::string name;
   std::string summary;
@@ -25,10 +23,40 @@ struct Definition {
   int method = 1;
   std::vector<std::string> examples;
   std::vector<RowKind> rows;
-  Fields<Request> fields;
   /// What is said of `tol` where its default depends on other fields, say "1e-2, or 5e-2 beyond two
   /// layers".
   std::string usual_tolerance = {};
+};
+
+namespace detail {
+
+/// A request that was settled: what it costs, and how it is run.
+struct Prepared {
+  Cost cost;
+  std::function<void(const Context&, Result&)> run;
+};
+
+/// What a verb does with requests, whose type its own source knows.
+struct RequestHooks {
+  std::shared_ptr<void> (*make)();  ///< a new request, with its defaults
+  std::function<Prepared(const std::shared_ptr<void>& request)> prepare;
+};
+
+/// The sentence of the field `tol`.
+[[nodiscard]] std::string tolerance_text(const VerbDescription& said);
+
+/// The verb of a description, with the fields of its request.
+[[nodiscard]] Verb make_verb(const VerbDescription& said, const FieldList& fields,
+                             const RequestHooks& hooks);
+
+}  // namespace detail
+
+/// A verb in full: the request with the description of its fields, and the three functions that
+/// answer it. `Settled` is what settling makes of a request besides its effective fields: the model
+/// and whatever else the cost and the run need.
+template <class Request, class Settled>
+struct Definition : VerbDescription {
+  Fields<Request> fields;
   /// Fills what depends on other fields and files, `tol` included; throws InvalidArgument or
   /// IoError for what cannot be meant, and Refused for what cannot be answered. What it has filled
   /// settles again to the same.
@@ -39,47 +67,30 @@ struct Definition {
 
   [[nodiscard]] VerbOf<Request> verb() const {
     const Fields<Request> all = with_common_fields();
-    VerbOf<Request> out{{.family = family,
-                         .name = name,
-                         .summary = summary,
-                         .details = details,
-                         .parameters = all.parameters(),
-                         .rows = rows,
-                         .primary = primary,
-                         .needs_folder = needs_folder,
-                         .method = method,
-                         .examples = examples,
-                         .settle = {}},
-                        [all](const Request& request) { return all.write(request); }};
-    out.settle = [all, parameters = out.parameters, settle = settle, cost = cost,
-                  run = run](const std::map<std::string, Value>& given) {
-      auto request = std::make_shared<Request>(all.read(complete(parameters, given)));
-      Call call;
-      try {
-        auto settled = std::make_shared<const Settled>(settle(*request));
-        call.cost = cost(*request, *settled);
-        call.run = [request, settled, run](const Context& context, Result& result) {
-          run(*request, *settled, context, result);
-        };
-      } catch (const Refused& refusal) {
-        // Told when it is run: a refusal is an answer, filed under its parameters like others.
-        call.cost = {"Refused: " + std::string(refusal.what()), 0.0, 0.0};
-        call.run = [refusal](const Context&, Result&) { throw refusal; };
-      }
-      call.parameters = all.write(*request);
-      return call;
-    };
-    return out;
+    return {detail::make_verb(*this, all.untyped(), {make_request, preparation()}),
+            [all](const Request& request) { return all.write(request); }};
   }
 
  private:
+  static std::shared_ptr<void> make_request() { return std::make_shared<Request>(); }
+
+  [[nodiscard]] auto preparation() const {
+    return [settle = settle, cost = cost,
+            run = run](const std::shared_ptr<void>& untyped) -> detail::Prepared {
+      const auto request = std::static_pointer_cast<Request>(untyped);
+      const auto settled = std::make_shared<const Settled>(settle(*request));
+      return {cost(*request, *settled),
+              [request, settled, run](const Context& context, Result& result) {
+                run(*request, *settled, context, result);
+              }};
+    };
+  }
+
   [[nodiscard]] Fields<Request> with_common_fields() const {
     Fields<Request> all = fields;
     all.add("seed", &Request::seed, {.min = 0.0},
             "Key of all random streams; the same seed gives the same bits.");
-    all.add("tol", &Request::tol, {.min = 0.0},
-            "Target standard error (absolute)" + (primary.empty() ? "" : " of " + primary) +
-                (usual_tolerance.empty() ? "." : "; " + usual_tolerance + " unless given."));
+    all.add("tol", &Request::tol, {.min = 0.0}, detail::tolerance_text(*this));
     // A verb that is exact to rounding, or takes what comes, has a default of 0.
     Parameter& tol = all.edit("tol");
     const double* usual = std::get_if<double>(&tol.fallback);

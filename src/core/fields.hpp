@@ -1,15 +1,12 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,77 +32,88 @@ struct FieldRule {
 
 namespace detail {
 
+/// How a member becomes the value of a parameter and back; it knows the type of the member, which
+/// must be the one that it is given, and nothing of the request around it.
+class MemberAccess {
+ public:
+  virtual ~MemberAccess() = default;
+  [[nodiscard]] virtual Value get(const void* member) const = 0;
+  virtual void set(const Value& value, void* member) const = 0;
+};
+
+/// What the type of a member says of its field.
+struct FieldType {
+  ParameterKind kind = ParameterKind::real;
+  bool whole = false;
+  std::shared_ptr<const MemberAccess> access;
+};
+
+/// The types that a field may have are listed in fields.cpp, where this is compiled: it is the same
+/// for every request.
+template <class T>
+[[nodiscard]] FieldType field_type(const FieldRule& rule);
+
+/// A member of an enumeration, or an optional one, given by words.
+template <class Member, class Enum>
+class WordAccess : public MemberAccess {
+ public:
+  explicit WordAccess(std::vector<Enum> choices) : choices_(std::move(choices)) {}
+
+  [[nodiscard]] Value get(const void* member) const override {
+    const Member& x = *static_cast<const Member*>(member);
+    if constexpr (std::same_as<Member, Enum>) {
+      return std::string(to_string(x));
+    } else {
+      return x ? Value(std::string(to_string(*x))) : Value{};
+    }
+  }
+  void set(const Value& value, void* member) const override {
+    for (const Enum choice : choices_) {
+      if (std::get<std::string>(value) == to_string(choice)) {
+        *static_cast<Member*>(member) = choice;
+      }
+    }
+  }
+
+ private:
+  std::vector<Enum> choices_;
+};
+
+/// The fields of a request whose type is known to others: Fields keeps it, so that a request meets
+/// its own fields only.
+class FieldList {
+ public:
+  /// Where a field's member lies in a request.
+  using Place = std::function<const void*(const void* request)>;
+
+  /// The default is that of the member of `defaults`, a request that nobody has touched.
+  void add(Parameter parameter, FieldType type, Place place, const void* defaults);
+
+  [[nodiscard]] Parameter& edit(std::string_view name);
+  [[nodiscard]] Value get(std::string_view name, const void* request) const;
+  void set(std::string_view name, const Value& value, void* request) const;
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  [[nodiscard]] Parameters write(const void* request) const;
+  /// Into a new request, of values that complete() has checked; fields without a value stay at "not
+  /// given".
+  void read(const Parameters& values, void* request) const;
+
+ private:
+  struct Field {
+    Parameter parameter;
+    std::shared_ptr<const MemberAccess> access;
+    Place place;
+
+    void set(const Value& value, void* request) const;
+  };
+  [[nodiscard]] const Field& find(std::string_view name) const;
+
+  std::vector<Field> fields_;
+};
+
 /// All that a field's name, rule and sentence say of it; its kind and default are left open.
 [[nodiscard]] Parameter described(std::string_view name, const FieldRule& rule,
                                   std::string_view text);
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
-template <class T>
-concept Whole = std::integral<T> && !std::same_as<T, bool>;
-template <class T>
-concept List = std::same_as<T, std::vector<double>> || std::same_as<T, std::vector<int>>;
-
-template <class T>
-[[nodiscard]] ParameterKind kind_of(const FieldRule& rule) {
-  if constexpr (IsOptional<T>::value) {
-    return kind_of<typename T::value_type>(rule);
-  } else if constexpr (std::same_as<T, bool>) {
-    return ParameterKind::flag;
-  } else if constexpr (Whole<T>) {
-    return ParameterKind::integer;
-  } else if constexpr (std::same_as<T, double>) {
-    return ParameterKind::real;
-  } else if constexpr (List<T>) {
-    return rule.grid ? ParameterKind::grid : ParameterKind::reals;
-  } else {
-    static_assert(std::same_as<T, std::string>);
-    return rule.words.empty() ? ParameterKind::text : ParameterKind::word;
-  }
-}
-
-/// An optional without a value and an empty list are "not given".
-template <class T>
-[[nodiscard]] Value to_value(const T& x) {
-  if constexpr (IsOptional<T>::value) {
-    return x ? to_value(*x) : Value{};
-  } else if constexpr (Whole<T>) {
-    return static_cast<std::int64_t>(x);
-  } else if constexpr (List<T>) {
-    return x.empty() ? Value{} : Value(std::vector<double>(x.begin(), x.end()));
-  } else {
-    return x;
-  }
-}
-
-/// An empty text that must be given is not, as that of a request which names no folder.
-template <class T>
-[[nodiscard]] Value required_value(const T& x) {
-  if constexpr (std::same_as<T, std::string>) {
-    if (x.empty()) return {};
-  }
-  return to_value(x);
-}
-
-template <class T>
-void from_value(const Value& value, T& x) {
-  if constexpr (IsOptional<T>::value) {
-    x.reset();
-    if (!std::holds_alternative<std::monostate>(value)) from_value(value, x.emplace());
-  } else if constexpr (Whole<T>) {
-    x = static_cast<T>(std::get<std::int64_t>(value));
-  } else if constexpr (List<T>) {
-    x.clear();
-    if (const auto* list = std::get_if<std::vector<double>>(&value)) {
-      for (const double item : *list) x.push_back(static_cast<typename T::value_type>(item));
-    }
-  } else {
-    x = std::get<T>(value);
-  }
-}
 
 }  // namespace detail
 
@@ -118,113 +126,68 @@ class Fields {
   template <class T>
   Fields& add(std::string_view name, T Request::*member, const FieldRule& rule,
               std::string_view text) {
-    Parameter p = detail::described(name, rule, text);
-    p.kind = detail::kind_of<T>(rule);
-    p.whole = rule.whole || std::same_as<T, std::vector<int>>;
-    if (!rule.required) p.fallback = detail::to_value(Request{}.*member);
-    fields_.push_back({std::move(p),
-                       [member, required = rule.required](const Request& request) {
-                         return required ? detail::required_value(request.*member)
-                                         : detail::to_value(request.*member);
-                       },
-                       [member](const Value& value, Request& request) {
-                         detail::from_value(value, request.*member);
-                       }});
-    return *this;
+    return add_member(member, detail::described(name, rule, text), detail::field_type<T>(rule));
   }
 
   /// A member of an enumeration, given by the words that to_string() has for its values.
   template <class Enum>
   Fields& add_word(std::string_view name, Enum Request::*member, std::vector<Enum> choices,
                    std::string_view text) {
-    return add_choice(
-        name, std::move(choices), text, to_string_value(Request{}.*member),
-        [member](const Request& request) { return to_string_value(request.*member); },
-        [member](Enum choice, Request& request) { request.*member = choice; });
+    return add_choice(name, member, std::move(choices), text);
   }
   template <class Enum>
   Fields& add_word(std::string_view name, std::optional<Enum> Request::*member,
                    std::vector<Enum> choices, std::string_view text) {
-    return add_choice(
-        name, std::move(choices), text, Value{},
-        [member](const Request& request) {
-          return request.*member ? to_string_value(*(request.*member)) : Value{};
-        },
-        [member](Enum choice, Request& request) { request.*member = choice; });
+    return add_choice(name, member, std::move(choices), text);
   }
 
   /// Changes what is said of a field that another description added.
-  Parameter& edit(std::string_view name) { return const_cast<Field&>(find(name)).parameter; }
+  Parameter& edit(std::string_view name) { return list_.edit(name); }
 
   /// The value of one field; std::monostate where it was not given.
   [[nodiscard]] Value get(std::string_view name, const Request& request) const {
-    return find(name).get(request);
+    return list_.get(name, &request);
   }
   void set(std::string_view name, const Value& value, Request& request) const {
-    find(name).set(value, request);
+    list_.set(name, value, &request);
   }
 
-  [[nodiscard]] std::vector<Parameter> parameters() const {
-    std::vector<Parameter> out;
-    for (const Field& field : fields_) out.push_back(field.parameter);
-    return out;
-  }
+  [[nodiscard]] std::vector<Parameter> parameters() const { return list_.parameters(); }
 
-  [[nodiscard]] Parameters write(const Request& request) const {
-    Parameters out;
-    for (const Field& field : fields_) out.set(field.parameter.name, field.get(request));
-    return out;
-  }
+  [[nodiscard]] Parameters write(const Request& request) const { return list_.write(&request); }
 
-  /// The request of values that complete() has checked; fields without a value stay at "not given".
-  [[nodiscard]] Request read(const Parameters& values) const {
-    Request request;
-    for (const Field& field : fields_) {
-      const Value& value = values.values().at(field.parameter.name);
-      const bool given = !std::holds_alternative<std::monostate>(value);
-      if (given) field.set(value, request);
-    }
+  /// The same fields without the type of the request, for what is compiled once for all of them.
+  [[nodiscard]] const detail::FieldList& untyped() const { return list_; }
+
+ private:
+  static const Request& defaults() {
+    static const Request request;
     return request;
   }
 
- private:
-  struct Field {
-    Parameter parameter;
-    std::function<Value(const Request&)> get;
-    std::function<void(const Value&, Request&)> set;
-  };
-
-  [[nodiscard]] const Field& find(std::string_view name) const {
-    for (const Field& field : fields_) {
-      if (field.parameter.name == name) return field;
-    }
-    throw std::logic_error("no field " + std::string(name));
-  }
-
-  template <class Enum>
-  static Value to_string_value(Enum choice) {
-    return std::string(to_string(choice));
-  }
-
-  template <class Enum, class Get, class Set>
-  Fields& add_choice(std::string_view name, std::vector<Enum> choices, std::string_view text,
-                     Value fallback, Get get, Set set) {
-    Parameter p = detail::described(name, {}, text);
-    p.kind = ParameterKind::word;
-    p.fallback = std::move(fallback);
-    for (const Enum choice : choices) p.words.emplace_back(to_string(choice));
-    fields_.push_back({std::move(p), std::move(get),
-                       [set, choices = std::move(choices)](const Value& value, Request& request) {
-                         for (const Enum choice : choices) {
-                           if (std::get<std::string>(value) == to_string(choice)) {
-                             set(choice, request);
-                           }
-                         }
-                       }});
+  template <class T>
+  Fields& add_member(T Request::*member, Parameter parameter, detail::FieldType type) {
+    list_.add(
+        std::move(parameter), std::move(type),
+        [member](const void* request) -> const void* {
+          return &(static_cast<const Request*>(request)->*member);
+        },
+        &defaults());
     return *this;
   }
 
-  std::vector<Field> fields_;
+  template <class Member, class Enum>
+  Fields& add_choice(std::string_view name, Member Request::*member, std::vector<Enum> choices,
+                     std::string_view text) {
+    Parameter p = detail::described(name, {}, text);
+    for (const Enum choice : choices) p.words.emplace_back(to_string(choice));
+    using Access = detail::WordAccess<Member, Enum>;
+    return add_member(
+        member, std::move(p),
+        {ParameterKind::word, false, std::make_shared<const Access>(std::move(choices))});
+  }
+
+  detail::FieldList list_;
 };
 
 }  // namespace onset

@@ -30,9 +30,39 @@ template <class T>
   return x ? to_cell(*x) : Cell{};
 }
 
+/// The cell of a member of type T, or the cells of a list of them. The types that a member may have
+/// are listed in rows.cpp, where these are compiled: they are the same for all rows.
+template <class T>
+void write_cell(const void* member, std::vector<Cell>& cells);
+template <class T>
+void write_cells(const void* member, std::vector<Cell>& cells);
+
 template <class T>
 inline constexpr bool is_estimate =
     std::is_same_v<T, Estimate> || std::is_same_v<T, std::optional<Estimate>>;
+
+/// The columns of rows whose type is known to others: Columns keeps it, so that a row meets its own
+/// columns only.
+class RowWriter {
+ public:
+  using WriteCells = void (*)(const void* member, std::vector<Cell>& cells);
+  /// Where a member lies in a row.
+  using Place = std::function<const void*(const void* row)>;
+
+  void add(Column column, WriteCells write, Place place);
+  void add_each(std::vector<Column> columns, bool estimate, WriteCells write, Place place);
+
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] std::vector<Cell> cells(const void* row) const;
+
+ private:
+  struct Member {
+    WriteCells write;
+    Place place;
+  };
+  std::vector<Column> columns_;
+  std::vector<Member> members_;
+};
 
 }  // namespace detail
 
@@ -44,10 +74,8 @@ class Columns {
   template <class T>
   Columns& add(std::string_view name, T Row::*member, std::string_view meaning,
                std::string_view unit = {}) {
-    list_.push_back(detail::column(name, meaning, unit, detail::is_estimate<T>));
-    writers_.push_back([member](const Row& row, std::vector<Cell>& cells) {
-      cells.push_back(detail::to_cell(row.*member));
-    });
+    writer_.add(detail::column(name, meaning, unit, detail::is_estimate<T>), &detail::write_cell<T>,
+                place(member));
     return *this;
   }
 
@@ -55,35 +83,32 @@ class Columns {
   /// length than `columns` is a mistake that Table::add_row refuses.
   template <class T>
   Columns& add_each(std::vector<Column> columns, std::vector<T> Row::*member) {
-    for (Column& column : columns) {
-      column.estimate = detail::is_estimate<T>;
-      list_.push_back(std::move(column));
-    }
-    writers_.push_back([member](const Row& row, std::vector<Cell>& cells) {
-      for (const T& item : row.*member) cells.push_back(detail::to_cell(item));
-    });
+    writer_.add_each(std::move(columns), detail::is_estimate<T>, &detail::write_cells<T>,
+                     place(member));
     return *this;
   }
 
-  [[nodiscard]] const std::vector<Column>& list() const { return list_; }
+  [[nodiscard]] const std::vector<Column>& list() const { return writer_.columns(); }
 
-  [[nodiscard]] std::vector<Cell> cells(const Row& row) const {
-    std::vector<Cell> out;
-    for (const auto& write : writers_) write(row, out);
-    return out;
-  }
+  [[nodiscard]] std::vector<Cell> cells(const Row& row) const { return writer_.cells(&row); }
 
   /// An empty table of these columns.
-  [[nodiscard]] Table table() const { return Table(list_); }
+  [[nodiscard]] Table table() const { return Table(list()); }
   [[nodiscard]] Table table(const std::vector<Row>& rows) const {
-    Table out(list_);
+    Table out(list());
     for (const Row& row : rows) out.add_row(cells(row));
     return out;
   }
 
  private:
-  std::vector<Column> list_;
-  std::vector<std::function<void(const Row&, std::vector<Cell>&)>> writers_;
+  template <class T>
+  static detail::RowWriter::Place place(T Row::*member) {
+    return [member](const void* row) -> const void* {
+      return &(static_cast<const Row*>(row)->*member);
+    };
+  }
+
+  detail::RowWriter writer_;
 };
 
 }  // namespace onset

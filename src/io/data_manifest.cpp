@@ -1,0 +1,46 @@
+#include "io/data_manifest.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "core/field_names.hpp"
+
+namespace onset::io {
+
+std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folder,
+                                              const std::vector<std::string>& writers,
+                                              const detail::FieldList& fields, void* request,
+                                              const SameMeaning& same) {
+  auto identity = read_run_identity(folder);
+  if (!identity) return std::nullopt;
+  const std::string file = (folder / "manifest.json").string();
+  if (std::find(writers.begin(), writers.end(), identity->command) == writers.end()) {
+    throw IoError(file, "says that '" + identity->command +
+                            "' wrote the folder; allowed: a folder of '" + writers.front() +
+                            "', or one without manifest.json");
+  }
+  for (const Parameter& parameter : fields.parameters()) {
+    const std::string& name = parameter.name;
+    const auto found = identity->parameters.find(name);
+    if (found == identity->parameters.end()) continue;
+    const Value said = [&] {
+      try {
+        return complete({&parameter, 1}, {{name, found->second}}).values().at(name);
+      } catch (const InvalidArgument&) {
+        throw IoError(file, "has the value " + to_text(found->second) + " of '" + name +
+                                "'; allowed: " + parameter.allowed());
+      }
+    }();
+    const Value now = fields.get(name, request);
+    if (std::holds_alternative<std::monostate>(now)) {
+      fields.set(name, said, request);
+    } else if (now != said && !(same && same(name, now, said))) {
+      throw InvalidArgument(field_name(name),
+                            to_text(now) + " contradicts manifest.json of the data; allowed: " +
+                                to_text(said) + ", or leaving it out with `data`");
+    }
+  }
+  return identity;
+}
+
+}  // namespace onset::io
