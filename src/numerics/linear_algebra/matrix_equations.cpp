@@ -9,14 +9,13 @@ namespace onset::numerics {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using AnyRank = Eigen::CompleteOrthogonalDecomposition<MatrixXd>;
 
 MatrixXd inverse(const MatrixXd& square) {
   return square.inverse();
 }
 
 MatrixXd pseudo_inverse(const MatrixXd& matrix) {
-  return AnyRank(matrix).pseudoInverse();
+  return least_norm_solution(matrix, MatrixXd::Identity(matrix.rows(), matrix.rows()));
 }
 
 VectorXd solve_symmetric(const MatrixXd& symmetric, const VectorXd& b) {
@@ -39,7 +38,7 @@ MatrixXd cholesky_factor(const MatrixXd& positive) {
 
 MatrixXd least_norm_solution(const MatrixXd& a, const MatrixXd& b,
                              std::optional<double> threshold) {
-  AnyRank solver;
+  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
   if (threshold) solver.setThreshold(*threshold);
   solver.compute(a);
   return solver.solve(b);
@@ -55,6 +54,10 @@ MatrixXd least_squares(const MatrixXd& a, const MatrixXd& b) {
 
 MatrixXd solve_normal_equations(const MatrixXd& a, const MatrixXd& b) {
   return a.ldlt().solve(b);
+}
+
+MatrixXd whitened(const MatrixXd& a, const MatrixXd& b) {
+  return a.llt().matrixL().solve(b);
 }
 
 double explained_square(const MatrixXd& a, const MatrixXd& b) {
@@ -114,6 +117,16 @@ VectorXd LuFactors::solve(const VectorXd& b) const {
   VectorXd x = order_ * b;
   packed_.triangularView<Eigen::UnitLower>().solveInPlace(x);
   packed_.triangularView<Eigen::Upper>().solveInPlace(x);
+  return x;
+}
+
+CholeskyFactors::CholeskyFactors(const MatrixXd& positive)
+    : lower_(Eigen::LLT<MatrixXd>(positive).matrixL()) {}
+
+VectorXd CholeskyFactors::solve(const VectorXd& b) const {
+  VectorXd x = b;
+  lower_.triangularView<Eigen::Lower>().solveInPlace(x);
+  lower_.triangularView<Eigen::Lower>().adjoint().solveInPlace(x);
   return x;
 }
 

@@ -31,6 +31,9 @@ namespace onset::numerics {
 [[nodiscard]] Eigen::MatrixXd solve_normal_equations(const Eigen::MatrixXd& a,
                                                      const Eigen::MatrixXd& b);
 
+/// L^-1 b where a = L L^T.
+[[nodiscard]] Eigen::MatrixXd whitened(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+
 /// |L^-1 b|^2 where a = L L^T: how much of a squared norm least squares with the normal equations
 /// a x = b explains. Negative when a is not positive definite.
 [[nodiscard]] double explained_square(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
@@ -90,6 +93,19 @@ class LuFactors {
  private:
   Eigen::MatrixXd packed_;  // the upper factor, and the lower one without its diagonal of ones
   Eigen::PermutationMatrix<Eigen::Dynamic> order_;
+};
+
+/// The triangular factor L of positive = L L^T, for equations of one matrix that come one by one.
+class CholeskyFactors {
+ public:
+  CholeskyFactors() = default;
+  explicit CholeskyFactors(const Eigen::MatrixXd& positive);
+
+  [[nodiscard]] const Eigen::MatrixXd& lower() const { return lower_; }
+  [[nodiscard]] Eigen::VectorXd solve(const Eigen::VectorXd& b) const;
+
+ private:
+  Eigen::MatrixXd lower_;
 };
 
 }  // namespace onset::numerics

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <string>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "onset/core/error.hpp"
 #include "smi/model/posterior/rank_three_rotation.hpp"
 #include "smi/model/posterior/rank_two_pair.hpp"
@@ -165,7 +166,7 @@ class NoisyLast final : public LastLayer {
       const std::size_t k = e % count, t = e / count % m, to = e / (m * count);
       rest(index(to), index(k)) -= g[(to * m + t) * count + k] * question.shift[t * count + k];
     }
-    return c.llt().matrixL().solve(rest);
+    return numerics::whitened(c, rest);
   }
 
  private:

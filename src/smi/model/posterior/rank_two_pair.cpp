@@ -1,11 +1,11 @@
 #include "smi/model/posterior/rank_two_pair.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "smi/model/posterior/circle_rule.hpp"
 #include "smi/model/posterior/uneven_last.hpp"
 
@@ -217,9 +217,7 @@ Eigen::MatrixXd RankTwoPair::residuals(AttentionNodes& nodes, std::size_t count,
   Eigen::Matrix<double, 4, 2> free;
   free.col(0) << -z[2], -z[3], z[0], z[1];  // moved by the angle
   free.col(1) << -s * centre.unit[0], -s * centre.unit[1], c * centre.unit[0], c * centre.unit[1];
-  const Eigen::Matrix<double, 4, 2> basis =
-      Eigen::HouseholderQR<Eigen::Matrix<double, 4, 2>>(free).householderQ() *
-      Eigen::Matrix<double, 4, 2>::Identity();
+  const Eigen::Matrix<double, 4, 2> basis = numerics::HouseholderFactors(free).basis();
   return out - basis * (basis.transpose() * out);
 }
 

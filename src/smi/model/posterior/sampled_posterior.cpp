@@ -1,11 +1,11 @@
 #include "smi/model/posterior/sampled_posterior.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/simd/clones.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/model/posterior/ratio_bias.hpp"
@@ -271,7 +271,7 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
   Eigen::MatrixXd slope(0, 0);
   Eigen::VectorXd residual;
   Eigen::VectorXd at(index(inner_));  // the centre as zeta
-  Eigen::LLT<Eigen::MatrixXd> precision;
+  numerics::CholeskyFactors precision;
   for (int step = 0; step < steps; ++step) {
     for (std::size_t f = 0; f < inner_; ++f) {
       std::fill_n(work.fields.data() + f * lanes, lanes, centre[f]);
@@ -311,7 +311,7 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
     residual = rho.col(0);
     Eigen::MatrixXd lambda = slope.transpose() * slope;
     lambda.diagonal().array() += 1.0;
-    precision.compute(lambda);
+    precision = numerics::CholeskyFactors(lambda);
     if (step + 1 < steps) {
       Eigen::VectorXd next = precision.solve(slope.transpose() * (slope * at - residual));
       sample.from_zeta(next);
@@ -320,7 +320,7 @@ SampledPosterior::Gaussians SampledPosterior::fit(const Sample& sample, Workspac
   }
 
   Gaussians out;
-  out.factor = precision.matrixL();
+  out.factor = precision.lower();
   out.log_det = out.factor.diagonal().array().log().sum();
   std::vector<std::size_t> mirrored;
   for (std::size_t b = 0; b + 1 < shape_.blocks() && mirrored.size() < max_mirrored; ++b) {

@@ -1,10 +1,10 @@
 #include "smi/model/posterior/uneven_last.hpp"
 
-#include <Eigen/QR>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
 #include "onset/core/error.hpp"
 #include "smi/model/posterior/circle_rule.hpp"
 
@@ -74,8 +74,7 @@ void store_node(const Eigen::VectorXd& mean, const Eigen::MatrixXd& second, std:
 
 /// Removes what the columns of `free` span.
 Eigen::MatrixXd without(const Eigen::MatrixXd& free, const Eigen::MatrixXd& of) {
-  const Eigen::MatrixXd basis = Eigen::HouseholderQR<Eigen::MatrixXd>(free).householderQ() *
-                                Eigen::MatrixXd::Identity(free.rows(), free.cols());
+  const Eigen::MatrixXd basis = numerics::HouseholderFactors(free).basis();
   return of - basis * (basis.transpose() * of);
 }
 
