@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/child_process.hpp"
+#include "io/descriptor.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 
@@ -20,10 +21,6 @@ namespace {
 // Temporary files are recognised by these parts of their names.
 constexpr std::string_view prefix = ".onset-";
 constexpr std::string_view suffix = ".tmp";
-
-std::string last_error() {
-  return std::generic_category().message(errno);
-}
 
 std::filesystem::path folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");

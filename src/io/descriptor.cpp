@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <system_error>
+
 namespace onset::io {
 
 Descriptor::~Descriptor() {
@@ -11,6 +14,10 @@ Descriptor::~Descriptor() {
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   std::swap(number_, other.number_);
   return *this;
+}
+
+std::string last_error() {
+  return std::generic_category().message(errno);
 }
 
 }  // namespace onset::io

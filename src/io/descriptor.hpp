@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <utility>
 
 namespace onset::io {
@@ -16,5 +17,8 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// What the system says of the call that has just failed.
+[[nodiscard]] std::string last_error();
 
 }  // namespace onset::io

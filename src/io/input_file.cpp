@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "io/read_file.hpp"
@@ -22,10 +21,6 @@ const char* kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
-}
-
-std::string last_error() {
-  return std::generic_category().message(errno);
 }
 
 }  // namespace

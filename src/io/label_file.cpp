@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-LabelledText parse(std::string_view line, const std::string& place) {
+LabelledText parse_line(std::string_view line, const std::string& place) {
   const auto wrong = [&](std::string_view why) {
     throw IoError(place, fmt::format("{} {}; allowed: COARSE:fine text, say 'LOC:city What is "
                                      "the capital of Peru ?'",
@@ -70,7 +70,7 @@ std::vector<LabelledText> read_label_file(const std::filesystem::path& path) {
     if (number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     const std::string_view content = trimmed(line);
     if (content.empty()) continue;
-    list.push_back(parse(content, fmt::format("{}:{}", path.string(), number)));
+    list.push_back(parse_line(content, fmt::format("{}:{}", path.string(), number)));
     list.back().line = number;
   }
   if (list.empty()) {

@@ -63,7 +63,7 @@ struct TomlReader::Parsed {
 
 namespace {
 
-std::shared_ptr<const toml::table> parse(std::string_view text, const std::string& file) {
+std::shared_ptr<const toml::table> parse_toml(std::string_view text, const std::string& file) {
   try {
     return std::make_shared<const toml::table>(toml::parse(text, file));
   } catch (const toml::parse_error& error) {
@@ -75,7 +75,7 @@ std::shared_ptr<const toml::table> parse(std::string_view text, const std::strin
 }  // namespace
 
 TomlReader::TomlReader(std::string_view text, const std::string& file) {
-  const auto whole = parse(text, file);
+  const auto whole = parse_toml(text, file);
   parsed_ = std::make_shared<const Parsed>(Parsed{whole, whole.get(), file});
 }
 

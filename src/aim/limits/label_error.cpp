@@ -11,7 +11,7 @@
 namespace onset::aim {
 namespace {
 
-constexpr double rounding = 1e-14;
+constexpr double sum_rounding = 1e-14;
 
 /// A function of V by two rules at V and at both ends of its error: the difference of the rules,
 /// and what the error of V does.
@@ -19,7 +19,7 @@ Estimate along_error(const Estimate& v, double norm,
                      const std::function<double(double, Precision)>& value) {
   const double fine = value(v.value, Precision::fine);
   const double coarse = value(v.value, Precision::coarse);
-  double error = std::abs(fine - coarse) + rounding * std::abs(fine);
+  double error = std::abs(fine - coarse) + sum_rounding * std::abs(fine);
   if (v.error > 0.0) {
     const double high = value(std::min(norm, v.value + v.error), Precision::coarse);
     const double low = value(std::max(0.0, v.value - v.error), Precision::coarse);

@@ -13,7 +13,7 @@
 namespace onset::aim {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 
 void require(bool good, const char* field, double value, const char* allowed) {

@@ -30,8 +30,8 @@ namespace {
 /// Below this many samples for each direction of a token the algorithm is not to be trusted.
 constexpr double few_samples = 5.0;
 /// Measured product rates of one core and of a GPU, for estimates only.
-constexpr double flops_per_second = 3e10;
-constexpr double device_flops_per_second = 3e13;
+constexpr double amp_flops_per_second = 3e10;
+constexpr double amp_device_flops_per_second = 3e13;
 /// The time of an iteration in mixed precision over that in double, likewise.
 constexpr double mixed_share = 0.45;
 /// At size d thresholds are blurred by some 10/d of alpha, and errors known to 0.1/d.
@@ -237,7 +237,7 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
   const AttentionIndexed& model = problem.model;
   const double tokens = model.tokens;
   const bool on_device = problem.device == device::DeviceKind::gpu;
-  const double rate = on_device ? device_flops_per_second : flops_per_second;
+  const double rate = on_device ? amp_device_flops_per_second : amp_flops_per_second;
   const double share = request.precision == AmpPrecision::mixed ? mixed_share : 1.0;
   for (const double alpha : request.alpha) {
     const double samples = std::max(1.0, alpha * d * d);
@@ -245,7 +245,7 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
     cost.core_seconds += (share * flops / rate + model.channel->output_seconds(model) * samples) *
                          typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
-        4.0 * LabelTest::samples * tokens * d * d / flops_per_second * *request.runs;
+        4.0 * LabelTest::samples * tokens * d * d / amp_flops_per_second * *request.runs;
   }
   const double most =
       std::max(max_samples(request.alpha, d), static_cast<double>(LabelTest::samples));

@@ -21,8 +21,8 @@ namespace onset::aim {
 namespace {
 
 /// Measured rates of one core and of a GPU, for estimates only.
-constexpr double flops_per_second = 1e10;
-constexpr double device_flops_per_second = 7e12;
+constexpr double gd_flops_per_second = 1e10;
+constexpr double gd_device_flops_per_second = 7e12;
 
 struct DescentRow {
   double alpha = 0.0;
@@ -250,7 +250,7 @@ Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
       "of infinitely many averaged students from products of errors of "
       "different ones.",
       4.0 * samples * tokens * d * width * starts * *request.steps * request.runs /
-          (on_device ? device_flops_per_second : flops_per_second),
+          (on_device ? gd_device_flops_per_second : gd_flops_per_second),
       (on_device ? program_bytes : data_bytes(most, tokens, d, width)) +
           8.0 * starts * (kept_here + d * (d + 4.0 * width))};
 }

@@ -29,7 +29,7 @@ constexpr double usual_rate = 0.1;
 /// A step of time in units of that of the flow's matrices, so that its Euler error is below 2 %
 /// of a change.
 constexpr double step_share = 0.4;
-constexpr double flops_per_second = 4e9;  ///< measured, one core; for estimates only
+constexpr double sgd_flops_per_second = 4e9;  ///< measured, one core; for estimates only
 
 /// A mean over runs and the limit's value beside it.
 struct Compared {
@@ -262,7 +262,7 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
       "Online SGD with a fresh batch at every step, in the teacher's eigenbasis; the limit beside "
       "it by aim flow at the same rate.",
       1.0 + request.runs * samples *
-                (tokens * d * (products * width / flops_per_second + 4e-9) + 1e-7),
+                (tokens * d * (products * width / sgd_flops_per_second + 4e-9) + 1e-7),
       program_bytes + 8.0 * request.runs * (6.0 * d * std::max(d, width) + 3.0 * 256 * tokens * d)};
 }
 

@@ -41,7 +41,7 @@ double dot(const double* a, const double* b, std::size_t count) {
 }
 
 // Sums over the points of one piece: each output, then each output times each control.
-using Moments = std::vector<double>;
+using PieceMoments = std::vector<double>;
 
 class Integration {
  public:
@@ -60,11 +60,11 @@ class Integration {
   }
 
   // The moments of every replicate, divided by the number of points.
-  [[nodiscard]] std::vector<Moments> run(const Context& context) const {
-    const std::vector<Moments> pieces = shared_map(
+  [[nodiscard]] std::vector<PieceMoments> run(const Context& context) const {
+    const std::vector<PieceMoments> pieces = shared_map(
         context, point_sets_.size() * pieces_,
         [&](std::size_t index) { return piece(index / pieces_, index % pieces_, context); });
-    std::vector<Moments> result(point_sets_.size(), Moments(pieces.front().size()));
+    std::vector<PieceMoments> result(point_sets_.size(), PieceMoments(pieces.front().size()));
     std::vector<double> terms(pieces_);
     for (std::size_t r = 0; r < result.size(); ++r) {
       for (std::size_t k = 0; k < result[r].size(); ++k) {
@@ -76,13 +76,13 @@ class Integration {
   }
 
  private:
-  [[nodiscard]] Moments piece(std::size_t replicate, std::size_t number,
-                              const Context& context) const {
+  [[nodiscard]] PieceMoments piece(std::size_t replicate, std::size_t number,
+                                   const Context& context) const {
     const std::size_t size = points_ / pieces_;
     const auto dimensions = static_cast<std::size_t>(point_sets_[replicate]->dimensions());
     std::vector<double> normals(dimensions * batch_);
     std::vector<double> values(outputs_ * batch_);
-    Moments moments(outputs_ * (1 + outputs_ - targets_));
+    PieceMoments moments(outputs_ * (1 + outputs_ - targets_));
     for (std::size_t first = number * size; first < (number + 1) * size; first += batch_) {
       if (context.stop.stop_requested()) throw Interrupted();
       point_sets_[replicate]->points(first, batch_, normals);
@@ -93,7 +93,7 @@ class Integration {
     return moments;
   }
 
-  void add(const std::vector<double>& values, Moments& moments) const {
+  void add(const std::vector<double>& values, PieceMoments& moments) const {
     std::size_t slot = 0;
     for (std::size_t k = 0; k < outputs_; ++k) {
       moments[slot++] += ordered_sum(values.data() + k * batch_, batch_);
@@ -112,12 +112,12 @@ class Integration {
 
 // Least-squares coefficients (controls x targets) from the covariances over all points together. A
 // control that is constant, or a combination of others, gets no weight of its own.
-Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eigen::Index outputs,
-                                     Eigen::Index targets) {
+Eigen::MatrixXd control_coefficients(const std::vector<PieceMoments>& replicates,
+                                     Eigen::Index outputs, Eigen::Index targets) {
   const Eigen::Index controls = outputs - targets;
   Eigen::VectorXd means = Eigen::VectorXd::Zero(outputs);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(controls, outputs);
-  for (const Moments& moments : replicates) {
+  for (const PieceMoments& moments : replicates) {
     means += Eigen::Map<const Eigen::VectorXd>(moments.data(), outputs);
     covariance += Eigen::Map<const Eigen::MatrixXd>(moments.data() + outputs, controls, outputs);
   }
@@ -137,7 +137,8 @@ Eigen::MatrixXd control_coefficients(const std::vector<Moments>& replicates, Eig
          least_norm_solution(square, scaled.leftCols(targets), control_rank_tolerance);
 }
 
-std::vector<Replicates> target_means(const std::vector<Moments>& replicates, std::size_t targets) {
+std::vector<Replicates> target_means(const std::vector<PieceMoments>& replicates,
+                                     std::size_t targets) {
   std::vector<Replicates> result(targets, Replicates(replicates.size()));
   for (std::size_t k = 0; k < targets; ++k) {
     for (std::size_t r = 0; r < replicates.size(); ++r) result[k][r] = replicates[r][k];
@@ -173,7 +174,7 @@ ControlledExpectation gaussian_expectation_with_controls(const ExpectationOption
   options.validate();
   require(targets >= 1 && targets <= options.outputs, "targets", std::to_string(targets),
           "1 to outputs (" + std::to_string(options.outputs) + ")");
-  const std::vector<Moments> moments = Integration(options, targets, integrand).run(context);
+  const std::vector<PieceMoments> moments = Integration(options, targets, integrand).run(context);
   ControlledExpectation result{target_means(moments, static_cast<std::size_t>(targets)),
                                std::vector<std::vector<double>>(static_cast<std::size_t>(targets))};
   if (targets == options.outputs) return result;

@@ -15,7 +15,7 @@ namespace onset::smi {
 namespace {
 
 /// The number of samples of a batch between two looks at the stop token.
-constexpr std::size_t block = 256;
+constexpr std::size_t samples_together = 256;
 
 /// A student in full dimension, and its steps.
 class Student {
@@ -151,10 +151,10 @@ SgdRun sgd_batch(const SgdModel& model, const SgdOptions& options, std::uint64_t
     const std::size_t begin = step % batches * options.batch;
     const std::size_t end = std::min(begin + options.batch, samples);
     for (int again = 0; again < options.reuse && !student.history.run.interrupted; ++again) {
-      for (std::size_t first = begin; first < end; first += block) {
+      for (std::size_t first = begin; first < end; first += samples_together) {
         student.history.run.interrupted = context.stop.stop_requested();
         if (student.history.run.interrupted) break;
-        const std::size_t count = std::min(block, end - first);
+        const std::size_t count = std::min(samples_together, end - first);
         student.add(std::span(data.inputs).subspan(first * size, count * size), count,
                     std::span(y).subspan(first * labels, count * labels));
       }
@@ -172,7 +172,7 @@ SgdRun sgd_online(const SgdModel& model, const SgdOptions& options, std::uint64_
   std::vector<double> teacher(model.shape().directions() * options.dimension);
   numerics::Stream(options.seed, "smi teacher", run).normal(teacher);
   Student student(model, options, teacher, run);
-  const std::size_t most = std::min(options.batch, block);
+  const std::size_t most = std::min(options.batch, samples_together);
   std::vector<double> inputs(most * tokens * options.dimension);
   std::vector<double> y(most * model.label_size());
   constexpr std::uint64_t steps_per_run = std::uint64_t{1} << 40;
@@ -181,10 +181,10 @@ SgdRun sgd_online(const SgdModel& model, const SgdOptions& options, std::uint64_
                         static_cast<double>(options.dimension);
     if (time >= student.history.due() && !student.record(time)) break;
     numerics::Stream stream(options.seed, "smi online", run * steps_per_run + step);
-    for (std::size_t first = 0; first < options.batch; first += block) {
+    for (std::size_t first = 0; first < options.batch; first += samples_together) {
       student.history.run.interrupted = context.stop.stop_requested();
       if (student.history.run.interrupted) break;
-      const std::size_t count = std::min(block, options.batch - first);
+      const std::size_t count = std::min(samples_together, options.batch - first);
       const auto fresh = std::span(inputs).first(count * tokens * options.dimension);
       const auto labels = std::span(y).first(count * model.label_size());
       stream.normal(fresh);

@@ -61,7 +61,7 @@ SettledGain settle_gain(Gain& request) {
 }
 
 /// A gain against the number of tokens, where it is known.
-struct Series {
+struct GainSeries {
   std::vector<double> tokens;
   std::vector<Estimate> gains;
 
@@ -87,8 +87,8 @@ void run_gain(const Gain& request, const SettledGain& settled, const Context& co
               Result& result) {
   const auto columns = gain_columns();
   std::vector<GainRow> rows;
-  Series measured;
-  Series ode;
+  GainSeries measured;
+  GainSeries ode;
   // An interrupted run still has the exponents of the rows that it finished.
   keep_rows(result, [&] {
     const std::size_t count = settled.models.size();

@@ -136,7 +136,7 @@ ScalingRow row_at(const SettledScaling& settled, SgdOptions sgd, const Context& 
 }
 
 /// Mean steps against the dimension, and what the theory has in their place.
-struct Series {
+struct StepSeries {
   std::vector<double> dims;
   std::vector<Estimate> measured;
   std::vector<Estimate> theory;
@@ -152,7 +152,7 @@ struct Series {
 /// The slope of other values with the weights of the measured ones, so that a law that is no power
 /// can be held against them. Its error is what those of the values, which are independent, make of
 /// it.
-Estimate slope_alike(const Series& series, const std::vector<Estimate>& values) {
+Estimate slope_alike(const StepSeries& series, const std::vector<Estimate>& values) {
   const auto slope = [&](std::size_t moved) {
     std::vector<Estimate> weighted;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -177,7 +177,7 @@ std::vector<Estimate> law_at(const std::vector<double>& dims, int order, double 
   return law;
 }
 
-void add_exponents(const SettledScaling& settled, const Series& series, Result& result) {
+void add_exponents(const SettledScaling& settled, const StepSeries& series, Result& result) {
   const auto law_measured = power_law(series.dims, series.measured);
   result.summary.emplace_back("exponent", law_measured ? law_measured->exponent : no_estimate);
   if (!law_measured) return;
@@ -196,7 +196,7 @@ void run_scaling(const Scaling& request, const SettledScaling& settled, const Co
                  Result& result) {
   const auto columns = scaling_columns();
   result.table = columns.table();
-  Series series;
+  StepSeries series;
   bool complete = true;
   keep_rows(result, [&] {
     for (std::size_t i = 0; i < settled.points.size(); ++i) {

@@ -12,8 +12,7 @@ namespace onset::aim {
 namespace {
 
 using Complex = std::complex<double>;
-constexpr double pi = std::numbers::pi;
-constexpr double rounding = std::numeric_limits<double>::epsilon();
+using std::numbers::pi;
 /// Newton steps in log k inside a bracket; a step that leaves it bisects instead.
 constexpr int max_cut_steps = 200;
 
@@ -37,7 +36,7 @@ double some_real_root(const Scaled& s) {
     const double slope = s.t - 1.0 / ((1.0 + k) * (1.0 + k)) + s.rho / (k * k);
     double next = k * std::exp(std::clamp(-f / (slope * k), -4.0, 4.0));
     if (!(next > low && next < high)) next = std::sqrt(low) * std::sqrt(high);
-    const bool done = std::abs(next - k) <= rounding * k;
+    const bool done = std::abs(next - k) <= std::numeric_limits<double>::epsilon() * k;
     k = next;
     if (done) break;
   }

@@ -9,7 +9,7 @@
 namespace onset::aim {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double recovery_tolerance = 1e-15;
 /// Largest and smallest noise of the matrix, in logarithms: beyond them nothing changes.
 constexpr double log_delta_reach = 60.0;
