@@ -150,5 +150,15 @@ TEST(MatrixEquations, SymmetricSystemsAreSolvedAndThoseThatAreNotPositiveNoticed
   EXPECT_LT(explained_square(-a, b), 0.0);
 }
 
+TEST(MatrixEquations, TheTriangularFactorSolvesAndWhitens) {
+  const Eigen::MatrixXd half = random_matrix(9, 4, 10);
+  const Eigen::MatrixXd a = half.transpose() * half;
+  const CholeskyFactors factors(a);
+  EXPECT_LT((factors.lower() * factors.lower().transpose() - a).norm(), rounding * a.norm());
+  const Eigen::VectorXd b = random_matrix(4, 1, 11).col(0);
+  EXPECT_LT((a * factors.solve(b) - b).norm(), rounding * b.norm());
+  EXPECT_LT((factors.lower() * whitened(a, b) - b).norm(), rounding * b.norm());
+}
+
 }  // namespace
 }  // namespace onset::numerics
