@@ -38,7 +38,7 @@ std::string subsection(std::string_view title) {
   return fmt::format(".SS \"{}\"\n", troff(title));
 }
 
-std::string paragraph(std::string_view text) {
+std::string man_paragraph(std::string_view text) {
   return text.empty() ? std::string{} : fmt::format(".PP\n{}\n", troff(text));
 }
 
@@ -49,7 +49,7 @@ std::string entry(std::string_view term, std::string_view value, std::string_vie
   return out + fmt::format("\n{}\n", troff(text));
 }
 
-std::string option_entry(Parameter option) {
+std::string man_option(Parameter option) {
   // The page is read on other machines than the one that wrote it.
   if (option.name == "threads") option.fallback = {};
   return entry("--" + option.name, placeholder(option), option_text(option));
@@ -57,10 +57,10 @@ std::string option_entry(Parameter option) {
 
 std::string verb_section(const Verb& verb) {
   std::string out = subsection("onset " + verb.full_name() + required_usage(verb) + " [options]");
-  out += paragraph("What it computes: " + verb.summary + ". " + with_options(verb.details));
-  for (const Parameter& option : verb.parameters) out += option_entry(option);
+  out += man_paragraph("What it computes: " + verb.summary + ". " + with_options(verb.details));
+  for (const Parameter& option : verb.parameters) out += man_option(option);
   for (const RowKind& kind : verb.rows) {
-    out += paragraph(columns_title(kind) + ":");
+    out += man_paragraph(columns_title(kind) + ":");
     for (const Column& column : kind.columns) out += entry(column.name, "", column_text(column));
   }
   return out;
@@ -69,8 +69,8 @@ std::string verb_section(const Verb& verb) {
 std::string command_section(const Command& command) {
   const std::string words = command.words.empty() ? "" : " " + command.words;
   std::string out = subsection("onset " + command.name + words + " [options]");
-  out += paragraph(command.summary + ".");
-  for (const Parameter& option : all_options(command)) out += option_entry(option);
+  out += man_paragraph(command.summary + ".");
+  for (const Parameter& option : all_options(command)) out += man_option(option);
   return out;
 }
 
@@ -113,7 +113,7 @@ std::string man_page() {
   out +=
       section("NAME") + "onset \\- where attention models start to learn, and how well they can\n";
   out += synopsis() + section("DESCRIPTION");
-  out += paragraph(
+  out += man_paragraph(
       "Computes where attention models start to learn, how well they can, and which algorithms get "
       "there. Every number comes with its standard error. Values follow their option as `--name "
       "value` or `--name=value`; a GRID is `0.1,0.2,0.5`, `start:stop:step` or "
@@ -121,10 +121,10 @@ std::string man_page() {
   out += section("VERBS");
   for (const Verb& verb : catalog()) out += verb_section(verb);
   out += section("OPTIONS OF EVERY VERB");
-  for (const Parameter& option : common_parameters()) out += option_entry(option);
+  for (const Parameter& option : common_parameters()) out += man_option(option);
   out += section("COMMANDS");
   for (const Command& command : commands()) out += command_section(command);
-  out += section("EXIT STATUS") + paragraph(exit_code_summary());
+  out += section("EXIT STATUS") + man_paragraph(exit_code_summary());
   return out + environment() + examples();
 }
 

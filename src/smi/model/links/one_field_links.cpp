@@ -38,7 +38,7 @@ class Points {
 
 // Roots this close to 0 are not resolved by |z^2 - 3| in double precision; the floor keeps the
 // density of such labels finite.
-constexpr double unresolved = 1e-9;
+constexpr double unresolved_root = 1e-9;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ double Hermite4Link::posterior(In label, In omega, In variance, Out mean, Out se
   Points points(omega[0], variance[0], mean, second);
   for (const double square : {3.0 + label[0], 3.0 - label[0]}) {
     if (square < 0.0) continue;
-    const double root = std::max(std::sqrt(square), unresolved);
+    const double root = std::max(std::sqrt(square), unresolved_root);
     points.add(root, 2.0 * root);
     points.add(-root, 2.0 * root);
   }

@@ -11,7 +11,7 @@ namespace {
 
 // Fields z_1 this close to 0 are not resolved by a label of order one in double precision; the
 // floor keeps the density of such labels finite.
-constexpr double unresolved = 1e-9;
+constexpr double unresolved_field = 1e-9;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ double StaircaseLink::posterior(std::span<const double> label, std::span<const d
   Mixture mixture(mean, second, cross);
   for (const double sign : {1.0, -1.0}) {  // the sign of z_1 z_2 z_3
     if (label[0] < sign) continue;
-    const double root = std::fmax(std::sqrt(label[0] - sign), unresolved);
+    const double root = std::fmax(std::sqrt(label[0] - sign), unresolved_field);
     for (const double z : {root, -root}) {
       const std::size_t positive = sign * z > 0.0 ? 1 : 0;
       const double zeta = (z - omega[0]) / std::sqrt(variance[0]);

@@ -8,7 +8,7 @@
 namespace onset::ssi {
 namespace {
 
-constexpr std::size_t points = 1024;
+constexpr std::size_t landscape_points = 1024;
 
 /// Closer to m = +-1 than this (in q = sqrt(1 - m^2)) the slope in m is extrapolated from q and 2
 /// q.
@@ -43,7 +43,7 @@ class SampledLandscape final : public Landscape {
     numerics::ExpectationOptions options;
     options.dimensions = static_cast<int>(2 * model_.tokens());
     options.outputs = 3;
-    options.points = points;
+    options.points = landscape_points;
     options.seed = seed_;
     const auto rows = numerics::gaussian_expectation(
         options,

@@ -8,7 +8,7 @@
 namespace onset::ssi {
 namespace {
 
-constexpr std::size_t points = 1 << 13;
+constexpr std::size_t origin_points = 1 << 13;
 
 /// The degree-s part of the target at a batch of points, all outputs: G_s = sum_{|k|=s} g_k h_k.
 class DegreeParts {
@@ -130,7 +130,7 @@ OriginExpansion sampled_origin(const SequenceModel& model, const Spectrum& spect
   numerics::ExpectationOptions options;
   options.dimensions = static_cast<int>(model.tokens() * (spectrum.exact ? 1 : 2));
   options.outputs = static_cast<int>(degree + 2);
-  options.points = points;
+  options.points = origin_points;
   options.seed = seed;
   const auto rows = numerics::gaussian_expectation(
       options,
