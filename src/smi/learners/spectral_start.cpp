@@ -13,8 +13,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A block is trivial above this part of its fields' variance, as for the notes of `smi spectral`.
-constexpr double least_pull = 1e-4;
 /// Combinations of degenerate eigenvectors are turned until their shape changes by less.
 constexpr double same_shape = 1e-10;
 constexpr int max_turns = 500;
@@ -126,7 +124,7 @@ std::optional<MessageStart> spectral_start(const SpectralLaw& law,
   const std::vector<Estimate> growth = spectral_growth(law);
   MessageStart start;
   for (std::size_t b = 0; b < law.names.size(); ++b) {
-    if (law.pull[b] > least_pull) continue;
+    if (law.is_pulled(b)) continue;
     if (!(alpha > informative_ratio(growth[b].value, data.dimension))) continue;
     const auto outlier = own_outlier(law, b, alpha);
     if (!outlier) continue;

@@ -214,19 +214,20 @@ std::optional<MatrixXd> BlockEquations::theta(double lambda) const {
   return std::nullopt;
 }
 
-double BlockEquations::single_edge() const {
+std::optional<double> BlockEquations::single_edge() const {
   const auto one = [](double x) { return MatrixXd(MatrixXd::Constant(1, 1, x)); };
   const auto f = [&](double x) { return gap(one(x), at(one(x))); };
+  if (!(f(least_theta) > 0.0)) return std::nullopt;
   const double x = numerics::bracketed_root(f, least_theta, 1.0).x;
   return 1.0 / x + alpha_ * at(one(x)).sum(0, 0);
 }
 
-double BlockEquations::edge() const {
+std::optional<double> BlockEquations::edge() const {
   if (size_ == 1) return single_edge();
   double high = std::max(2.0, 2.0 * alpha_);
   std::optional<MatrixXd> x = theta(high);
   while (!x || !(x->norm() > 0.0)) {
-    if (x || high > 1e12) throw Refused("the bulk of the spectral matrix has no edge");
+    if (x || high > 1e12) return std::nullopt;
     high *= 2.0;
     x = theta(high);
   }

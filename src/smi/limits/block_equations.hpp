@@ -51,10 +51,12 @@ class BlockEquations {
 
   /// One direction: the gap falls as Theta grows, and vanishes before Theta = 1 where the edge is
   /// not set by the largest labels.
-  [[nodiscard]] double single_edge() const;
+  [[nodiscard]] std::optional<double> single_edge() const;
 
-  /// The bulk edge, from above: the squared gap falls to 0 linearly there.
-  [[nodiscard]] double edge() const;
+  /// The bulk edge, from above: the squared gap falls to 0 linearly there. None where so many
+  /// labels have a singular S that the whole bulk goes to minus infinity: the labels fix the
+  /// weights.
+  [[nodiscard]] std::optional<double> edge() const;
 
   /// Eigenvalues of the map of outliers at Theta [links 36], from the largest on, and eigenvectors
   /// s, by the blocks they are about.

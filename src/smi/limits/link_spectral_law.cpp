@@ -103,7 +103,6 @@ SpectralLaw empty_law(const TypedLink& link, const std::vector<std::vector<std::
     for (const std::size_t p : block) names.push_back(fmt::format("z{}", p + 1));
     law.names.push_back(fmt::format("{}", fmt::join(names, ", ")));
   }
-  law.pull.assign(blocks.size(), 0.0);
   return law;
 }
 
@@ -119,6 +118,17 @@ void add_pull(const TypedLink& link, const std::vector<std::vector<std::size_t>>
       if (is_own) pull[b] += squares(static_cast<Index>(f));
     }
   }
+}
+
+/// The mean pull of every block over replicates.
+std::vector<Estimate> mean_pull(const std::vector<std::vector<double>>& replicates) {
+  std::vector<Estimate> out;
+  for (std::size_t b = 0; b < replicates.front().size(); ++b) {
+    numerics::Replicates values;
+    for (const auto& one : replicates) values.push_back(one[b]);
+    out.push_back(values.size() > 1 ? numerics::reduce(values) : Estimate{values.front(), 0.0});
+  }
+  return out;
 }
 
 /// What the drawn labels of one replicate say.
@@ -139,11 +149,12 @@ struct DrawnLabels {
   }
 };
 
-/// The symmetries of the law of G, over direction * tokens + token: G does not see a common sign.
-std::vector<MatrixXd> symmetries_of_excess(const TypedLink& link) {
+/// Maps of the directions as maps of direction * tokens + token; G does not see a common sign, and
+/// one of each pair is enough.
+std::vector<MatrixXd> symmetries_of_excess(const TypedLink& link, LabelUnder under) {
   const auto tokens = static_cast<Index>(link.tokens());
   std::vector<MatrixXd> out;
-  for (const MatrixXd& map : signed_symmetries(link, LabelUnder::renamed)) {
+  for (const MatrixXd& map : signed_symmetries(link, under)) {
     MatrixXd all = MatrixXd::Zero(map.rows() * tokens, map.cols() * tokens);
     for (Index p = 0; p < map.rows(); ++p) {
       for (Index q = 0; q < map.cols(); ++q) {
@@ -154,6 +165,22 @@ std::vector<MatrixXd> symmetries_of_excess(const TypedLink& link) {
                      [&](const MatrixXd& other) { return (all + other).isZero(0.0); })) {
       out.push_back(std::move(all));
     }
+  }
+  return out;
+}
+
+/// One of every set of maps that differ by a symmetry applied before.
+std::vector<MatrixXd> up_to(const std::vector<MatrixXd>& before,
+                            const std::vector<MatrixXd>& maps) {
+  std::vector<MatrixXd> out;
+  for (const MatrixXd& map : maps) {
+    const bool known = std::any_of(before.begin(), before.end(), [&](const MatrixXd& first) {
+      const MatrixXd both = map * first;
+      return std::any_of(out.begin(), out.end(), [&](const MatrixXd& other) {
+        return (both - other).isZero(0.0) || (both + other).isZero(0.0);
+      });
+    });
+    if (!known) out.push_back(map);
   }
   return out;
 }
@@ -173,8 +200,41 @@ std::vector<MatrixXd> parts_of(const MatrixXd& whole,
   return out;
 }
 
-/// Labels of several outputs are drawn, and every one stands for those that symmetries make of it:
-/// eigenvalues that symmetries make equal are equal then for the labels of every replicate.
+/// Adds labels by their second moments. G is averaged over the symmetries that keep the label, and
+/// every label stands for those that the other symmetries make of it: what symmetries make equal is
+/// equal then in every replicate.
+class SymmetricLabels {
+ public:
+  SymmetricLabels(const TypedLink& link, const std::vector<std::vector<std::size_t>>& blocks)
+      : link_(&link),
+        blocks_(&blocks),
+        keeping_(symmetries_of_excess(link, LabelUnder::same)),
+        renaming_(up_to(keeping_, symmetries_of_excess(link, LabelUnder::renamed))),
+        every_(link.directions()) {
+    std::iota(every_.begin(), every_.end(), std::size_t{0});
+  }
+
+  /// From the second moments of the link's fields.
+  void add(double weight, const MatrixXd& second, LinkLabels& to) const {
+    const MatrixXd drawn = excess_of(*link_, {every_}, second, link_->tokens()).front();
+    MatrixXd excess = MatrixXd::Zero(drawn.rows(), drawn.cols());
+    for (const MatrixXd& map : keeping_) excess += map * drawn * map.transpose();
+    excess /= static_cast<double>(keeping_.size());
+    const double part = weight / static_cast<double>(renaming_.size());
+    for (const MatrixXd& map : renaming_) {
+      to.push_back({part, parts_of(map * excess * map.transpose(), *blocks_, link_->tokens())});
+    }
+  }
+
+ private:
+  const TypedLink* link_;
+  const std::vector<std::vector<std::size_t>>* blocks_;
+  std::vector<MatrixXd> keeping_;
+  std::vector<MatrixXd> renaming_;
+  std::vector<std::size_t> every_;
+};
+
+/// Labels of several outputs are drawn.
 SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& context) {
   const SampleForm form(link, KnownDirections::none(link.directions()));
   const auto blocks = sign_blocks(link);
@@ -183,9 +243,7 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
   options.seed = seed;
   options.replicates = static_cast<std::size_t>(numerics::default_replicates);
   options.points = drawn_labels[link.fields().size() - 1];
-  std::vector<std::size_t> every(link.directions());
-  std::iota(every.begin(), every.end(), 0);
-  const std::vector<MatrixXd> maps = symmetries_of_excess(link);
+  const SymmetricLabels labels(link, blocks);
   const MatrixXd to_fields = form.matrix();
   DrawnLabels none;
   none.pull.assign(blocks.size(), 0.0);
@@ -197,12 +255,7 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
         if (!m.found) return;
         sum.found += sample.weight;
         const auto add = [&](const MatrixXd& over_normals, LinkLabels& to) {
-          const MatrixXd second = to_fields * over_normals * to_fields.transpose();
-          const MatrixXd whole = excess_of(link, {every}, second, link.tokens()).front();
-          const double weight = sample.weight / static_cast<double>(maps.size());
-          for (const MatrixXd& map : maps) {
-            to.push_back({weight, parts_of(map * whole * map.transpose(), blocks, link.tokens())});
-          }
+          labels.add(sample.weight, to_fields * over_normals * to_fields.transpose(), to);
         };
         add(0.5 * (m.half[0].second + m.half[1].second), sum.both);
         add(m.half[0].second, sum.first);
@@ -212,6 +265,7 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
       });
   double drawn = 0.0;
   double found = 0.0;
+  std::vector<std::vector<double>> pulls;
   for (const DrawnLabels& one : sums) {
     drawn += one.drawn;
     found += one.found;
@@ -219,9 +273,10 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
     law.noisier.push_back(one.first);
     normalise(law.replicates.back());
     normalise(law.noisier.back());
-    for (std::size_t b = 0; b < blocks.size(); ++b) law.pull[b] += one.pull[b];
+    pulls.push_back(one.pull);
+    for (double& pull : pulls.back()) pull /= one.drawn;
   }
-  for (double& pull : law.pull) pull /= drawn;
+  law.pull = mean_pull(pulls);
   if (found < (1.0 - max_missed) * drawn) {
     throw Refused(fmt::format("of the labels a part of {:.2g} was not found again by the posterior",
                               1.0 - found / drawn));
@@ -286,10 +341,12 @@ SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Contex
   const auto blocks = sign_blocks(link);
   SpectralLaw law = empty_law(link, blocks);
   for (const double error : rule.error) law.rule_error = std::max(law.rule_error, error);
+  const SymmetricLabels labels(link, blocks);
   const MatrixXd to_fields = form.matrix();
   law.replicates.resize(replicates);
   if (replicates > 1) law.noisier.resize(replicates);
   std::vector<double> missed(replicates);
+  std::vector<std::vector<double>> pulls(replicates, std::vector<double>(blocks.size(), 0.0));
   numerics::parallel_for(context, replicates, [&](std::size_t r) {
     for (const LabelNode& node : rule.nodes) {
       const LevelMoments a = lines[r]->half(node.label, 0);
@@ -298,25 +355,22 @@ SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Contex
       const double weight = 0.5 * (a.z + b.z) * node.weight;
       const auto add = [&](const LevelMoments& half, LinkLabels& to) {
         const MatrixXd second = to_fields * MatrixXd(half.second) * to_fields.transpose() / half.z;
-        to.push_back({weight, excess_of(link, blocks, second, link.tokens())});
+        labels.add(weight, second, to);
       };
       LevelMoments both = a;
       both += b;
       add(both, law.replicates[r]);
       if (replicates > 1) add(a, law.noisier[r]);
+      const Eigen::VectorXd mean[2] = {to_fields * Eigen::VectorXd(a.mean) / a.z,
+                                       to_fields * Eigen::VectorXd(b.mean) / b.z};
+      add_pull(link, blocks, weight * mean[0].cwiseProduct(mean[1]), pulls[r]);
     }
     missed[r] = normalise(law.replicates[r]);
     if (replicates > 1) normalise(law.noisier[r]);
   });
   // What scatter shows of the mass it shows of the rest too.
   if (replicates == 1) law.rule_error += missed.front();
-  // Means of the fields, by the first replicate.
-  for (const LabelNode& node : rule.nodes) {
-    const LevelMoments a = lines[0]->half(node.label, 0);
-    if (!(a.z > 0.0)) continue;
-    const Eigen::VectorXd mean = to_fields * Eigen::VectorXd(a.mean) / a.z;
-    add_pull(link, blocks, node.weight * a.z * mean.cwiseAbs2(), law.pull);
-  }
+  law.pull = mean_pull(pulls);
   return law;
 }
 

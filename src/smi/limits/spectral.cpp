@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/prose.hpp"
 #include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
@@ -94,11 +95,16 @@ OneLimit lamp_limit(const Labels& labels, const SpectralLaw& law, std::size_t bl
 }
 
 /// gamma = 1: the outlier sits at 1, and all modes at 1 there are outliers [links 38].
-void add_outliers_at_one(const BlockEquations& equations, OneLimit& out) {
+void add_outliers_at_one(const BlockEquations& equations, std::size_t block, OneLimit& out) {
   const auto x = equations.theta(1.0);
-  if (!x) throw Refused("the equation of the outlier at 1 could not be solved");
+  if (!x) {
+    throw Refused(prose(R"(
+        The equation of the outlier at 1 could not be solved: `alpha` may be so large that labels
+        nearly fix the weights. `method = bulk` bounds the weights of labels.)"));
+  }
   if (x->norm() == 0.0) {
-    out.beyond.push_back({1.0, 1.0, 1, {}});
+    // The labels fix the block's own directions.
+    out.beyond.push_back({1.0, 1.0, static_cast<int>(x->rows()), {block}});
     return;
   }
   const auto modes = equations.modes(*x);
@@ -117,13 +123,14 @@ OneLimit gamma_limit(const Labels& labels, const SpectralLaw& law, std::size_t b
   OneLimit out;
   const MatrixXd identity = MatrixXd::Identity(law.rank[block], law.rank[block]);
   const bool is_bulk = method.kind == SpectralMethod::Kind::bulk;
+  const bool is_set_by_all = alpha * growth > gamma * gamma;
   if (is_bulk) {
     out.edge = 1.0;
-  } else if (alpha * growth > gamma * gamma) {
+  } else if (is_set_by_all) {
     out.edge = equations.edge();
   }
   if (!is_bulk && gamma == 1.0) {
-    if (out.edge) add_outliers_at_one(equations, out);
+    if (is_set_by_all) add_outliers_at_one(equations, block, out);
     return out;
   }
   // Where the edge is set by the largest labels, Theta = I at 1 is the last point that is known.

@@ -4,6 +4,8 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 
+#include "numerics/linear_algebra/matrix_equations.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "numerics/quadrature/gaussian_expectation.hpp"
@@ -40,14 +42,24 @@ MatrixXd mean_excess(const FieldShape& shape, std::size_t block, const std::vect
 
 }  // namespace
 
+bool SpectralLaw::is_pulled(std::size_t block) const {
+  constexpr double least = 1e-4, errors = 6.0;
+  return pull[block].value > std::max(least, errors * pull[block].error);
+}
+
 double normalise(std::vector<LabelExcess>& labels) {
   double mass = 0.0;
   for (const LabelExcess& label : labels) mass += label.weight;
   for (std::size_t b = 0; b < labels.front().excess.size(); ++b) {
-    MatrixXd mean =
-        MatrixXd::Zero(labels.front().excess[b].rows(), labels.front().excess[b].cols());
+    const Index size = labels.front().excess[b].rows();
+    const MatrixXd identity = MatrixXd::Identity(size, size);
+    MatrixXd mean = identity;
     for (const LabelExcess& label : labels) mean += label.weight / mass * label.excess[b];
-    for (LabelExcess& label : labels) label.excess[b] -= mean;
+    const MatrixXd whitening = numerics::inverse(numerics::symmetric_root(mean));
+    for (LabelExcess& label : labels) {
+      const MatrixXd second = whitening * (label.excess[b] + identity) * whitening;
+      label.excess[b] = 0.5 * (second + second.transpose()) - identity;
+    }
   }
   for (LabelExcess& label : labels) label.weight /= mass;
   return std::abs(mass - 1.0);
@@ -88,7 +100,7 @@ SpectralLaw one_layer_law(int tokens) {
   for (const LabelExcess& label : labels) mass += label.weight;
   for (LabelExcess& label : labels) label.weight /= mass;
   law.replicates.push_back(std::move(labels));
-  law.pull = {0.0};
+  law.pull = {Estimate{}};
   law.rule_error = 1e-12;
   return law;
 }
@@ -104,7 +116,7 @@ SpectralLaw spectral_law(const SequenceModel& model, std::size_t points, int nod
     law.rank.push_back(1);
     law.copies.push_back(shape.rank[b]);
     law.names.push_back(std::to_string(b + 1));
-    law.pull.push_back(0.0);
+    law.pull.emplace_back();
   }
   const auto replicates = static_cast<std::size_t>(numerics::default_replicates);
   law.replicates.resize(replicates);

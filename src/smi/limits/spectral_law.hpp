@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 #include "smi/model/typed/typed_link.hpp"
 
@@ -31,13 +32,17 @@ struct SpectralLaw {
   /// The same with noisier G, from which the bias of functions of G is told; empty if G is exact.
   std::vector<std::vector<LabelExcess>> noisier;
   /// E|E[z_b | y]|^2: above 0 a linear estimator sees the block too.
-  std::vector<double> pull;
+  std::vector<Estimate> pull;
   /// A bound on the relative error that all replicates share.
   double rule_error = 0.0;
+
+  /// Whether a linear estimator sees the block, beyond the errors of its pull.
+  [[nodiscard]] bool is_pulled(std::size_t block) const;
 };
 
-/// Divides by the mass and takes the mean of G away, which is 0 exactly: outliers at 1 depend on
-/// it. Returns how far the mass was from 1.
+/// Divides by the mass and makes the mean of S = I + G the identity, which it is exactly: outliers
+/// at 1 depend on it. S keeps its sign, which no difference from the mean would: a small negative
+/// eigenvalue of S makes a pole where Theta is small. Returns how far the mass was from 1.
 double normalise(std::vector<LabelExcess>& labels);
 
 /// By integrals over the label, on level lines; of several outputs that are not all discrete, by

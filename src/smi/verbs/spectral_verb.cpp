@@ -125,7 +125,8 @@ Columns<SpectralRow> spectral_columns(bool with_data) {
                "the layer, or the directions of a link, whose matrix it is")
           .add("bulk_edge", &SpectralRow::bulk_edge, prose(R"(
               where the bulk of eigenvalues ends; for `method = lamp` the radius of its disk; empty
-              below alpha_c gamma^2, where the largest labels set it)"))
+              below alpha_c gamma^2, where the largest labels set it, and where the labels fix the
+              weights, so that the bulk goes to minus infinity)"))
           .add("outlier", &SpectralRow::outlier, "an eigenvalue beyond the bulk")
           .add("overlap", &SpectralRow::overlap, prose(R"(
               squared overlap of its unit eigenvector with the teacher's directions; the mean over
@@ -193,12 +194,17 @@ class SpectralRun {
 
   void add_notes(Result& result) const {
     for (std::size_t b = 0; b < law_.pull.size(); ++b) {
-      constexpr double seen = 1e-4;
-      if (law_.pull[b] < seen) continue;
+      if (!law_.is_pulled(b)) continue;
       result.notes.push_back(prose(R"(
           Labels have a mean along {}: the linear estimator sees it at every alpha, with a gain of
           about {:.3g}, and the matrix alone is not optimal.)",
-                                   law_.names[b], law_.pull[b]));
+                                   law_.names[b], law_.pull[b].value));
+    }
+    if (is_cut_) {
+      result.notes.push_back(prose(R"(
+          Labels fix the weights here, but weights of samples are cut at {} on data: the overlap
+          that is found stays below that of the limit.)",
+                                   least_weight));
     }
   }
 
@@ -224,6 +230,7 @@ class SpectralRun {
     const std::vector<std::vector<FoundOnData>> found = runs_at(a);
     for (std::size_t b = 0; b < law_.names.size(); ++b) {
       const SpectralLimit& limit = limits_[b];
+      is_cut_ = is_cut_ || (!found.empty() && !limit.edge && !limit.outliers.empty());
       SpectralRow base;
       base.alpha = alpha;
       base.block = law_.names[b];
@@ -318,6 +325,7 @@ class SpectralRun {
   std::optional<Dataset> data_;
   bool has_teacher_ = true;
   bool converged_ = true;
+  bool is_cut_ = false;  ///< whether the limit asks for weights that data do not have
 };
 
 void run_spectral(const Spectral& request, const SettledSpectral& settled, const Context& context,
@@ -394,7 +402,7 @@ VerbOf<Spectral> Spectral::verb() {
   d.rows = {{"", spectral_columns(false).list()},
             {"with `dim` or `data`", spectral_columns(true).list()}};
   d.primary = "overlap";
-  d.method = 3;
+  d.method = 4;
   d.examples = {"smi spectral --link square --alpha 0.6:2:0.2",
                 "smi spectral --link square --alpha 1 --dim 500 --runs 4",
                 "smi spectral --layers 2 --alpha 0.4 --method lamp"};

@@ -161,18 +161,28 @@ FieldVector LevelLines::point(std::size_t line, double t) const {
   return rotation_ * at;
 }
 
-FieldVector LevelLines::nearest(const TypedLabel& label) const {
-  const double value = label.value[output_];
+template <class Distance>
+FieldVector LevelLines::closest_point(const Distance& distance) const {
   const Cell* best = nullptr;
-  double distance = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity();
   for (const Cell& cell : cells_) {
-    if (std::abs(cell.f0 - value) < distance) {
-      distance = std::abs(cell.f0 - value);
+    const double own = distance(cell.f0);
+    if (own < least) {
+      least = own;
       best = &cell;
     }
   }
   return best ? point(best->line, best->t0)
               : FieldVector::Zero(static_cast<Eigen::Index>(form_.normals())).eval();
+}
+
+FieldVector LevelLines::nearest(const TypedLabel& label) const {
+  const double value = label.value[output_];
+  return closest_point([value](double f) { return std::abs(f - value); });
+}
+
+FieldVector LevelLines::lowest(double sign) const {
+  return closest_point([sign](double f) { return sign * f; });
 }
 
 std::vector<TypedLabel> LevelLines::atoms() const {

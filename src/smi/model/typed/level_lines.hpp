@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "smi/model/typed/hermite_indices.hpp"
+#include "smi/model/typed/node_positions.hpp"
 #include "smi/model/typed/normal_form.hpp"
 
 namespace onset::smi {
@@ -43,6 +44,8 @@ class LevelLines {
   [[nodiscard]] LevelHermite hermite(const TypedLabel& label, const HermiteIndices& indices) const;
   /// The scanned point whose value is nearest to the label.
   [[nodiscard]] FieldVector nearest(const TypedLabel& label) const;
+  /// The scanned point with the smallest value of `sign` times the output.
+  [[nodiscard]] FieldVector lowest(double sign) const;
   /// Files the cells by the values they have, for those who ask for many labels: the answers are
   /// the same, without a look at every cell.
   void file_cells();
@@ -118,6 +121,9 @@ class LevelLines {
                                                      const std::vector<double>& sides) const;
   void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
   [[nodiscard]] FieldVector point(std::size_t line, double t) const;
+  /// The scanned point whose value has the least distance; 0 where there is none.
+  template <class Distance>
+  [[nodiscard]] FieldVector closest_point(const Distance& distance) const;
   void find_cuts(std::vector<Cut>& cuts) const;
   /// Adds a cell, in two parts where the link goes through a pole inside it.
   void add_cell(const Cell& cell);
@@ -143,9 +149,11 @@ class LevelLines {
 
   const TypedLink* link_;
   std::size_t output_;
-  NormalForm form_;          ///< with the rotation in its matrix
-  FieldMatrix rotation_;     ///< xi = rotation * rotated coordinates
-  FieldVector centre_;       ///< in rotated coordinates; empty: none
+  NormalForm form_;       ///< with the rotation in its matrix
+  FieldMatrix rotation_;  ///< xi = rotation * rotated coordinates
+  FieldVector centre_;    ///< in rotated coordinates; empty: none
+  /// Points that lie ever closer to the centre, along every axis; empty: none.
+  std::vector<std::vector<Position>> graded_;
   std::vector<Line> lines_;  ///< axis after axis
   std::vector<Cell> cells_;
   std::vector<Segment> segments_;

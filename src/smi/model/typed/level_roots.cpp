@@ -10,15 +10,19 @@ namespace onset::smi {
 namespace {
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
-/// Exponent of the partition of unity: the weight of a root falls like distance^(2 q) towards a
-/// fold, where 1/|slope| grows like 1/distance [links 2].
-constexpr int unity_power = 3;
 /// What a last Newton step is said to leave is taken so many times: the curvature is that of a
 /// secant, and next to a fold a root needs all of its digits.
 constexpr double cautious = 1e3;
 /// Shelves on which cells are filed by their values: a label then looks at a percent of them more
 /// than it has roots in.
 constexpr std::size_t shelves = 128;
+
+/// |slope|^(2 q) with q = 3, of which the partition of unity is made: the weight of a root falls
+/// like distance^(2 q) towards a fold, where 1/|slope| grows like 1/distance [links 2].
+double sixth_power(double slope) {
+  const double cube = slope * slope * slope;
+  return cube * cube;
+}
 /// A dip is looked into when its parabola falls below this part of its ends.
 constexpr double dip_depth = 0.5;
 
@@ -280,10 +284,10 @@ void LevelLines::collect(const TypedLabel& label, const Visit& visit) const {
       const double own = slope(static_cast<Eigen::Index>(line.axis));
       if (!(own > 0.0) || !std::isfinite(largest)) continue;
       double sum = 0.0;
-      for (const double s : slope) sum += std::pow(s / largest, 2 * unity_power);
+      for (const double s : slope) sum += sixth_power(s / largest);
       FieldVector xi = line.coordinates;
       xi(static_cast<Eigen::Index>(line.axis)) = block[i].t;
-      const double part = std::pow(own / largest, 2 * unity_power) / sum;
+      const double part = sixth_power(own / largest) / sum;
       visit(line.weight * normal_density(xi.squaredNorm(), n) * part / own,
             FieldVector(rotation_ * xi));
     }

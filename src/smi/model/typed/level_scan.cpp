@@ -21,6 +21,11 @@ constexpr double no_end = std::numeric_limits<double>::infinity();
 }  // namespace
 
 void LevelLines::scan(const LineOptions& options) {
+  if (centre_.size() > 0) {
+    for (const double centre : centre_) {
+      graded_.push_back(positions(options.radius, options.scan_spacing, 0.5, centre));
+    }
+  }
   std::size_t first = 0;
   while (first < lines_.size()) {
     std::size_t last = first;
@@ -40,9 +45,8 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   for (std::size_t k = first; k < last; ++k) {
     const double reach = lines_[k].reach;
     if (centre_.size() > 0) {
-      const double centre = centre_(static_cast<Eigen::Index>(lines_[k].axis));
-      for (const Position& p : positions(reach, options.scan_spacing, 0.5, centre)) {
-        places.push_back({k, p.x});
+      for (const Position& p : graded_[lines_[k].axis]) {
+        if (std::abs(p.x) < reach) places.push_back({k, p.x});
       }
       continue;
     }

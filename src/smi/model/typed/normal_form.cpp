@@ -61,8 +61,10 @@ bool NormalForm::may_be_flat(const TypedLink& link) const {
 }
 
 double normal_density(double squared_norm, std::size_t dimensions) {
-  return std::exp(-0.5 * squared_norm) *
-         std::pow(2.0 * std::numbers::pi, -0.5 * static_cast<double>(dimensions));
+  constexpr double one = 0.5 * std::numbers::inv_sqrtpi * std::numbers::sqrt2;
+  double peak = 1.0;
+  for (std::size_t k = 0; k < dimensions; ++k) peak *= one;
+  return peak * std::exp(-0.5 * squared_norm);
 }
 
 LevelMoments::LevelMoments(std::size_t normals)

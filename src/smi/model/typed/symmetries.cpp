@@ -108,4 +108,25 @@ std::vector<Eigen::MatrixXd> signed_symmetries(const TypedLink& link, LabelUnder
   return out;
 }
 
+std::vector<Eigen::MatrixXd> field_symmetries(const TypedLink& link) {
+  const auto& fields = link.fields();
+  const auto size = static_cast<Eigen::Index>(fields.size());
+  std::vector<Eigen::MatrixXd> out;
+  for (const Eigen::MatrixXd& map : signed_symmetries(link, LabelUnder::same)) {
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(size, size);
+    for (Eigen::Index f = 0; f < size; ++f) {
+      const TypedField& from = fields[static_cast<std::size_t>(f)];
+      if (!from.direction) all(f, f) = 1.0;
+      for (Eigen::Index g = 0; from.direction && g < size; ++g) {
+        const TypedField& to = fields[static_cast<std::size_t>(g)];
+        if (!to.direction || to.token != from.token) continue;
+        all(f, g) = map(static_cast<Eigen::Index>(*from.direction),
+                        static_cast<Eigen::Index>(*to.direction));
+      }
+    }
+    out.push_back(std::move(all));
+  }
+  return out;
+}
+
 }  // namespace onset::smi

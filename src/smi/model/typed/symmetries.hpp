@@ -18,4 +18,8 @@ enum class LabelUnder {
 [[nodiscard]] std::vector<Eigen::MatrixXd> signed_symmetries(const TypedLink& link,
                                                              LabelUnder under);
 
+/// The signed permutations that keep the label, as maps of the link's fields; noise stays as it is.
+/// A posterior has all of them.
+[[nodiscard]] std::vector<Eigen::MatrixXd> field_symmetries(const TypedLink& link);
+
 }  // namespace onset::smi

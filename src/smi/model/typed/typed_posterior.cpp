@@ -10,8 +10,6 @@
 namespace onset::smi {
 namespace {
 
-/// Fewer roots than this on all lines together do not resolve a level set.
-constexpr std::size_t min_roots = 8;
 constexpr double scan_spacing = 0.25;
 /// Far from a centre around which lines and points lie ever closer they need not be dense.
 constexpr double centred_spacing = 0.5;
@@ -34,25 +32,19 @@ auto resolved_by(const TypedLink& link, const NormalForm& form, const LevelLines
                  const TypedLabel& label, LineOptions options, const Ask& ask) {
   const std::size_t n = form.normals();
   auto found = ask(lines);
-  if (label.is_atom() || n == 1 || n > 3 || found.roots >= min_roots) return found;
-  options.centre = lines.nearest(label);
-  options.spacing = std::max(options.spacing, centred_spacing);
-  options.scan_spacing = centred_spacing;
-  return ask(LevelLines(link, form, options));
+  if (label.is_atom() || n == 1 || n > 3 || found.roots >= min_level_roots) return found;
+  return ask(LevelLines(link, form, centred_at(lines.nearest(label), std::move(options))));
 }
 
 /// The points of a label with several outputs that have a density, in slices; closer ones where
 /// these meet it too seldom. Where there are as many equations as normals nothing is integrated.
 LevelPoints resolved_points(const TypedLink& link, const NormalForm& form, const TypedLabel& label,
                             LineOptions options) {
-  const std::size_t enough = form.normals() == label.rank() ? 1 : min_roots;
+  const std::size_t enough = form.normals() == label.rank() ? 1 : min_level_roots;
   options.scan_spacing = cell_spacing;
   LevelPoints points(link, form, label, options);
   if (points.roots() >= enough) return points;
-  options.centre = points.nearest();
-  options.spacing = std::max(options.spacing, centred_spacing);
-  options.scan_spacing = centred_spacing;
-  LevelPoints closer(link, form, label, options);
+  LevelPoints closer(link, form, label, centred_at(points.nearest(), std::move(options)));
   return closer.roots() >= points.roots() ? closer : points;
 }
 
@@ -85,6 +77,13 @@ TypedMoments normalised(const LevelMoments& first, const LevelMoments& second) {
     out.half[h] = {std::log(from.z), from.mean * scale, from.second * scale};
   }
   return out;
+}
+
+LineOptions centred_at(const FieldVector& centre, LineOptions options) {
+  options.centre = centre;
+  options.spacing = std::max(options.spacing, centred_spacing);
+  options.scan_spacing = centred_spacing;
+  return options;
 }
 
 LevelMoments resolved(const TypedLink& link, const NormalForm& form, const LevelLines& lines,

@@ -70,6 +70,12 @@ struct TypedNodes {
 [[nodiscard]] LineOptions line_options(std::size_t normals, double radius, const TypedNodes& nodes,
                                        std::uint64_t half);
 
+/// Fewer roots than this on all lines together do not resolve a level set.
+inline constexpr std::size_t min_level_roots = 8;
+
+/// The same lines, ever closer towards a point and less dense far from it.
+[[nodiscard]] LineOptions centred_at(const FieldVector& centre, LineOptions options);
+
 /// The moments of a label from lines that were made with `options`; where they meet its level set
 /// too seldom, from lines that lie closer around the point nearest to it.
 [[nodiscard]] LevelMoments resolved(const TypedLink& link, const NormalForm& form,

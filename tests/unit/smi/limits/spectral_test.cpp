@@ -94,6 +94,68 @@ TEST(Spectral, OneLayerOfAttentionIsClosed) {
   }
 }
 
+// Every label of two tokens forbids one combination of the inputs: from alpha = 1 on they are all
+// forbidden but the teacher.
+TEST(Spectral, OneLayerIsKnownExactlyFromAlphaOneOn) {
+  const SpectralLaw law = one_layer_law(2);
+  double before = 0.0;
+  for (const double alpha : {0.9, 0.99, 0.999}) {
+    const SpectralLimit limit = spectral_limit(law, 0, alpha, {Kind::gamma, 1.0}, {});
+    ASSERT_TRUE(limit.edge.has_value());
+    EXPECT_GT(limit.outliers.front().overlap.value, before);
+    before = limit.outliers.front().overlap.value;
+  }
+  constexpr double nearly = 0.999;
+  EXPECT_GT(before, nearly);
+  for (const double alpha : {1.0, 1.2, 3.0}) {
+    const SpectralLimit limit = spectral_limit(law, 0, alpha, {Kind::gamma, 1.0}, {});
+    EXPECT_FALSE(limit.edge.has_value());
+    ASSERT_EQ(limit.outliers.size(), 1U);
+    EXPECT_EQ(limit.outliers.front().overlap.value, 1.0);
+    EXPECT_EQ(limit.outliers.front().multiplicity, 1);
+    EXPECT_EQ(limit.outliers.front().teachers, std::vector<std::size_t>{0});
+  }
+}
+
+// The mean of S is made the identity without a change of its sign: small eigenvalues of S are
+// common here, and a negative one would be a pole.
+TEST(Spectral, TwoLayersAreSolvedForAtEverySampleRatio) {
+  const auto model = attention_model(DeepAttention{});
+  const SpectralLaw law = spectral_law(*model, 256, 128, 1, {});
+  constexpr double rounding = 1e-12;
+  for (const auto& labels : law.replicates) {
+    for (const LabelExcess& label : labels) {
+      const Eigen::MatrixXd second = label.excess[1] + Eigen::MatrixXd::Identity(2, 2);
+      EXPECT_GE(second(0, 0) * second(1, 1) - second(0, 1) * second(1, 0), -rounding);
+      EXPECT_GE(second.trace(), 0.0);
+    }
+  }
+  double before = 0.0;
+  for (const double alpha : {0.5, 0.85, 1.0, 1.3, 2.0}) {
+    const SpectralLimit limit = spectral_limit(law, 1, alpha, {Kind::gamma, 1.0}, {});
+    ASSERT_EQ(limit.outliers.size(), 1U);
+    EXPECT_GT(limit.outliers.front().overlap.value, before);
+    EXPECT_LT(limit.outliers.front().overlap.value, 1.0);
+    before = limit.outliers.front().overlap.value;
+  }
+}
+
+// All three blocks see all three directions: G of a label is the same for each, by symmetry, and so
+// it is in every replicate. No label has a mean.
+TEST(LongSpectral, FactorsOfAProductAreAlikeInEveryReplicate) {
+  const SpectralLaw law = spectral_law(TypedLink("z1*z2*z3", 0.0), 1, {});
+  const std::vector<Estimate> growth = spectral_growth(law);
+  ASSERT_EQ(growth.size(), 3U);
+  // As in typed_staircase_test.
+  constexpr double four_replicates = 40.0;  // false alarms rarer than 1e-4
+  EXPECT_NEAR(growth[0].value, 1.0 / 2.5651804134, four_replicates * growth[0].error);
+  EXPECT_LT(growth[0].error, 2e-2 * growth[0].value);
+  const SpectralLimit limit = spectral_limit(law, 1, 3.5, {Kind::gamma, 1.0}, {});
+  ASSERT_EQ(limit.outliers.size(), 1U);
+  EXPECT_EQ(limit.outliers.front().multiplicity, 3);
+  for (std::size_t b = 0; b < 3; ++b) EXPECT_FALSE(law.is_pulled(b));
+}
+
 // A rotation of the fields is no part of the answer: z1^2 read along (z1+z2)/sqrt2.
 TEST(Spectral, TwoDirectionsThatAreOneGiveTheSameNumbers) {
   const SpectralLaw law = spectral_law(TypedLink("(z1+z2)^2/2", 0.0), 1, {});

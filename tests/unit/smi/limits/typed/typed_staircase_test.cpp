@@ -44,6 +44,32 @@ TEST(TypedStaircase, DirectionsGrowTogether) {
   EXPECT_NEAR(stages.front().alpha->value, exact, many_errors * stages.front().alpha->error);
 }
 
+// Level sets shrink to a point, around which lines lie closer: S = y/P, a chi squared, and
+// E (y/P - 1)^2 = 2/P.
+TEST(TypedStaircase, SmallLevelSetsAreResolvedAroundTheLeastValue) {
+  const auto stage = typed_staircase(TypedLink("z1^2+z2^2", 0.0), {.max_stages = 1}, {}).stages[0];
+  expect_stage(stage, "z1, z2", TypedKind::weak);
+  EXPECT_NEAR(stage.alpha->value, 1.0, many_errors * stage.alpha->error);
+  EXPECT_LT(stage.alpha->error, 1e-4);
+}
+
+TEST(LongTypedStaircase, SmallLevelSetsOfThreeFieldsAreToo) {
+  const auto stage =
+      typed_staircase(TypedLink("z1^2+z2^2+z3^2", 0.0), {.max_stages = 1}, {}).stages[0];
+  expect_stage(stage, "z1, z2, z3", TypedKind::weak);
+  EXPECT_NEAR(stage.alpha->value, 1.5, many_errors * stage.alpha->error);
+  EXPECT_LT(stage.alpha->error, 2e-3);
+}
+
+// The laws of log|z1 z2 z3|, and of it weighed with z1^2, are convolutions: a sum over steps of
+// 0.002 gives 2.5651804134.
+TEST(LongTypedStaircase, AProductOfThreeFieldsHasItsFirstThreshold) {
+  const auto stage = typed_staircase(TypedLink("z1*z2*z3", 0.0), {.max_stages = 1}, {}).stages[0];
+  expect_stage(stage, "z1, z2, z3", TypedKind::weak);
+  EXPECT_NEAR(stage.alpha->value, 2.5651804134, many_errors * stage.alpha->error);
+  EXPECT_LT(stage.alpha->error, 2e-2);
+}
+
 TEST(TypedStaircase, ParitiesAreHard) {
   expect_stage(stairs_of("sign(z1_1*z1_2*z1_3)").stages.front(), "z1", TypedKind::hard);
 }

@@ -27,5 +27,34 @@ TEST(Symmetries, FieldsThatAreNotReadAllowNoExchange) {
   EXPECT_EQ(count("z1_1*z2_2", LabelUnder::same), 2U);
 }
 
+// Two signs and any order of three factors.
+TEST(Symmetries, MapsOfFieldsKeepTheLabelAndTheNoise) {
+  const TypedLink link("z1*z2*z3+e1", 0.0);
+  const auto maps = field_symmetries(link);
+  EXPECT_EQ(maps.size(), 24U);
+  const Eigen::Vector4d at(0.3, -1.2, 0.7, 0.4);
+  Eigen::Index noise = 0;
+  while (link.fields()[static_cast<std::size_t>(noise)].direction) ++noise;
+  double before = 0.0;
+  link.values(1, at.data(), &before);
+  constexpr double rounding = 1e-15;
+  for (const Eigen::MatrixXd& map : maps) {
+    const Eigen::Vector4d there = map * at;
+    double after = 0.0;
+    link.values(1, there.data(), &after);
+    EXPECT_NEAR(after, before, rounding);
+    EXPECT_EQ(there(noise), at(noise));
+  }
+}
+
+// A field that is read in one token alone has no place elsewhere.
+TEST(Symmetries, MapsOfFieldsStayWithinAToken) {
+  const auto maps = field_symmetries(TypedLink("z1_1*z2_1+z1_2*z2_2", 0.0));
+  ASSERT_FALSE(maps.empty());
+  for (const Eigen::MatrixXd& map : maps) {
+    EXPECT_TRUE((map * map.transpose()).isIdentity(0.0));
+  }
+}
+
 }  // namespace
 }  // namespace onset::smi
