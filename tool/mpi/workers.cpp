@@ -243,8 +243,8 @@ class MpiWorkers final : public Workers {
   Pulse pulse_;
 };
 
-/// Computes the points of one rank, until it is sent home.
-void serve_job(MpiSession& session, const Job& job) {
+/// Computes the points of one rank, until it is sent home. Returns its exit code.
+int serve_job(MpiSession& session, const Job& job) {
   // All ranks must use one instruction set, or their bits would differ.
   setenv("ONSET_SIMD", job.simd.c_str(), 1);
   const study::Plan plan = study::make_plan(study::parse_study(job.source, job.file), catalog());
@@ -271,10 +271,13 @@ void serve_job(MpiSession& session, const Job& job) {
       workers.reset();
       session.send(0, bye_letter, {});
       if (!letter->text.empty()) session.leave_early();
-      return;
+      return exit_ok;
     }
     if (Clock::now() > heard + longest_silence_of_first) {
-      throw IoError("mpi", "rank 0, which has the store, is silent; run the sweep again");
+      say(fmt::format("rank {}: rank 0, which has the store, is silent; run the sweep again",
+                      session.rank()));
+      session.leave_early();
+      return exit_files;
     }
     if (pulse.due()) session.send(0, alive_letter, {});
     if (const auto finished = workers->wait(look_interval)) {
@@ -313,8 +316,7 @@ int serve(MpiSession& session) {
   const std::string text = session.broadcast({});
   if (text.empty()) return exit_ok;
   try {
-    serve_job(session, Job::from(text));
-    return exit_ok;
+    return serve_job(session, Job::from(text));
   } catch (const std::exception& error) {
     // Otherwise the others would wait for this rank forever.
     say(fmt::format("rank {}: {}", session.rank(), error.what()));
