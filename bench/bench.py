@@ -1,8 +1,8 @@
 """Measures the jobs of jobs.py beside the plain way of doing them, and writes docs/speed.md.
 
-Usage: bench.py --command ONSET --limits BENCH_LIMITS [--repeats N] [JOB.. | growth | page]
+Usage: bench.py --command ONSET --limits BENCH_LIMITS [--repeats N] [JOB.. | growth | growth-SIZE.. | page]
 
-Without a name all jobs that are not slow are run, then the growth of costs. Results are kept in bench/results.json,
+Without a name all jobs that are not slow are run, then the growth of costs with every size. Results are kept in bench/results.json,
 where a job that is run again takes the place of its last run, and the page is made from that file; `page` only makes
 the page. Ours on one core, ours on all and the plain way on one take turns. Times on one core are processor times, so
 that other work on the machine counts little, on all cores wall times; of all the shortest turn. Ratios are core against
@@ -199,9 +199,10 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     known = {job.name: job for job in catalogue.jobs()}
-    unknown = set(options.names) - set(known) - {"growth", "page"}
+    sizes = {f"growth-{row[0]}": row for row in catalogue.GROWTH}
+    unknown = set(options.names) - set(known) - set(sizes) - {"growth", "page"}
     if unknown:
-        parser.error(f"no job {', '.join(unknown)}; allowed: growth, page, {', '.join(known)}")
+        parser.error(f"no job {', '.join(unknown)}; allowed: growth, page, {', '.join([*known, *sizes])}")
     results = load()
     if options.names != ["page"]:
         bench = Bench(options.command, options.limits, options.repeats)
@@ -211,12 +212,13 @@ def main():
                 results["jobs"][name] = bench.measure(job)
                 save(results)
                 print(page_module().line(name, results["jobs"][name]), flush=True)
-        if not options.names or "growth" in options.names:
-            for row in catalogue.GROWTH:
+        for name, row in sizes.items():
+            if not options.names or "growth" in options.names or name in options.names:
                 results["growth"][row[0]] = bench.growth(row)
                 save(results)
     order = {name: k for k, name in enumerate(known)}
     results["jobs"] = dict(sorted(results["jobs"].items(), key=lambda item: order.get(item[0], len(order))))
+    results["growth"] = {row[0]: results["growth"][row[0]] for row in catalogue.GROWTH if row[0] in results["growth"]}
     save(results)
     page_module().write(results, PAGE)
     wrong = [name for name, entry in results["jobs"].items() if entry["difference"] > 1]

@@ -48,10 +48,19 @@ inline Network network_of(const OnsetNetwork& from, const double* normals) {
   return to;
 }
 
-/// The deviations of all samples.
-struct Deviations {
-  double of[ONSET_DEVICE_LAYERS];
+/// The prior that all samples share.
+struct Prior {
+  double deviation[ONSET_DEVICE_LAYERS];
+  bool coupled;
+  double coupling[ONSET_DEVICE_LAYERS * ONSET_DEVICE_LAYERS];  ///< its first layers x layers
 };
+
+inline Prior prior_of(const OnsetSamples& from, std::size_t layers) {
+  Prior to{{}, from.coupling != nullptr, {}};
+  for (std::size_t l = 0; l < layers; ++l) to.deviation[l] = from.deviation[l];
+  for (std::size_t k = 0; to.coupled && k < layers * layers; ++k) to.coupling[k] = from.coupling[k];
+  return to;
+}
 
 enum Proposal { from_prior, last_drawn, near_centre, proposals };
 
@@ -59,7 +68,6 @@ enum Proposal { from_prior, last_drawn, near_centre, proposals };
 template <int layers>
 struct Sample {
   static constexpr int inner = 2 * (layers - 1);
-  static constexpr int moments = 1 + 5 * layers;
   double label[2];
   double omega[2 * layers];
   double scaled[2 * layers];  ///< omega in units of the deviation
@@ -72,11 +80,17 @@ struct Sample {
   double cosine[layers - 1];
   double sine[layers - 1];
   std::size_t first_normal;
-  // The sums of the proposals so far, and of the present one.
-  double first[moments];
-  double all[moments];
-  double part_first[moments];
-  double part_all[moments];
+};
+
+/// Its sums over the first half of each proposal's nodes, then over all, products last. The team
+/// shares them too.
+template <int layers, bool with_products>
+struct Totals {
+  static constexpr int moments = 1 + 5 * layers;
+  static constexpr int products = with_products ? layers * (layers - 1) / 2 : 0;
+  static constexpr int size = 2 * moments + products;
+  double so_far[size];  ///< of the proposals so far
+  double part[size];    ///< of the present one
 };
 
 /// The place of row `row`'s diagonal among the rows of an upper triangle.
@@ -85,7 +99,7 @@ ONSET_ON_DEVICE constexpr int diagonal_at(int size, int row) {
 }
 
 template <int layers, class Team>
-ONSET_ON_DEVICE void load(const Network& network, const Deviations& deviation, const double* record,
+ONSET_ON_DEVICE void load(const Network& network, const Prior& prior, const double* record,
                           int estimate, Team team, Sample<layers>& to) {
   constexpr OnsetSampleRecord at{layers};
   constexpr int inner = Sample<layers>::inner;
@@ -100,7 +114,7 @@ ONSET_ON_DEVICE void load(const Network& network, const Deviations& deviation, c
   copy(to.slope, at.slope(), 2 * inner);
   copy(to.offset, at.offset(), 2);
   for (int k = team.rank(); k < 2 * layers; k += team.size()) {
-    to.scaled[k] = record[at.omega() + k] / deviation.of[k / 2];
+    to.scaled[k] = record[at.omega() + k] / prior.deviation[k / 2];
   }
   for (int l = team.rank(); l + 1 < layers; l += team.size()) {
     constexpr double whole_turn = 6.283185307179586476925286766559;
@@ -108,7 +122,6 @@ ONSET_ON_DEVICE void load(const Network& network, const Deviations& deviation, c
     to.cosine[l] = cos(angle);
     to.sine[l] = sin(angle);
   }
-  for (int k = team.rank(); k < to.moments; k += team.size()) to.first[k] = to.all[k] = 0.0;
   if (team.rank() == 0) {
     to.log_top = record[at.log_top()];
     const auto set = static_cast<std::size_t>(record[at.set() + estimate]);
@@ -147,14 +160,15 @@ struct Scales {
   double inner;       ///< V of the one below, times the share of the second proposal's nodes
   double log_centre;  ///< logarithm of the share of the third one's
   Exponents shift;
-  double one;  ///< the first proposal's density, after the shift
+  double one;   ///< the first proposal's density, after the shift
+  double tilt;  ///< what is taken off the logarithm of weights that a coupling tilts
 };
 
 /// What the nodes of one estimate have in common.
 template <int layers>
 struct Estimate {
   const Network& network;
-  const Deviations& deviation;
+  const Prior& prior;
   const Sample<layers>& sample;
 };
 
@@ -163,8 +177,11 @@ struct Estimate {
 template <int layers>
 struct Node {
   static constexpr int inner = 2 * (layers - 1);
+  static constexpr int products = layers * (layers - 1) / 2;
   double zeta[2 * layers];
   double other[layers];
+  double exponent[layers];  ///< log of the prior of the other sign over that of the nearer one
+  double both[products];    ///< probability that layers k > l both have the other sign
   double weight;
 };
 
@@ -202,7 +219,7 @@ ONSET_ON_DEVICE void draw(const Estimate<layers>& estimate, Proposal proposal, s
 template <int layers>
 ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal proposal, std::size_t i,
                                const Scales& scales, Exponents& lowest, Node<layers>& node) {
-  const auto& [network, deviation, sample] = estimate;
+  const auto& [network, prior, sample] = estimate;
   constexpr int top = layers - 2;  // the layer whose softmax is applied last, or inverted
   constexpr int last = layers - 1;
   draw<layers>(estimate, proposal, i, node);
@@ -217,8 +234,8 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
   double stretch = 1.0;
   ONSET_UNROLL
   for (int l = 0; l < top; ++l) {
-    const double p = sample.omega[2 * l] + deviation.of[l] * zeta[2 * l];
-    const double m = sample.omega[2 * l + 1] + deviation.of[l] * zeta[2 * l + 1];
+    const double p = sample.omega[2 * l] + prior.deviation[l] * zeta[2 * l];
+    const double m = sample.omega[2 * l + 1] + prior.deviation[l] * zeta[2 * l + 1];
     const double up = network.gain[l] * p + mix * m;
     const double um = stretch * m;
     const double s1 = sigmoid(network.beta * (um * um + up * um));
@@ -232,8 +249,8 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
   const double gain = network.gain[top];
   const double c = network.skip[top];
   const int drawn = proposal == last_drawn ? last : top;
-  const double p = sample.omega[2 * drawn] + deviation.of[drawn] * zeta[2 * top];
-  const double m = sample.omega[2 * drawn + 1] + deviation.of[drawn] * zeta[2 * top + 1];
+  const double p = sample.omega[2 * drawn] + prior.deviation[drawn] * zeta[2 * top];
+  const double m = sample.omega[2 * drawn + 1] + prior.deviation[drawn] * zeta[2 * top + 1];
   double feasible = 1.0;
   double lambda = 1.0;
   double slope = 0.0;  // of the map from layer `top` to the last, up to its factors
@@ -260,8 +277,8 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
     const double zm = um / stretch;
     const double zp = (up - mix * zm) / gain;
     slope = m * um * stretch;
-    zeta[2 * top] = (zp - sample.omega[2 * top]) / deviation.of[top];
-    zeta[2 * top + 1] = (zm - sample.omega[2 * top + 1]) / deviation.of[top];
+    zeta[2 * top] = (zp - sample.omega[2 * top]) / prior.deviation[top];
+    zeta[2 * top + 1] = (zm - sample.omega[2 * top + 1]) / prior.deviation[top];
   } else {
     // z_L = B^{-1} h [smi 9].
     const double up = gain * p + mix * m;
@@ -273,8 +290,8 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
     const double zm = sample.label[1] / (lambda * stretch);
     const double zp = (sample.label[0] - full_mix * zm) / (gain * (1.0 + c));
     slope = zm * um * stretch;
-    zeta[2 * last] = (zp - sample.omega[2 * last]) / deviation.of[last];
-    zeta[2 * last + 1] = (zm - sample.omega[2 * last + 1]) / deviation.of[last];
+    zeta[2 * last] = (zp - sample.omega[2 * last]) / prior.deviation[last];
+    zeta[2 * last + 1] = (zm - sample.omega[2 * last + 1]) / prior.deviation[last];
   }
   const double jacobian = 8.0 * beta * beta / (1.0 + c) * slope * slope * (s1 * (1.0 - s1)) *
                           (s2 * (1.0 - s2)) / lambda;
@@ -300,6 +317,7 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
     const double mirror_p = -zp - 2.0 * op;
     const double mirror_m = -zm - 2.0 * om;
     node.other[l] = e * keep;
+    node.exponent[l] = exponent;
     zeta[2 * l] = far ? mirror_p : zp;
     zeta[2 * l + 1] = far ? mirror_m : zm;
     if (l == last) {
@@ -338,6 +356,112 @@ ONSET_ON_DEVICE void make_node(const Estimate<layers>& estimate, Proposal propos
   node.weight = feasible / (network.gain[last] * lambda * stretch * (of_last + of_inner));
 }
 
+/// A choice of signs that is less likely than this, as a logarithm, is not looked at.
+constexpr double negligible = -42.0;
+
+/// Signs of different layers where these do not depend on one another.
+template <int layers>
+ONSET_ON_DEVICE void pair_signs(Node<layers>& node) {
+  int pair = 0;
+  ONSET_UNROLL
+  for (int k = 1; k < layers; ++k) {
+    ONSET_UNROLL
+    for (int l = 0; l < k; ++l) node.both[pair++] = node.other[k] * node.other[l];
+  }
+}
+
+/// A node's weight under a prior that couples the layers, and the probabilities of its signs, by a
+/// sum over all choices of them [smi 86, 87]. The logarithm of a choice's weight is quadratic in
+/// the signs; `top` is raised to the largest.
+template <int layers>
+ONSET_ON_DEVICE void tilt(const Estimate<layers>& estimate, double shift, double& top,
+                          Node<layers>& node) {
+  double total = 0.0;
+  double other[layers];
+  ONSET_UNROLL
+  for (int l = 0; l < layers; ++l) other[l] = 0.0;
+  ONSET_UNROLL
+  for (int j = 0; j < Node<layers>::products; ++j) node.both[j] = 0.0;
+  if (node.weight == 0.0) return;
+  const double* coupling = estimate.prior.coupling;
+  double log_near = node.weight;            // of the signs nearer to omega
+  double alone[layers];                     // what the other sign of a layer adds to it
+  double together[Node<layers>::products];  // what those of two layers add besides
+  double step[2 * layers];                  // from the nearer sign to the other
+  ONSET_UNROLL
+  for (int j = 0; j < 2 * layers; ++j) {
+    step[j] = -2.0 * (node.zeta[j] + estimate.sample.scaled[j]);
+  }
+  ONSET_UNROLL
+  for (int l = 0; l < layers; ++l) log_near *= 1.0 - node.other[l];
+  log_near = log(log_near);
+  ONSET_UNROLL
+  for (int k = 0; k < layers; ++k) {
+    const double own = 0.5 * coupling[k * layers + k];
+    const double x = node.zeta[2 * k];
+    const double y = node.zeta[2 * k + 1];
+    const double sx = step[2 * k];
+    const double sy = step[2 * k + 1];
+    log_near -= own * (x * x + y * y);
+    alone[k] = node.exponent[k] - own * (sx * (sx + 2.0 * x) + sy * (sy + 2.0 * y));
+    ONSET_UNROLL
+    for (int l = 0; l < k; ++l) {
+      const double c = coupling[k * layers + l];
+      const double a = node.zeta[2 * l];
+      const double b = node.zeta[2 * l + 1];
+      log_near -= c * (x * a + y * b);
+      alone[k] -= c * (sx * a + sy * b);
+      alone[l] -= c * (step[2 * l] * x + step[2 * l + 1] * y);
+      together[k * (k - 1) / 2 + l] = -c * (sx * step[2 * l] + sy * step[2 * l + 1]);
+    }
+  }
+  double most[layers];  // that the other sign can add, whatever the signs of other layers are
+  ONSET_UNROLL
+  for (int k = 0; k < layers; ++k) {
+    most[k] = alone[k];
+    ONSET_UNROLL
+    for (int l = 0; l < k; ++l) {
+      const double gain = larger(together[k * (k - 1) / 2 + l], 0.0);
+      most[k] += gain;
+      most[l] += gain;
+    }
+  }
+  unsigned closed = 0;  // layers whose other sign does not matter
+  ONSET_UNROLL
+  for (int k = 0; k < layers; ++k) closed |= most[k] < negligible ? 1u << k : 0u;
+
+  for (unsigned choice = 0; choice < 1u << layers; ++choice) {
+    if ((choice & closed) != 0) continue;
+    double exponent = log_near;
+    ONSET_UNROLL
+    for (int k = 0; k < layers; ++k) {
+      exponent += choice >> k & 1u ? alone[k] : 0.0;
+      ONSET_UNROLL
+      for (int l = 0; l < k; ++l) {
+        exponent += (choice >> k & choice >> l & 1u) != 0 ? together[k * (k - 1) / 2 + l] : 0.0;
+      }
+    }
+    top = larger(top, exponent);
+    const double weight = exp(exponent - shift);
+    total += weight;
+    ONSET_UNROLL
+    for (int k = 0; k < layers; ++k) {
+      other[k] += choice >> k & 1u ? weight : 0.0;
+      ONSET_UNROLL
+      for (int l = 0; l < k; ++l) {
+        node.both[k * (k - 1) / 2 + l] += (choice >> k & choice >> l & 1u) != 0 ? weight : 0.0;
+      }
+    }
+  }
+  node.weight = total;
+  // The inverse of a weight that nearly underflows would overflow.
+  const double whole = total > 0.0 ? total : 1.0;
+  ONSET_UNROLL
+  for (int l = 0; l < layers; ++l) node.other[l] = other[l] / whole;
+  ONSET_UNROLL
+  for (int j = 0; j < Node<layers>::products; ++j) node.both[j] /= whole;
+}
+
 /// Adds a node to a worker's sums, both signs of every field with their probabilities.
 template <int layers>
 ONSET_ON_DEVICE void add(const Sample<layers>& sample, const Node<layers>& node, double* sums) {
@@ -359,6 +483,30 @@ ONSET_ON_DEVICE void add(const Sample<layers>& sample, const Node<layers>& node,
   }
 }
 
+/// Adds a node's products p p' + m m' of layers k > l to a worker's sums.
+template <int layers>
+ONSET_ON_DEVICE void add_products(const Sample<layers>& sample, const Node<layers>& node,
+                                  double* sums) {
+  int pair = 0;
+  ONSET_UNROLL
+  for (int k = 1; k < layers; ++k) {
+    ONSET_UNROLL
+    for (int l = 0; l < k; ++l, ++pair) {
+      double product = 0.0;
+      ONSET_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const double x = node.zeta[2 * k + j];
+        const double y = node.zeta[2 * l + j];
+        const double step_x = -2.0 * (x + sample.scaled[2 * k + j]);
+        const double step_y = -2.0 * (y + sample.scaled[2 * l + j]);
+        product += x * y + node.other[k] * step_x * y + node.other[l] * x * step_y +
+                   node.both[pair] * step_x * step_y;
+      }
+      sums[pair] += node.weight * product;
+    }
+  }
+}
+
 /// Beyond which the weights of all nodes of a proposal would underflow; 0 as a rule.
 ONSET_ON_DEVICE double needed_shift(double lowest) {
   return lowest > rescale_above && lowest < HUGE_VAL ? lowest : 0.0;
@@ -368,10 +516,10 @@ ONSET_ON_DEVICE double needed_shift(double lowest) {
 template <int layers>
 ONSET_ON_DEVICE double rescale(const Estimate<layers>& estimate, Proposal proposal,
                                const Exponents& lowest, Scales& scales) {
-  const auto& [network, deviation, sample] = estimate;
+  const auto& [network, prior, sample] = estimate;
   const double nodes = static_cast<double>(network.nodes[from_prior]);
-  const double last = deviation.of[layers - 1];
-  const double top = deviation.of[layers - 2];
+  const double last = prior.deviation[layers - 1];
+  const double top = prior.deviation[layers - 2];
   scales.last = last * last;
   scales.inner = static_cast<double>(network.nodes[last_drawn]) / nodes * (top * top);
   scales.log_centre = log(static_cast<double>(network.nodes[near_centre]) / nodes);
@@ -396,75 +544,115 @@ ONSET_ON_DEVICE double rescale(const Estimate<layers>& estimate, Proposal propos
 }
 
 /// Puts a proposal's sums, in units of exp(-part_shift), to those before it.
-template <int layers, class Team>
-ONSET_ON_DEVICE void merge(Team team, double part_shift, Sample<layers>& sample, double& shift) {
-  const double part_weight = sample.part_all[0];
-  const double weight = sample.all[0];
+template <class Team, class Sums>
+ONSET_ON_DEVICE void merge(Team team, double part_shift, Sums& sums, double& shift) {
+  const double part_weight = sums.part[Sums::moments];
+  const double weight = sums.so_far[Sums::moments];
   team.wait();
   // A proposal without weight has no scale: its shift of 0 would make the other underflow.
   if (part_weight == 0.0) return;
   const double low = weight == 0.0 ? part_shift : smaller(shift, part_shift);
   const double mine = weight == 0.0 ? 0.0 : exp(low - shift);
   const double theirs = exp(low - part_shift);
-  for (int k = team.rank(); k < sample.moments; k += team.size()) {
-    sample.first[k] = mine * sample.first[k] + theirs * sample.part_first[k];
-    sample.all[k] = mine * sample.all[k] + theirs * sample.part_all[k];
+  for (int k = team.rank(); k < Sums::size; k += team.size()) {
+    sums.so_far[k] = mine * sums.so_far[k] + theirs * sums.part[k];
   }
   shift = low;
   team.wait();
 }
 
-/// All of it, for one estimate (0 or 1) of one sample.
-template <int layers, class Team>
-ONSET_ON_DEVICE void posterior_sums(const Network& network, const Deviations& deviation,
-                                    const double* record, int which, Team team,
-                                    Sample<layers>& sample, double* out) {
-  constexpr int moments = Sample<layers>::moments;
-  load<layers>(network, deviation, record, which, team, sample);
-  const Estimate<layers> estimate{network, deviation, sample};
+/// What was met among the nodes of a proposal: its smallest exponents, and the largest logarithm of
+/// a weight that a coupling tilts.
+struct Met {
+  Exponents lowest;
+  double top;
+};
+
+/// Sums over the nodes of a proposal.
+template <int layers, bool with_products, class Team>
+ONSET_ON_DEVICE Met sum_nodes(const Estimate<layers>& estimate, Proposal proposal,
+                              const Scales& scales, Team team,
+                              Totals<layers, with_products>& totals) {
+  constexpr int moments = Totals<layers, with_products>::moments;
+  constexpr int products = Totals<layers, with_products>::products;
+  const std::size_t half = estimate.network.nodes[proposal] / 2;
+  Met met{{HUGE_VAL, HUGE_VAL, HUGE_VAL}, -HUGE_VAL};
+  for (int batch = 0; batch < 2; ++batch) {
+    double sums[moments + products];
+    ONSET_UNROLL
+    for (int j = 0; j < moments + products; ++j) sums[j] = 0.0;
+    for (std::size_t i = team.rank(); i < half; i += team.size()) {
+      Node<layers> node;
+      make_node<layers>(estimate, proposal, batch * half + i, scales, met.lowest, node);
+      if constexpr (with_products) {
+        if (estimate.prior.coupled) {
+          tilt<layers>(estimate, scales.tilt, met.top, node);
+        } else {
+          pair_signs<layers>(node);
+        }
+        add_products<layers>(estimate.sample, node, sums + moments);
+      }
+      add<layers>(estimate.sample, node, sums);
+    }
+    ONSET_UNROLL
+    for (int j = 0; j < moments + products; ++j) {
+      const double total = team.sum(sums[j]);
+      if (team.rank() != j % team.size()) continue;
+      double* const all = totals.part + moments + j;
+      if (batch == 0) {
+        *all = total;
+        if (j < moments) totals.part[j] = total;
+      } else {
+        *all += total;
+      }
+    }
+  }
+  return {{team.min(met.lowest.last), team.min(met.lowest.inner), team.min(met.lowest.ratio)},
+          -team.min(-met.top)};
+}
+
+/// Sums over the nodes of a proposal in units that keep them from underflow and overflow, and the
+/// shift of these units. A second and a third time only where they need one.
+template <int layers, bool with_products, class Team>
+ONSET_ON_DEVICE double scaled_sums(const Estimate<layers>& estimate, Proposal proposal, Team team,
+                                   Totals<layers, with_products>& totals) {
+  Scales scales{};
+  double shift = rescale<layers>(estimate, proposal, {0.0, 0.0, 0.0}, scales);
+  double tilt = 0.0;
+  for (;;) {
+    scales.tilt = tilt;
+    const Met met = sum_nodes<layers, with_products>(estimate, proposal, scales, team, totals);
+    Scales needed{};
+    const double needed_shift = rescale<layers>(estimate, proposal, met.lowest, needed);
+    if (shift == 0.0 && needed_shift > 0.0) {
+      shift = needed_shift;
+      scales = needed;
+    } else if (tilt == 0.0 && fabs(met.top) > rescale_above && fabs(met.top) < HUGE_VAL) {
+      tilt = met.top;
+    } else {
+      return shift - tilt;
+    }
+  }
+}
+
+/// All of it, for one estimate (0 or 1) of one sample: OnsetSampleRecord::sums() numbers. `sample`
+/// is that of `estimate`.
+template <int layers, bool with_products, class Team>
+ONSET_ON_DEVICE void posterior_sums(const Estimate<layers>& estimate, const double* record,
+                                    int which, Team team, Sample<layers>& sample,
+                                    Totals<layers, with_products>& totals, double* out) {
+  load<layers>(estimate.network, estimate.prior, record, which, team, sample);
+  for (int k = team.rank(); k < totals.size; k += team.size()) totals.so_far[k] = 0.0;
   double shift = 0.0;
   for (int k = 0; k < proposals; ++k) {
     const Proposal proposal = static_cast<Proposal>(k);
     if (proposal == near_centre && !(sample.log_top < HUGE_VAL)) continue;
-    const std::size_t half = network.nodes[k] / 2;
-    Exponents lowest{0.0, 0.0, 0.0};
-    double part_shift = 0.0;
-    // A second time only where the weights of the first underflow, or are near to it.
-    for (int time = 0; time < 2; ++time) {
-      Scales scales{};
-      part_shift = rescale<layers>(estimate, proposal, lowest, scales);
-      if (time > 0 && !(part_shift > 0.0)) break;
-      lowest = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-      for (int batch = 0; batch < 2; ++batch) {
-        double sums[moments];
-        ONSET_UNROLL
-        for (int j = 0; j < moments; ++j) sums[j] = 0.0;
-        for (std::size_t i = team.rank(); i < half; i += team.size()) {
-          Node<layers> node;
-          make_node<layers>(estimate, proposal, batch * half + i, scales, lowest, node);
-          add<layers>(sample, node, sums);
-        }
-        ONSET_UNROLL
-        for (int j = 0; j < moments; ++j) {
-          const double total = team.sum(sums[j]);
-          if (team.rank() != j % team.size()) continue;
-          if (batch == 0) {
-            sample.part_first[j] = total;
-          } else {
-            sample.part_all[j] = sample.part_first[j] + total;
-          }
-        }
-      }
-      lowest = {team.min(lowest.last), team.min(lowest.inner), team.min(lowest.ratio)};
-    }
+    const double part_shift = scaled_sums<layers, with_products>(estimate, proposal, team, totals);
     team.wait();
-    merge<layers>(team, part_shift, sample, shift);
+    merge(team, part_shift, totals, shift);
   }
   if (team.rank() == 0) out[0] = shift;
-  for (int k = team.rank(); k < moments; k += team.size()) {
-    out[1 + k] = sample.first[k];
-    out[1 + moments + k] = sample.all[k];
-  }
+  for (int k = team.rank(); k < totals.size; k += team.size()) out[1 + k] = totals.so_far[k];
   team.wait();
 }
 

@@ -191,7 +191,8 @@ struct Amp {
   int restarts = 3;
   int nodes = 128;  ///< nodes of the posterior's integrals; a power of two
   bool trajectories = false;
-  std::optional<std::string> data = {};  ///< the folder with the data, see Generate
+  std::optional<std::string> data = {};                 ///< the folder with the data, see Generate
+  device::DeviceKind device = device::DeviceKind::cpu;  ///< that integrates posteriors
   std::uint64_t seed = 1;
   double tol = 0.0;  ///< target standard error of Q11; 0 accepts what the runs give
 

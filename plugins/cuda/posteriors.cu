@@ -33,32 +33,37 @@ struct Warp {
   }
 };
 
-template <int layers>
+template <int layers, bool with_products>
 __global__ void __launch_bounds__(warp* warps_per_block)
-    sum_nodes(Network network, Deviations deviation, const double* records, std::size_t count,
-              double* out) {
+    sum_samples(Network network, Prior prior, const double* records, std::size_t count,
+                double* out) {
   __shared__ Sample<layers> samples[warps_per_block];
+  __shared__ Totals<layers, with_products> totals[warps_per_block];
   constexpr OnsetSampleRecord record{layers};
   const int in_block = static_cast<int>(threadIdx.x) / warp;
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(warps_per_block) + in_block;
   if (i >= 2 * count) return;
-  posterior_sums<layers>(network, deviation, records + i / 2 * record.size(),
-                         static_cast<int>(i % 2), Warp{}, samples[in_block],
-                         out + i * record.sums());
+  const Estimate<layers> estimate{network, prior, samples[in_block]};
+  posterior_sums<layers, with_products>(estimate, records + i / 2 * record.size(),
+                                        static_cast<int>(i % 2), Warp{}, samples[in_block],
+                                        totals[in_block], out + i * record.sums(with_products));
 }
 
-template <int layers>
-void launch(const Network& network, const Deviations& deviation, const double* records,
-            std::size_t count, double* out, cudaStream_t stream) {
+template <int layers, bool with_products>
+void launch(const Network& network, const Prior& prior, const double* records, std::size_t count,
+            double* out, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((2 * count + warps_per_block - 1) / warps_per_block);
-  sum_nodes<layers>
-      <<<blocks, warp * warps_per_block, 0, stream>>>(network, deviation, records, count, out);
+  sum_samples<layers, with_products>
+      <<<blocks, warp * warps_per_block, 0, stream>>>(network, prior, records, count, out);
 }
 
-/// The kernel of a number of layers.
-using Launch = decltype(&launch<2>);
-constexpr Launch launches[] = {launch<2>, launch<3>, launch<4>, launch<5>,
-                               launch<6>, launch<7>, launch<8>};
+/// The kernels of every number of layers, without products and with them.
+using Launch = decltype(&launch<2, false>);
+constexpr Launch launches[][2] = {
+    {launch<2, false>, launch<2, true>}, {launch<3, false>, launch<3, true>},
+    {launch<4, false>, launch<4, true>}, {launch<5, false>, launch<5, true>},
+    {launch<6, false>, launch<6, true>}, {launch<7, false>, launch<7, true>},
+    {launch<8, false>, launch<8, true>}};
 static_assert(std::size(launches) == ONSET_DEVICE_LAYERS - 1);
 
 /// Memory of the GPU or, page-locked, of the processor; it grows and never shrinks.
@@ -152,17 +157,18 @@ struct OnsetPosteriors {
     using onset_plugin::check;
     const OnsetSampleRecord record{layers};
     const std::size_t in = samples.count * record.size();
-    const std::size_t made = 2 * samples.count * record.sums();
-    onset_plugin::Deviations deviation{};
-    std::copy_n(samples.deviation, layers, deviation.of);
+    const bool with_products = samples.products != 0;
+    const std::size_t made = 2 * samples.count * record.sums(with_products);
+    const onset_plugin::Prior prior = onset_plugin::prior_of(samples, layers);
     // After a failure the lane is not given back, and ends with this call.
     std::unique_ptr<onset_plugin::Lane> lane = onset_plugin::lanes().take();
     std::copy_n(samples.records, in, lane->to_device.get(in));
     check(cudaMemcpyAsync(lane->records.get(in), lane->to_device.get(in), in * sizeof(double),
                           cudaMemcpyHostToDevice, lane->stream),
           "copy to the GPU");
-    onset_plugin::launches[layers - 2](network, deviation, lane->records.get(in), samples.count,
-                                       lane->sums.get(made), lane->stream);
+    onset_plugin::launches[layers - 2][with_products](network, prior, lane->records.get(in),
+                                                      samples.count, lane->sums.get(made),
+                                                      lane->stream);
     check(cudaGetLastError(), "posteriors");
     check(cudaMemcpyAsync(lane->from_device.get(made), lane->sums.get(made), made * sizeof(double),
                           cudaMemcpyDeviceToHost, lane->stream),

@@ -21,6 +21,8 @@ ROUNDING = 1e-8
 AMP = ["aim", "amp", "--dim", "24", "--alpha", "0.3", "--runs", "1", "--iterations", "6", "--precision", "double"]
 THRESHOLDS = ["smi", "thresholds", "--layers", "3", "--stages", "2", "--tol", "0.1"]
 CURVE = ["smi", "curve", "--skip", "0.5", "--alpha", "0.3", "--tol", "0.1"]
+MESSAGES = ["smi", "amp", "--dim", "60", "--alpha", "0.8", "--runs", "2", "--nodes", "32", "--iterations", "5",
+            "--restarts", "0"]
 GD = ["aim", "gd", "--dim", "16", "--alpha", "0.4", "--runs", "2", "--starts", "3", "--steps", "12"]
 
 
@@ -84,6 +86,31 @@ class OnADevice(unittest.TestCase):
                 for one, other in zip(self.rows("cpu", *arguments), self.rows("gpu", *arguments), strict=True):
                     self.assert_close(one, other)
 
+    def test_message_passing_of_two_tokens_has_the_numbers_of_the_processor(self):
+        for options in ([], ["--layers", "3", "--skip", "0.5"], ["--layers", "5", "--beta", "2"],
+                        ["--init", "spectral"], ["--init", "planted", "--start-overlap", "0.3"]):
+            with self.subTest(options):
+                rows = [self.rows(device, *MESSAGES, *options, "--trajectories") for device in ("cpu", "gpu")]
+                for one, other in zip(*rows, strict=True):
+                    # Rounding chooses the sign of an eigenvector, and that the samples behind the errors.
+                    signed = ("error_plugin", "error_bayes") if "spectral" in options else ()
+                    self.assert_close(*({name: value for name, value in row.items() if not (signed and name.startswith(signed))}
+                                        for row in (one, other)))
+
+    def test_messages_have_the_same_bits_from_run_to_run_and_for_any_number_of_threads(self):
+        first = with_plugin(*MESSAGES, "--device", "gpu", "--format", "csv", "--threads", "1").stdout
+        self.assertIn("cos2", first)
+        self.assertEqual(first, with_plugin(*MESSAGES, "--device", "gpu", "--format", "csv", "--threads", "3").stdout)
+
+    def test_own_data_of_attention_go_to_the_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.path.join(folder, "data")
+            made = onset("smi", "generate", "--dim", "50", "--alpha", "0.9", "--out", data)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            arguments = ["smi", "amp", "--data", data, "--iterations", "6", "--nodes", "32"]
+            for one, other in zip(self.rows("cpu", *arguments), self.rows("gpu", *arguments), strict=True):
+                self.assert_close(one, other)
+
     def test_posteriors_have_the_same_bits_from_run_to_run_and_for_any_number_of_threads(self):
         first = with_plugin(*CURVE, "--device", "gpu", "--format", "csv", "--threads", "1").stdout
         self.assertIn("alpha", first)
@@ -92,9 +119,10 @@ class OnADevice(unittest.TestCase):
     def test_models_without_posteriors_there_stay_on_the_processor(self):
         for options in (["--tokens", "3"], ["--layers", "9"], ["--noise", "0.1"], ["--link", "square"], ["--link", "z1*z2"]):
             with self.subTest(options):
-                done = with_plugin("smi", "thresholds", *options, "--device", "gpu")
-                self.assertEqual(done.returncode, USAGE)
-                self.assertIn("two tokens and 2 to 8 layers", done.stderr)
+                for verb in (["thresholds"], ["amp", "--dim", "20", "--alpha", "1"]):
+                    done = with_plugin("smi", *verb, *options, "--device", "gpu")
+                    self.assertEqual(done.returncode, USAGE)
+                    self.assertIn("two tokens and 2 to 8 layers", done.stderr)
         one_layer = one_object(with_plugin("smi", "thresholds", "--layers", "1", "--device", "auto", "--format", "json").stdout)
         self.assertEqual(one_layer["parameters"]["device"], "cpu")
 
@@ -125,7 +153,7 @@ class OnADevice(unittest.TestCase):
 
 class Faults(unittest.TestCase):
     def test_without_a_device_it_is_refused_with_the_reason(self):
-        for arguments in (AMP, THRESHOLDS):
+        for arguments in (AMP, THRESHOLDS, MESSAGES):
             done = without_plugin(*arguments, "--device", "gpu")
             self.assertEqual(done.returncode, REFUSED)
             self.assertIn("there is no device to run on: no device plug-in is installed", done.stdout)
@@ -143,7 +171,7 @@ class Faults(unittest.TestCase):
 
     @unittest.skipIf("reference" not in PLUGIN, "a real device does not fail on request")
     def test_a_device_that_fails_is_a_file_error_with_its_words(self):
-        for arguments in (AMP, THRESHOLDS):
+        for arguments in (AMP, THRESHOLDS, MESSAGES):
             done = with_plugin(*arguments, "--device", "gpu", ONSET_REFERENCE_DEVICE_CALLS="7")
             self.assertEqual(done.returncode, IO_ERROR)
             self.assertIn("device: the calls that were allowed have been made", done.stderr)

@@ -30,9 +30,9 @@ def rank_of(pid):
 @unittest.skipUnless(shutil.which("mpirun") and os.environ.get("ONSET_HAS_MPI") == "TRUE",
                      "built without MPI")
 class Mpi(StudyCase):
-    def launch(self, ranks, study, store, *options):
+    def launch(self, ranks, study, store, *options, launcher=LAUNCH):
         return subprocess.Popen(
-            [*LAUNCH, str(ranks), COMMAND, "sweep", study, "--store", store, "--format", "json",
+            [*launcher, str(ranks), COMMAND, "sweep", study, "--store", store, "--format", "json",
              *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
 
     def finish(self, process):
@@ -63,6 +63,24 @@ class Mpi(StudyCase):
         self.assertEqual((code, row["computed"]), (0, LONGER_POINTS - stored), err)
         self.sweep(study, self.path("alone.db"))
         self.assertEqual(self.export(store), self.export(self.path("alone.db")))
+
+    def test_with_recovery_the_others_go_on_with_the_points_of_a_killed_rank(self):
+        study, store = self.study(LONGER_STUDY), self.path("s.db")
+        self.sweep(study, self.path("alone.db"))
+        # Between processes of one machine, and as between machines.
+        for transport in ([], ["--mca", "btl", "tcp,self"]):
+            with self.subTest(transport):
+                process = self.launch(RANKS, study, store, "--threads", "1", launcher=[
+                    *LAUNCH[:-1], "--enable-recovery", *transport, LAUNCH[-1]])
+                while stored_points(store) < LONGER_POINTS // 4:
+                    time.sleep(0.01)
+                worker = next(pid for pid in children(process.pid) if rank_of(pid) == RANKS - 1)
+                os.kill(worker, signal.SIGKILL)
+                _, row, err = self.finish(process)
+                self.assertEqual((row["ok"], row["missing"]), (LONGER_POINTS, 0), err)
+                self.assertIn(f"rank {RANKS - 1} has been silent", err)
+                self.assertEqual(self.export(store), self.export(self.path("alone.db")))
+                os.remove(store)
 
     def test_errors_are_said_once_and_end_all_ranks(self):
         process = self.launch(RANKS, self.study("command = 'smi nothing'"), self.path("s.db"))

@@ -206,23 +206,33 @@ OnsetPosteriors* make_posteriors(const OnsetNetwork* network) {
   return made;
 }
 
-template <int layers>
-void sum_nodes(const OnsetPosteriors& posteriors, const OnsetSamples& samples, double* out) {
+template <int layers, bool with_products>
+void sum_samples(const OnsetPosteriors& posteriors, const OnsetSamples& samples, double* out) {
   constexpr OnsetSampleRecord record{layers};
-  onset_plugin::Deviations deviation{};
-  std::copy_n(samples.deviation, layers, deviation.of);
+  const onset_plugin::Prior prior = onset_plugin::prior_of(samples, layers);
   onset_plugin::Sample<layers> sample;
+  onset_plugin::Totals<layers, with_products> totals;
+  const onset_plugin::Estimate<layers> estimate{posteriors.network, prior, sample};
   for (std::size_t i = 0; i < 2 * samples.count; ++i) {
-    onset_plugin::posterior_sums<layers>(
-        posteriors.network, deviation, samples.records + i / 2 * record.size(),
-        static_cast<int>(i % 2), Alone{}, sample, out + i * record.sums());
+    onset_plugin::posterior_sums<layers, with_products>(
+        estimate, samples.records + i / 2 * record.size(), static_cast<int>(i % 2), Alone{}, sample,
+        totals, out + i * record.sums(with_products));
+  }
+}
+
+template <int layers>
+void sum_samples(const OnsetPosteriors& posteriors, const OnsetSamples& samples, double* out) {
+  if (samples.products != 0) {
+    sum_samples<layers, true>(posteriors, samples, out);
+  } else {
+    sum_samples<layers, false>(posteriors, samples, out);
   }
 }
 
 int posterior_sums(OnsetPosteriors* posteriors, const OnsetSamples* samples, double* out) {
-  constexpr decltype(&sum_nodes<2>) kernels[] = {sum_nodes<2>, sum_nodes<3>, sum_nodes<4>,
-                                                 sum_nodes<5>, sum_nodes<6>, sum_nodes<7>,
-                                                 sum_nodes<8>};
+  using Kernel = void (*)(const OnsetPosteriors&, const OnsetSamples&, double*);
+  constexpr Kernel kernels[] = {sum_samples<2>, sum_samples<3>, sum_samples<4>, sum_samples<5>,
+                                sum_samples<6>, sum_samples<7>, sum_samples<8>};
   kernels[posteriors->layers - 2](*posteriors, *samples, out);
   return counted_call();
 }

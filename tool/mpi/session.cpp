@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <list>
 #include <stdexcept>
 
 namespace onset::tool {
@@ -31,7 +32,11 @@ class OpenSession final : public MpiSession {
   }
   OpenSession(const OpenSession&) = delete;
   OpenSession& operator=(const OpenSession&) = delete;
-  ~OpenSession() override { MPI_Finalize(); }
+  ~OpenSession() override {
+    if (leaves_early_) return;
+    for (Sent& letter : sent_) MPI_Wait(&letter.request, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+  }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -68,7 +73,16 @@ class OpenSession final : public MpiSession {
   }
 
   void send(int to, char kind, std::string_view text) override {
-    MPI_Send(text.data(), count_of(text.size()), MPI_CHAR, to, kind, MPI_COMM_WORLD);
+    // A plain MPI_Send to a process that has died may wait forever.
+    Sent& letter = sent_.emplace_back();
+    letter.text = text;
+    MPI_Isend(letter.text.data(), count_of(letter.text.size()), MPI_CHAR, to, kind, MPI_COMM_WORLD,
+              &letter.request);
+    sent_.remove_if([](Sent& old) {
+      int arrived = 0;
+      MPI_Test(&old.request, &arrived, MPI_STATUS_IGNORE);
+      return arrived != 0;
+    });
   }
 
   [[nodiscard]] std::optional<Letter> receive() override {
@@ -84,6 +98,8 @@ class OpenSession final : public MpiSession {
     MPI_Mrecv(letter.text.data(), size, MPI_CHAR, &message, MPI_STATUS_IGNORE);
     return letter;
   }
+
+  void leave_early() override { leaves_early_ = true; }
 
   [[noreturn]] void abort(int code) override {
     MPI_Abort(MPI_COMM_WORLD, code);
@@ -108,9 +124,17 @@ class OpenSession final : public MpiSession {
     return std::max(1, CPU_COUNT(&all) / count);
   }
 
+  /// A letter under way. A list keeps it in its place.
+  struct Sent {
+    std::string text;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::list<Sent> sent_;
+
   int rank_ = 0;
   int size_ = 1;
   int fair_threads_ = 1;
+  bool leaves_early_ = false;
 };
 
 }  // namespace

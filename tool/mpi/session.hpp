@@ -37,6 +37,9 @@ class MpiSession {
   /// A letter that has arrived, if there is one; does not wait.
   [[nodiscard]] virtual std::optional<Letter> receive() = 0;
 
+  /// This process is to end without waiting for the others, one of which is dead.
+  virtual void leave_early() = 0;
+
   /// Ends all processes at once.
   [[noreturn]] virtual void abort(int code) = 0;
 };

@@ -13,7 +13,7 @@
 /// the same device give the same bits.
 extern "C" {
 
-#define ONSET_DEVICE_ABI 2
+#define ONSET_DEVICE_ABI 3
 
 /// The tokens of one data set, n samples of T tokens of d numbers, and the memory to work on them.
 struct OnsetTokens;
@@ -56,7 +56,11 @@ struct OnsetNetwork {
 struct OnsetSamples {
   std::size_t count;
   const double* deviation;  ///< sqrt V of every layer, the same for all samples
+  /// Multiplies all priors by exp(-zeta^T K zeta / 2), K of layers x layers [smi 86]. Null means
+  /// that layers do not depend on one another.
+  const double* coupling;
   const double* records;
+  int products;  ///< whether sums over products of layers are wanted; 1 where there is a coupling
 };
 
 struct OnsetDevicePlugin {
@@ -100,6 +104,7 @@ struct OnsetDevicePlugin {
   /// count x 2 x OnsetSampleRecord::sums() numbers. They are the shift, in units of whose
   /// exp(-shift) the sums are; those over the first half of each proposal's nodes; those over all.
   /// Either are the weight and, for every layer, p, m, p p, p m, m m of zeta = (z - omega)/sqrt V.
+  /// Wanted products p p' + m m' of layers k > l follow, over all nodes, at k (k - 1)/2 + l.
   int (*posterior_sums)(OnsetPosteriors* posteriors, const OnsetSamples* samples, double* out);
 };
 
@@ -130,5 +135,8 @@ struct OnsetSampleRecord {
 
   /// The sums of one estimate.
   constexpr std::size_t moments() const { return 1 + 5 * layers; }
-  constexpr std::size_t sums() const { return 1 + 2 * moments(); }
+  constexpr std::size_t products() const { return layers * (layers - 1) / 2; }
+  constexpr std::size_t sums(bool with_products) const {
+    return 1 + 2 * moments() + (with_products ? products() : 0);
+  }
 };

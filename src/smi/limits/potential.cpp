@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "onset/core/error.hpp"
+#include "onset/numerics/replicates.hpp"
 
 namespace onset::smi {
 namespace {
@@ -59,19 +62,74 @@ class Walk {
   std::size_t count_ = 1;
 };
 
-void mark_maxima(const Walk& walk, std::vector<PotentialPoint>& points) {
-  const auto value = [&](std::size_t k) { return points[k].free_entropy.value; };
-  std::size_t best = 0;
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    if (value(k) > value(best)) best = k;
-    const auto around = walk.neighbours(k);
-    if (std::all_of(around.begin(), around.end(),
-                    [&](std::size_t n) { return value(n) < value(k); })) {
-      points[k].maximum = Maximum::local;
+/// Differences count beyond this many of their standard errors, of 16 replicates: less than one in
+/// a thousand does by chance.
+constexpr double significance = 4.0;
+
+/// Phi at every position, for a comparison of two of them replicate by replicate.
+struct Heights {
+  std::vector<numerics::Replicates> phi;
+  std::vector<double> bias;
+
+  [[nodiscard]] bool is_above(std::size_t high, std::size_t low) const {
+    numerics::Replicates difference = phi[high];
+    for (std::size_t r = 0; r < difference.size(); ++r) difference[r] -= phi[low][r];
+    const Estimate e = numerics::reduce(difference, std::abs(bias[high] - bias[low]));
+    return e.value > significance * e.error;
+  }
+};
+
+/// The maxima that errors allow to claim: the largest value, and every one that is above the lowest
+/// point of the best path to a larger one. The water falls from above: a point that comes out of it
+/// alone is a peak, one that joins two peaks is the pass between them.
+class Maxima {
+ public:
+  Maxima(const Walk& walk, const Heights& heights, std::vector<PotentialPoint>& points)
+      : heights_(heights), points_(points), peak_(points.size(), points.size()) {
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return value(a) > value(b); });
+    for (const std::size_t k : order) {
+      peak_[k] = k;
+      for (const std::size_t n : walk.neighbours(k)) {
+        if (peak_[n] < points.size()) join(k, n);
+      }
+    }
+    mark_largest(order.front());
+  }
+
+ private:
+  [[nodiscard]] double value(std::size_t k) const { return points_[k].free_entropy.value; }
+
+  /// The highest point of the land that k is part of.
+  [[nodiscard]] std::size_t peak_of(std::size_t k) const {
+    while (peak_[k] != k) k = peak_[k];
+    return k;
+  }
+
+  void join(std::size_t pass, std::size_t neighbour) {
+    std::size_t high = peak_of(pass);
+    std::size_t low = peak_of(neighbour);
+    if (high == low) return;
+    if (value(low) > value(high)) std::swap(high, low);
+    peak_[low] = high;
+    if (low != pass && heights_.is_above(low, pass)) points_[low].maximum = Maximum::local;
+  }
+
+  /// Several maxima whose order errors do not tell are all unresolved.
+  void mark_largest(std::size_t largest) {
+    points_[largest].maximum = Maximum::global;
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      if (points_[k].maximum != Maximum::local || heights_.is_above(largest, k)) continue;
+      points_[k].maximum = points_[largest].maximum = Maximum::unresolved;
     }
   }
-  points[best].maximum = Maximum::global;
-}
+
+  const Heights& heights_;
+  std::vector<PotentialPoint>& points_;
+  std::vector<std::size_t> peak_;  ///< a point of the same land that is higher, or the point itself
+};
 
 }  // namespace
 
@@ -98,6 +156,7 @@ std::vector<std::vector<PotentialPoint>> potential(const Channel& channel, const
   }
   const Walk walk(grid);
   std::vector<std::vector<PotentialPoint>> out(alphas.size());
+  std::vector<Heights> heights(alphas.size());
   for (std::size_t k = 0; k < walk.count(); ++k) {
     context.check();
     const std::vector<double> overlap = walk.overlap(k);
@@ -110,16 +169,15 @@ std::vector<std::vector<PotentialPoint>> potential(const Channel& channel, const
     const ChannelInformation information = channel.at(variance, context);
     for (std::size_t a = 0; a < alphas.size(); ++a) {
       const double alpha = alphas[a];
-      out[a].push_back(
-          {overlap,
-           numerics::reduce(numerics::map(information.log_evidence,
-                                          [&](double psi) { return prior + alpha * psi; }),
-                            alpha * information.log_evidence_bias),
-           Maximum::none});
+      const double bias = alpha * information.log_evidence_bias;
+      heights[a].phi.push_back(
+          numerics::map(information.log_evidence, [&](double psi) { return prior + alpha * psi; }));
+      heights[a].bias.push_back(bias);
+      out[a].push_back({overlap, numerics::reduce(heights[a].phi.back(), bias), Maximum::none});
     }
     context.report(static_cast<double>(k + 1) / static_cast<double>(walk.count()), "overlaps");
   }
-  for (auto& points : out) mark_maxima(walk, points);
+  for (std::size_t a = 0; a < alphas.size(); ++a) Maxima(walk, heights[a], out[a]);
   return out;
 }
 

@@ -10,9 +10,9 @@
 
 namespace onset::smi {
 
-/// Which kind of maximum of the free entropy a point is, among its neighbours on the same path or
-/// grid.
-enum class Maximum { none, local, global };
+/// Which kind of maximum of the free entropy a point is on its path or grid, as far as errors tell:
+/// one of them is `global`, or several are `unresolved` whose order errors do not tell.
+enum class Maximum { none, local, global, unresolved };
 
 /// The free entropy at one choice of overlaps.
 struct PotentialPoint {

@@ -143,6 +143,7 @@ SettledAmp settle_amp(Amp& request) {
   fill_model(request);
   SettledAmp settled;
   settled.named = settle_model(request);
+  settled.named.move_to(request.device);
   check_start(request);
   settled.options = passing_options(request);
   refuse_ranks(*settled.named.model);
@@ -306,7 +307,7 @@ Fields<Amp> amp_fields() {
   }
   FieldRule ratios = alpha_rule;
   ratios.required = false;
-  return fields
+  fields
       .add("dim", &Amp::dim, {.min = 2, .max = 1e6},
            "Dimension D; 500 unless given or said by the data.")
       .add("alpha", &Amp::alpha, ratios,
@@ -336,6 +337,8 @@ Fields<Amp> amp_fields() {
            "Rows are the iterations of every run instead of means over runs.")
       .add("data", &Amp::data, {.folder = true},
            "A folder with X.npy and Y.npy or H.npy (see smi generate).");
+  add_device(fields);
+  return fields;
 }
 
 }  // namespace

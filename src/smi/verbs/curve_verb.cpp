@@ -255,9 +255,9 @@ Cost curve_cost(const Curve& request, const SettledCurve& settled) {
       curve. One more evaluation per alpha checks the point, and quasi-Monte Carlo gives both
       test errors.)");
   // From small overlaps only stages below the largest alpha are followed: the first one alone where
-  // that is well below half of what perfect recovery takes.
+  // that is below what a later stage takes, a part of what perfect recovery takes.
   const auto& ratios = request.alpha;
-  const double shallow = 0.4 * static_cast<double>(named.model->shape().directions()) /
+  const double shallow = 0.6 * static_cast<double>(named.model->shape().directions()) /
                          std::max(1.0, named.model->constraints());
   const bool one_stage = request.branch == BranchChoice::uninformed &&
                          named.model->constraints() > 0.0 &&

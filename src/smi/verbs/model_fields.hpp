@@ -64,8 +64,8 @@ void add_device(Fields<Request>& fields) {
   fields.add_word("device", &Request::device,
                   {DeviceKind::cpu, DeviceKind::gpu, DeviceKind::automatic}, prose(R"(
       Where posteriors of two tokens are integrated: on the processor, on a GPU by a plug-in, or on the
-      GPU where there is one. There sums are added in another order, and thresholds of five layers
-      or more begin with more points and nodes.)"));
+      GPU where there is one. There sums are added in another order, and smi thresholds of five layers
+      or more begins with more points and nodes.)"));
 }
 
 /// What the fields are where nobody says anything, the same for all requests.

@@ -247,7 +247,12 @@ void NamedModel::move_to(device::DeviceKind& wanted) {
 }
 
 double NamedModel::channel_seconds(double evaluations, double points, double nodes) const {
-  const double speed = device == device::DeviceKind::gpu ? device_speed : 1.0;
+  double speed = device == device::DeviceKind::gpu ? device_speed : 1.0;
+  // Measured: posteriors of attention whose nodes are drawn take this part of the time for which
+  // their points are chosen.
+  const bool drawn =
+      attention && attention->layers > 1 && !(attention->plain() && attention->tokens == 2);
+  if (drawn) speed *= 5.0 * std::sqrt(attention->tokens / 3.0);
   return evaluations * points * numerics::default_replicates *
          closed_form.value_or(model->posterior_seconds(nodes) / speed);
 }

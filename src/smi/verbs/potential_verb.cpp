@@ -33,9 +33,10 @@ Columns<PotentialRow> potential_columns(const FieldShape& shape) {
       .add("alpha", &PotentialRow::alpha, alpha_meaning)
       .add_each(overlap_columns(shape), &PotentialRow::overlaps)
       .add("free_entropy", &PotentialRow::free_entropy, "free entropy per dimension", "nat")
-      .add("maximum", &PotentialRow::maximum,
-           "global (of all combinations of overlaps), largest (of this path, which leaves most of "
-           "them out), local (a maximum among its neighbours in the table), or no");
+      .add("maximum", &PotentialRow::maximum, prose(R"(
+               global (of all combinations of overlaps), largest (of this path, which leaves most of
+               them out), local (another maximum, which a dip beyond its errors parts from larger
+               ones), unresolved (one of several maxima whose order errors do not tell), or no)"));
 }
 
 /// Whether the points are all combinations of overlaps, so that the largest is the global maximum:
@@ -44,14 +45,22 @@ bool sees_all(const Potential& request, const FieldShape& shape) {
   return shape.blocks() == 1 || request.path == OverlapPath::grid;
 }
 
+std::string word_of(Maximum maximum, const char* largest) {
+  switch (maximum) {
+    case Maximum::none: return "no";
+    case Maximum::local: return "local";
+    case Maximum::global: return largest;
+    case Maximum::unresolved: return "unresolved";
+  }
+  return "";
+}
+
 PotentialRow row_of(const FieldShape& shape, double alpha, const PotentialPoint& point,
                     const char* largest) {
   return {.alpha = alpha,
           .overlaps = overlap_entries(shape, point.overlap),
           .free_entropy = point.free_entropy,
-          .maximum = point.maximum == Maximum::global  ? largest
-                     : point.maximum == Maximum::local ? "local"
-                                                       : "no"};
+          .maximum = word_of(point.maximum, largest)};
 }
 
 std::vector<double> even_overlaps(int count) {
@@ -136,8 +145,8 @@ double fill_table(const Potential& request, const SettledPotential& settled,
     const double alpha = request.alpha[a];
     for (PotentialPoint& point : all[a]) {
       worst = std::max(worst, point.free_entropy.error);
-      const bool beaten = point.maximum == Maximum::global && alpha > perfect;
-      if (beaten) point.maximum = Maximum::local;
+      // Exact recovery beats them all.
+      if (point.maximum != Maximum::none && alpha > perfect) point.maximum = Maximum::local;
       rows.push_back(row_of(model.shape(), alpha, point, largest));
     }
   }

@@ -10,8 +10,6 @@
 namespace onset::smi {
 namespace {
 
-/// Labels per replicate behind the law of attention.
-constexpr std::size_t law_points = 1024;
 constexpr std::size_t compared_labels = 64;
 
 /// The label y as it is observed, from the numbers that describe it.
@@ -36,7 +34,7 @@ SpectralLaw SpectralModel::law(const SequenceModel& model, int nodes, std::uint6
                                const Context& context) const {
   if (typed) return spectral_law(*typed, seed, context);
   if (one_layer) return one_layer_law(*one_layer);
-  return spectral_law(model, law_points, nodes, seed, context);
+  return spectral_law(model, attention_law_labels, nodes, seed, context);
 }
 
 SampleExcess SpectralModel::excess(const SequenceModel& model, const Dataset& data, int nodes,

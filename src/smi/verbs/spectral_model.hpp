@@ -26,6 +26,9 @@ struct SpectralModel {
   [[nodiscard]] bool has_directions_of(const SequenceModel& model) const;
 };
 
+/// Labels per replicate behind the law of attention.
+inline constexpr std::size_t attention_law_labels = 1024;
+
 /// Estimated core seconds of the law of a typed link.
 [[nodiscard]] double spectral_law_seconds(const TypedLink& link);
 

@@ -52,6 +52,7 @@ struct SettledSpectral {
   std::optional<DataFiles> files;
   std::size_t dimension = 0;
   std::vector<std::size_t> samples;  ///< for every alpha, where there are data
+  double drawn_law_seconds = 0.0;    ///< core seconds of the law of attention
 };
 
 void settle_spectral_data(Spectral& request, SettledSpectral& settled) {
@@ -98,8 +99,13 @@ SettledSpectral settle_spectral(Spectral& request) {
   settled.methods = spectral_model(request);
   const auto typed = expressed_request(request);
   // Data of a named link are filed as its own model does.
-  settled.model = typed && !request.data ? typed_model(typed->link, typed->tokens)
-                                         : settle_model(request).model;
+  if (typed && !request.data) {
+    settled.model = typed_model(typed->link, typed->tokens);
+  } else {
+    NamedModel named = settle_model(request);
+    settled.drawn_law_seconds = named.channel_seconds(1.0, attention_law_labels, request.nodes);
+    settled.model = std::move(named.model);
+  }
   settle_spectral_data(request, settled);
   return settled;
 }
@@ -342,8 +348,7 @@ Cost spectral_cost(const Spectral& request, const SettledSpectral& settled) {
       Lanczos with products with the inputs only (Arnoldi for linearised message passing).)");
   const TypedLink* typed = settled.methods.typed.get();
   const std::size_t n = typed ? typed->fields().size() : 1;
-  cost.core_seconds = typed ? spectral_law_seconds(*typed)
-                            : 16.0 * 1024.0 * settled.model->posterior_seconds(request.nodes);
+  cost.core_seconds = typed ? spectral_law_seconds(*typed) : settled.drawn_law_seconds;
   // The Dyson equation and its outliers: measured.
   cost.core_seconds += static_cast<double>(request.alpha.size()) * (n > 1 ? 0.15 : 0.02);
   cost.memory_bytes = 3e8;

@@ -347,8 +347,7 @@ double first_seconds(const Thresholds& request, const NamedModel& named) {
   const FieldShape& shape = named.model->shape();
   const bool ruled = shape.tokens == 2 && request.noise == 0.0 &&
                      request.token_correlation == "none" && shape.directions() == shape.blocks();
-  constexpr double first_posterior = 1.0 / 3.0;  // measured: those where nothing is known are cheap
-  if (!ruled) return first_posterior * named.channel_seconds(1.0, first_points, root_nodes);
+  if (!ruled) return named.channel_seconds(1.0, first_points, root_nodes);
   constexpr double lattices[] = {2048.0, 30720.0, 129024.0};  // summed over the doublings
   constexpr double labels = numerics::default_replicates * 50.0 * 19.0;
   const double per_node = 3.5e-9 + 1.2e-9 * request.layers;  // measured

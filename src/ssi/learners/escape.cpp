@@ -7,6 +7,7 @@
 #include "numerics/random/normal_stream.hpp"
 #include "onset/core/error.hpp"
 #include "onset/ssi/limits/exponent.hpp"
+#include "ssi/model/sample_slopes.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -15,19 +16,10 @@ namespace {
 double sampled_variance(const SequenceModel& model) {
   constexpr std::size_t samples = 1 << 14;
   const std::size_t tokens = model.tokens();
-  const std::size_t outputs = model.target->outputs();
   std::vector<double> z(2 * tokens * samples);
   numerics::NormalStream(0, "ssi escape").fill(z);
   const double* student = z.data() + tokens * samples;
-  std::vector<double> y(outputs * samples);
-  std::vector<double> f(outputs * samples);
-  model.target->values(samples, z.data(), y.data());
-  model.student.link->values(samples, student, f.data());
-  std::vector<double> residual(f);
-  for (std::size_t i = 0; i < y.size(); ++i) residual[i] -= y[i];
-  loss_weights(model.loss, outputs, samples, residual.data());
-  std::vector<double> delta(tokens * samples);
-  model.student.link->pullback(samples, student, f.data(), residual.data(), delta.data());
+  const std::vector<double> delta = sample_slopes(model, samples, z.data(), student).delta;
   double sum = 0.0;
   for (const double d : delta) sum += d * d;
   return sum / static_cast<double>(samples);

@@ -98,6 +98,7 @@ void Store::File::add_checksums() {
 }
 
 void Store::File::write(const PointRecord& record) {
+  statuses_.reset();
   const PointRow row = to_row(record);
   Statement insert(*database_,
                    fmt::format("INSERT OR REPLACE INTO points ({}, checksum) "
@@ -110,6 +111,9 @@ void Store::File::write(const PointRecord& record) {
 
 void Store::File::write(const StudyRecord& study) {
   const StudyRow row = to_row(study);
+  const std::string own = checksum(row);
+  Statement same(*database_, "SELECT 1 FROM studies WHERE name = ? AND checksum = ?");
+  if (same.bind(1, row.name).bind(2, own).step()) return;
   // A study that exists keeps its row, since studies() goes by the order of first filing.
   Statement(*database_,
             "INSERT INTO studies (name, command, source, axes, checksum) VALUES (?, ?, ?, ?, ?) "
@@ -119,7 +123,7 @@ void Store::File::write(const StudyRecord& study) {
       .bind(2, row.command)
       .bind(3, row.source)
       .bind(4, row.axes)
-      .bind(5, checksum(row))
+      .bind(5, own)
       .run();
   Statement find(*database_, "SELECT id FROM studies WHERE name = ?");
   find.bind(1, row.name).step();
@@ -182,12 +186,14 @@ void Store::File::each(const StudyRecord& study, const SeePoint& see, Look look)
 }
 
 std::map<std::string, PointStatus> Store::File::statuses() {
+  if (statuses_) return *statuses_;
   std::map<std::string, PointStatus> out;
   Statement point(*database_, select_points(""));
   while (point.step()) {
     const PointRow row = read_point(point);
     out[row.key] = decoded(path_, name_of(row), [&] { return codec::decode_status(row.status); });
   }
+  if (lock_) statuses_ = out;
   return out;
 }
 

@@ -64,6 +64,9 @@ class Store::File {
   std::optional<WriterLock> lock_;  // outlives the database: taken before it, released after it
   std::optional<sqlite::Database> database_;
   bool checked_ = false;  // whether points and studies carry checksums
+  /// Statuses that were read, which takes seconds for 1e5 points. They hold until the next write of
+  /// this process, and nobody else writes while the lock is held.
+  std::optional<std::map<std::string, PointStatus>> statuses_;
 };
 
 }  // namespace onset::study

@@ -446,7 +446,7 @@ std::string_view to_string(TypedKind kind) {
 double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
   // are few, and with four fields lines are fewer too.
-  constexpr double integral_of_densities[] = {1e5, 2e7, 2.5e8, 2e9};
+  constexpr double integral_of_densities[] = {1e5, 3e7, 2.5e8, 2e8};
   constexpr double integral_of_atoms[] = {1e5, 6e6, 8e7, 3e6};
   const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
   constexpr double replicates = 8.0, branch_points = 25.0, root_points = 5.0, shape_steps = 4.0;

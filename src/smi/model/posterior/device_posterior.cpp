@@ -52,11 +52,9 @@ class DevicePosterior final : public Posterior {
         layout_{static_cast<std::size_t>(model.layers)} {}
 
   [[nodiscard]] bool exact() const override { return false; }
+  [[nodiscard]] bool between_blocks() const override { return true; }
 
   void moments(const PosteriorQuery& query, PosteriorMoments& out) const override {
-    if (!query.coupling.empty() || !out.half[0].cross.empty()) {
-      throw InvalidArgument("device", "has no moments between blocks; allowed: cpu");
-    }
     const two_token::Questions questions(query);
     std::vector<double> records(query.count * layout_.size());
     LaplaceProposal laplace(model_);
@@ -75,14 +73,24 @@ class DevicePosterior final : public Posterior {
         }
       }
     }
-    std::vector<double> sums(2 * query.count * layout_.sums());
-    device().sums({query.count, questions.deviation().data(), records.data()}, sums);
+    const bool coupled = !query.coupling.empty();
+    const bool products = coupled || !out.half[0].cross.empty();
+    const std::size_t size = layout_.sums(products);
+    std::vector<double> sums(2 * query.count * size);
+    device().sums({query.count, questions.deviation().data(),
+                   coupled ? query.coupling.data() : nullptr, records.data(), products ? 1 : 0},
+                  sums);
     std::vector<BatchSums> layers(layout_.layers);
     for (std::size_t i = 0; i < query.count; ++i) {
       for (std::size_t e = 0; e < 2; ++e) {
-        const double* const of = sums.data() + (2 * i + e) * layout_.sums();
+        const double* const of = sums.data() + (2 * i + e) * size;
         read(of + 1, layers);
-        two_token::store(layers, of[0], nodes_, i, out.half[e]);
+        PosteriorMoments::Half& half = out.half[e];
+        two_token::store(layers, of[0], nodes_, i, half);
+        const double* const product = of + layout_.sums(false);
+        for (std::size_t k = 0; k * query.count < half.cross.size(); ++k) {
+          half.cross[k * query.count + i] = product[k] / layers[0].all[0];
+        }
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "ssi/limits/flow/product_grid.hpp"
 #include "ssi/limits/origin/pair_kernels.hpp"
 #include "ssi/model/parity.hpp"
+#include "ssi/model/sample_slopes.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -186,27 +187,17 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
                           SlopeMethod method, const FieldBatch& fields, std::span<double> out) {
   const auto [count, teacher, zeta] = fields;
   const std::size_t tokens = model.tokens();
-  const std::size_t outputs = model.target->outputs();
   const auto shifts = model.shifts();
   const auto teacher_shifts = model.teacher_shifts();
   const double q = std::sqrt(std::max(0.0, 1.0 - node.m * node.m));
   const double turn = q > 0.0 ? node.e / q : 0.0;
   std::vector<double> z(tokens * count);
-  std::vector<double> delta(tokens * count);
-  std::vector<double> y(outputs * count);
-  std::vector<double> f(outputs * count);
   for (std::size_t i = 0; i < tokens; ++i) {
     for (std::size_t p = i * count; p < (i + 1) * count; ++p) {
       z[p] = node.m * (teacher[p] + teacher_shifts[i]) + q * zeta[p] + node.e * shifts[i];
     }
   }
-  model.target->values(count, teacher, y.data());
-  model.student.link->values(count, z.data(), f.data());
-  for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
-  std::vector<double> loss(count);
-  loss_values(model.loss, outputs, count, y.data(), loss.data());
-  loss_weights(model.loss, outputs, count, y.data());
-  model.student.link->pullback(count, z.data(), f.data(), y.data(), delta.data());
+  const auto [loss, delta] = sample_slopes(model, count, teacher, z.data());
   for (std::size_t p = 0; p < count; ++p) {
     double a = 0.0;
     double b = 0.0;

@@ -8,6 +8,7 @@
 #include "numerics/solvers/ode.hpp"
 #include "onset/core/error.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
+#include "ssi/model/sample_slopes.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -83,16 +84,11 @@ void ManyOverlaps::add(const OverlapList& at, double sign, std::size_t replicate
                        Averages& sums) const {
   constexpr std::size_t count = points_of_batch;
   const std::size_t tokens = model_.tokens();
-  const std::size_t outputs = model_.target->outputs();
   const double* teacher = teacher_[replicate].data() + tokens * first;
   const double* zeta = zeta_[replicate].data() + tokens * first;
   const double m = at.back();
   const double q = sign * rest_of(at);
   std::vector<double> z(tokens * count);
-  std::vector<double> delta(tokens * count);
-  std::vector<double> y(outputs * count);
-  std::vector<double> f(outputs * count);
-  std::vector<double> loss(count);
   for (std::size_t i = 0; i < tokens; ++i) {
     double shift = m * encodings_.teacher[i];
     for (std::size_t k = 0; k < directions(); ++k) shift += at[k] * encodings_.own[k][i];
@@ -100,12 +96,7 @@ void ManyOverlaps::add(const OverlapList& at, double sign, std::size_t replicate
       z[p] = m * teacher[p] + q * zeta[p] + shift;
     }
   }
-  model_.target->values(count, teacher, y.data());
-  model_.student.link->values(count, z.data(), f.data());
-  for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
-  loss_values(model_.loss, outputs, count, y.data(), loss.data());
-  loss_weights(model_.loss, outputs, count, y.data());
-  model_.student.link->pullback(count, z.data(), f.data(), y.data(), delta.data());
+  const auto [loss, delta] = sample_slopes(model_, count, teacher, z.data());
   constexpr double weight = 0.5 / static_cast<double>(points_of_replicate);  // of either sign
   for (const double x : loss) sums.loss += weight * x;
   for (std::size_t i = 0; i < tokens; ++i) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numerics/quadrature/gaussian_expectation.hpp"
+#include "ssi/model/sample_slopes.hpp"
 
 namespace onset::ssi {
 namespace {
@@ -72,7 +73,6 @@ class SampledLandscape final : public Landscape {
            std::span<double> out) const {
     const std::size_t count = batch.count;
     const std::size_t tokens = model_.tokens();
-    const std::size_t outputs = model_.target->outputs();
     const auto shifts = model_.shifts();
     const auto teacher_shifts = model_.teacher_shifts();
     const double q = sign * std::sqrt(std::max(0.0, 1.0 - m * m));
@@ -80,21 +80,12 @@ class SampledLandscape final : public Landscape {
     const double* teacher = batch.normals.data();
     const double* zeta = teacher + tokens * count;
     std::vector<double> z(tokens * count);
-    std::vector<double> delta(tokens * count);
-    std::vector<double> y(outputs * count);
-    std::vector<double> f(outputs * count);
-    std::vector<double> loss(count);
     for (std::size_t i = 0; i < tokens; ++i) {
       for (std::size_t p = i * count; p < (i + 1) * count; ++p) {
         z[p] = m * (teacher[p] + teacher_shifts[i]) + q * zeta[p] + e * shifts[i];
       }
     }
-    model_.target->values(count, teacher, y.data());
-    model_.student.link->values(count, z.data(), f.data());
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = f[k] - y[k];
-    loss_values(model_.loss, outputs, count, y.data(), loss.data());
-    loss_weights(model_.loss, outputs, count, y.data());
-    model_.student.link->pullback(count, z.data(), f.data(), y.data(), delta.data());
+    const auto [loss, delta] = sample_slopes(model_, count, teacher, z.data());
     for (std::size_t p = 0; p < count; ++p) out[p] += 0.5 * loss[p];
     for (std::size_t i = 0; i < tokens; ++i) {
       for (std::size_t p = 0; p < count; ++p) {

@@ -28,8 +28,8 @@ class DevicePosterior : public ::testing::Test {
 };
 
 PosteriorMoments asked(const Posterior& posterior, const DeepAttention& model,
-                       const PosteriorQuery& query) {
-  PosteriorMoments moments(model.shape(), query.count);
+                       const PosteriorQuery& query, bool between_blocks = false) {
+  PosteriorMoments moments(model.shape(), query.count, between_blocks);
   posterior.moments(query, moments);
   return moments;
 }
@@ -52,6 +52,7 @@ void expect_close(const PosteriorMoments& a, const PosteriorMoments& b, double t
     EXPECT_LT(distance(a.half[h].log_z, b.half[h].log_z), tolerance);
     EXPECT_LT(distance(a.half[h].mean, b.half[h].mean), tolerance);
     EXPECT_LT(distance(a.half[h].second, b.half[h].second), tolerance);
+    EXPECT_LT(distance(a.half[h].cross, b.half[h].cross), tolerance);
     EXPECT_LT(distance(a.half[h].mean_bias, b.half[h].mean_bias), tolerance);
     EXPECT_LT(distance(a.half[h].second_bias, b.half[h].second_bias), tolerance);
   }
@@ -82,6 +83,43 @@ TEST_F(DevicePosterior, HasTheMomentsOfTheProcessorForEveryNumberOfLayers) {
   }
 }
 
+/// K = R^-1 - I of layers that all have the same correlation.
+std::vector<double> even_coupling(int layers, double correlation) {
+  const auto size = static_cast<std::size_t>(layers);
+  const double others = static_cast<double>(layers - 1) * correlation;
+  const double between =
+      -correlation / ((1.0 - correlation) * (1.0 + others));  // by Sherman and Morrison
+  std::vector<double> coupling(size * size, between);
+  for (std::size_t l = 0; l < size; ++l) {
+    coupling[l * size + l] = between - 1.0 + 1.0 / (1.0 - correlation);
+  }
+  return coupling;
+}
+
+TEST_F(DevicePosterior, HasTheMomentsBetweenLayersAlsoOfAPriorThatCouplesThem) {
+  for (int layers = 2; layers <= ONSET_DEVICE_LAYERS; ++layers) {
+    SCOPED_TRACE(layers);
+    const DeepAttention model = attention_model(layers, 2, {1.0});
+    const auto of_device = device_posterior(model, {nodes, 3});
+    const auto of_processor = attention_posterior(model, {nodes, 3});
+    EXPECT_TRUE(of_device->between_blocks());
+    for (const double variance : {1.0, 0.3, 1e-3}) {
+      std::vector<double> variances(static_cast<std::size_t>(layers), variance);
+      variances.back() = 0.2 * variance;
+      // Of eight layers the processor visits 256 choices of signs, array by array.
+      const Samples samples(model, variances, layers > 5 ? 4 : samples_of_each, 7);
+      for (const double correlation : {0.0, 0.05, -0.1, 0.6}) {
+        SCOPED_TRACE(correlation);
+        const std::vector<double> coupling = even_coupling(layers, correlation);
+        PosteriorQuery query = samples.query();
+        if (correlation != 0.0) query.coupling = coupling;
+        expect_close(asked(*of_processor, model, query, true),
+                     asked(*of_device, model, query, true), tolerance::magnified_roundings);
+      }
+    }
+  }
+}
+
 /// Exponents of some 1e6 keep ten digits behind the point.
 constexpr double rounding_of_exponents = 1e-7;
 
@@ -96,6 +134,14 @@ TEST_F(DevicePosterior, RescalesWeightsThatWouldUnderflow) {
     const auto of_processor = attention_posterior(model, {nodes, 3});
     expect_close(asked(*of_processor, model, samples.planted()),
                  asked(*of_device, model, samples.planted()), rounding_of_exponents);
+    const std::vector<double> coupling = even_coupling(3, 0.05);
+    PosteriorQuery coupled = samples.planted();
+    coupled.coupling = coupling;
+    const PosteriorMoments moments = asked(*of_device, model, coupled, true);
+    EXPECT_TRUE(posterior_cases::all_finite(moments));
+    // The processor's own weights underflow where the coupling, too, is far off.
+    if (variance < 1e-4) continue;
+    expect_close(asked(*of_processor, model, coupled, true), moments, rounding_of_exponents);
   }
 }
 
@@ -123,11 +169,6 @@ TEST_F(DevicePosterior, GivesTheSameBitsFromCallToCall) {
 TEST_F(DevicePosterior, RefusesWhatItHasNot) {
   EXPECT_THROW((void)device_posterior(attention_model(2, 3, {1.0}), {}), InvalidArgument);
   EXPECT_THROW((void)device_posterior(attention_model(ONSET_DEVICE_LAYERS + 1, 2, {1.0}), {}),
-               InvalidArgument);
-  const DeepAttention model = attention_model(2, 2, {1.0});
-  const Samples samples(model, {1.0, 0.5}, 1, 19);
-  PosteriorMoments with_cross(model.shape(), 1, true);
-  EXPECT_THROW(device_posterior(model, {nodes, 3})->moments(samples.query(), with_cross),
                InvalidArgument);
 }
 
