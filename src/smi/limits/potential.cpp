@@ -64,7 +64,7 @@ class Walk {
 
 /// Differences count beyond this many of their standard errors, of 16 replicates: less than one in
 /// a thousand does by chance.
-constexpr double significance = 4.0;
+constexpr double height_significance = 4.0;
 
 /// Phi at every position, for a comparison of two of them replicate by replicate.
 struct Heights {
@@ -75,7 +75,7 @@ struct Heights {
     numerics::Replicates difference = phi[high];
     for (std::size_t r = 0; r < difference.size(); ++r) difference[r] -= phi[low][r];
     const Estimate e = numerics::reduce(difference, std::abs(bias[high] - bias[low]));
-    return e.value > significance * e.error;
+    return e.value > height_significance * e.error;
   }
 };
 
