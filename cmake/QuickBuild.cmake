@@ -18,8 +18,8 @@ set(onset_sources_together 8)
 
 # onset_precompile(TARGET [<more headers>...])
 #
-# GCC begins to collect garbage at 128 MB, which the headers fill by themselves; a tenth of its time
-# then goes into that. Most sources are done before they reach a gigabyte.
+# GCC begins to collect garbage at 128 MB, which the headers nearly fill; up to a
+# tenth of its time then goes into that. Most sources are done before they reach a gigabyte.
 function(onset_precompile target)
   if(ONSET_QUICK_BUILD)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
