@@ -275,8 +275,10 @@ Cost curve_cost(const Curve& request, const SettledCurve& settled) {
   const double nodes = curve_nodes * std::pow(4.0, std::clamp(blocks - 3.0, 0.0, 2.0));
   // Test errors of an alpha, measured: those of attention take longer.
   const double errors = request.link == "none" ? 0.2 + 0.012 * tokens * tokens : 0.03;
+  // With noise the branch ends below exact recovery: measured.
+  const double followed = request.noise > 0.0 ? 10.0 : 20.0;
   cost.core_seconds = 0.1 + errors * alphas +
-                      named.channel_seconds(20.0 * blocks * blocks + alphas, points, nodes) +
+                      named.channel_seconds(followed * blocks * blocks + alphas, points, nodes) +
                       named.channel_seconds(4.0 * (blocks - 1.0), points, 2.0 * curve_nodes);
   cost.memory_bytes = named.memory(4.0 * nodes);
   return cost;
