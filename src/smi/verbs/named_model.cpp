@@ -252,7 +252,7 @@ double NamedModel::channel_seconds(double evaluations, double points, double nod
   // their points are chosen.
   const bool drawn =
       attention && attention->layers > 1 && !(attention->plain() && attention->tokens == 2);
-  if (drawn) speed *= 5.0 * std::sqrt(attention->tokens / 3.0);
+  if (drawn) speed *= 5.0 * attention->tokens / 3.0;
   return evaluations * points * numerics::default_replicates *
          closed_form.value_or(model->posterior_seconds(nodes) / speed);
 }
