@@ -274,9 +274,9 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
 FieldVector LabelLines::bottom(FieldVector at, double sign) const {
   const auto value = [&](const FieldVector& xi) {
     const FieldVector fields = form_.matrix * xi;
-    double out = 0.0;
-    link_->values(1, fields.data(), &out);
-    return sign * out;
+    std::vector<double> out(link_->outputs());
+    link_->values(1, fields.data(), out.data());
+    return sign * out[half_[0].options.output];
   };
   double least = value(at);
   for (double step = first_step; step > last_step; step *= 0.5) {
