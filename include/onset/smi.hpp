@@ -19,7 +19,8 @@
 /// for what the command would refuse with a message.
 ///
 /// Fields that describe the model, the same in every request:
-///   layers, tokens, skip, beta, rank, noise   deep attention, see DeepAttention
+///   layers, tokens, skip, beta, rank, noise   deep attention, see DeepAttention; if not given,
+///                       tokens are 2, or those that a typed link reads
 ///   weights             of queries and keys: tied, or untied (one layer)
 ///   token_correlation   none, R, equi:R, ar1:R, or a file with the matrix
 ///   link                a multi-index model by name instead of deep attention (docs/links.md)
@@ -37,7 +38,7 @@ enum class Weights {
 /// When each layer, or direction of a link, starts to be learned.
 struct Thresholds {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
@@ -58,7 +59,7 @@ struct Thresholds {
 /// Overlaps and test errors against the sample ratio: fixed points of state evolution.
 struct Curve {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
@@ -83,7 +84,7 @@ struct Curve {
 /// State evolution in time: overlaps and test errors after every iteration of message passing.
 struct Evolution {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
@@ -115,7 +116,7 @@ enum class OverlapPath {
 /// The free entropy against the overlaps, and its maximisers.
 struct Potential {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
@@ -139,7 +140,7 @@ struct Potential {
 /// Data of a model in files: X.npy, Y.npy, truth/w.npy and, for attention of rank one, H.npy.
 struct Generate {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};
@@ -205,7 +206,7 @@ struct Amp {
 /// that it takes grows with the dimension.
 struct Exponent {
   int layers = 2;
-  int tokens = 2;
+  std::optional<int> tokens = {};
   std::vector<double> skip = {1.0};
   double beta = 1.0;
   std::vector<int> rank = {1};

@@ -1,6 +1,7 @@
 """smi generate, amp and sgd as a user runs them."""
 
 import csv
+import json
 import os
 import pathlib
 import tempfile
@@ -32,6 +33,14 @@ class Learners(unittest.TestCase):
     def generate(self, *arguments):
         result = onset("smi", "generate", *arguments, "--out", self.path("data"))
         self.assertEqual(result.returncode, 0, result.stderr)
+
+    def rewrite_manifest(self, method, **parameters):
+        """As an earlier version wrote it."""
+        manifest = pathlib.Path(self.path("data", "manifest.json"))
+        content = json.loads(manifest.read_text())
+        content["method"] = method
+        content["parameters"] |= parameters
+        manifest.write_text(json.dumps(content))
 
     def test_data_of_ones_own_give_what_drawn_data_give(self):
         model = ["--layers", "1", "--seed", "4"]
@@ -163,6 +172,29 @@ class Learners(unittest.TestCase):
             self.assertEqual(short["parameters"] | said, short["parameters"])
             self.assertEqual(short["parameters"]["alpha"], [1.5])
 
+    def test_samples_of_a_typed_link_have_the_tokens_that_it_reads_or_that_are_asked_for(self):
+        tokens = lambda: numpy.load(self.path("data", "X.npy")).shape[1]
+        for words, expected in [([], 3), (["--tokens", "4"], 4)]:
+            self.generate("--link", "z1_1+z1_3", *words, "--dim", "20", "--alpha", "2")
+            self.assertEqual(tokens(), expected)
+        for words, expected in [([], 1), (["--tokens", "2"], 2)]:
+            self.generate("--link", "z1^3", *words, "--dim", "20", "--alpha", "2")
+            self.assertEqual(tokens(), expected)
+            self.json("smi", "amp", "--data", self.path("data"))
+        for verb in ["thresholds", "exponent"]:
+            result = onset("smi", verb, "--link", "z1_1+z1_3", "--tokens", "2")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--tokens: 2 is less than the token 3 that the link reads", result.stderr)
+        for verb in [["exponent"], ["thresholds"], ["spectral", "--alpha", "1"]]:
+            result = onset("smi", *verb, "--link", "square", "--tokens", "3")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--tokens: describes deep attention", result.stderr)
+
+    def test_the_default_of_tokens_in_an_older_manifest_means_those_of_the_link(self):
+        self.generate("--link", "z1^3", "--dim", "20", "--alpha", "2")
+        self.rewrite_manifest(method=2, tokens=2)
+        self.json("smi", "amp", "--data", self.path("data"))
+
     def test_inputs_of_another_law_are_named(self):
         self.generate("--layers", "1", "--dim", "50", "--samples", "100")
         x = numpy.load(self.path("data", "X.npy"))
@@ -257,8 +289,7 @@ class Learners(unittest.TestCase):
 
     def test_labels_that_an_earlier_version_filed_otherwise_are_not_misread(self):
         self.generate("--link", "square", "--dim", "40", "--alpha", "2")
-        manifest = pathlib.Path(self.path("data", "manifest.json"))
-        manifest.write_text(manifest.read_text().replace('"method": 2', '"method": 1'))
+        self.rewrite_manifest(method=1)
         result = onset("smi", "amp", "--data", self.path("data"))
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertIn("earlier version", result.stderr)

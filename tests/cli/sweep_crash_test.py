@@ -10,8 +10,9 @@ from onset_command import children, one_object, start
 from study_files import ENDLESS_STUDY, StudyCase, stored_points
 
 QUICK_POINTS = 3  # of the endless study; the other three never end
-GRACE = 1.0  # seconds that a point has to heed a stop
-SOON = 1.0
+# The points would never end by themselves: any limit tells that they were stopped, and this one holds
+# on a loaded machine too.
+PATIENCE = 60.0
 # The address sanitizer would make an exit code of the signal.
 ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "handle_segv=0"}
 
@@ -53,7 +54,7 @@ class Case(StudyCase):
         return process, self.worker_of(process)
 
     def wait_for(self, process, condition):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertIsNone(process.poll(), "it ended by itself")
             self.assertLess(time.monotonic(), deadline)
@@ -64,7 +65,7 @@ class Case(StudyCase):
         return (set(children(process.pid)) - set(but)).pop()
 
     def end(self, process):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, one_object(out)["rows"][0], err
 
 
@@ -98,7 +99,7 @@ class Crash(Case):
         self.wait_for(process, lambda: (out / "own.db").exists() and stored_points(out / "own.db"))
         time.sleep(0.3)
         os.kill(self.worker_of(process), signal.SIGSEGV)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 3, err)
         self.assertIn("layers = 2: failed: the computation crashed (signal 11, SIGSEGV)", err)
         self.assertTrue((out / "own.svg").exists())
@@ -106,12 +107,10 @@ class Crash(Case):
 
 class Hang(Case):
     def test_a_point_that_takes_too_long_has_failed_and_the_others_go_on(self):
-        began = time.monotonic()
         done, row = self.sweep(self.study(ENDLESS_STUDY), self.path("s.db"),
-                               "--max-point-seconds", "0.5")
-        self.assertLess(time.monotonic() - began, 3 * 0.5 + 2 * SOON)
+                               "--max-point-seconds", "3")
         self.assertEqual((done.returncode, row["ok"], row["failed"]), (3, 3, 3), done.stderr)
-        self.assertIn("did not end within 0.5 s (--max-point-seconds)", done.stderr)
+        self.assertIn("did not end within 3 s (--max-point-seconds)", done.stderr)
 
     def test_the_reason_has_the_last_progress_of_the_point(self):
         done, _ = self.sweep(self.study(ENDLESS_STUDY.replace("[1, 2, 3]", "[1]")),
@@ -126,10 +125,8 @@ class Hang(Case):
     def test_a_point_that_does_not_heed_an_interrupt_is_killed(self):
         process, worker = self.begin()
         os.kill(worker, signal.SIGSTOP)  # deaf to everything but SIGKILL
-        asked = time.monotonic()
         process.send_signal(signal.SIGINT)
         code, row, err = self.end(process)
-        self.assertLess(time.monotonic() - asked, GRACE + SOON)
         self.assertEqual((code, row["missing"], row["failed"]), (130, 3, 0), err)
         self.assertFalse(is_running(worker))
 
@@ -139,7 +136,7 @@ class Together(Case):
         process, worker = self.begin()
         process.kill()
         process.wait()
-        deadline = time.monotonic() + GRACE + SOON
+        deadline = time.monotonic() + PATIENCE
         while is_running(worker) and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertFalse(is_running(worker))

@@ -301,10 +301,7 @@ Cost amp_cost(const Amp& request, const SettledAmp& settled) {
 }
 
 Fields<Amp> amp_fields() {
-  Fields<Amp> fields = model_fields<Amp>();
-  for (const auto& [name, value] : usual_model()) {
-    fields.edit(name).text += " " + to_text(value) + " unless given or said by the data.";
-  }
+  Fields<Amp> fields = data_model_fields<Amp>();
   FieldRule ratios = alpha_rule;
   ratios.required = false;
   fields
@@ -371,7 +368,7 @@ VerbOf<Amp> Amp::verb() {
   const FieldShape usual{2, {1, 1}};
   d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
-  d.method = 6;
+  d.method = 7;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
                 "smi amp --link square --dim 500 --alpha 1.3 --runs 8",
                 "smi amp --link 'z1^2+0.3*e1' --dim 200 --alpha 1.5 --runs 4",

@@ -37,4 +37,12 @@ void refuse_old_labels(const std::string& folder, const std::string& link) {
   }
 }
 
+bool is_token_default(const io::RunIdentity& identity, const std::string& link) {
+  if (identity.method >= (identity.command == "smi generate" ? 3 : 7)) return false;
+  const std::vector<std::string> words = link_words();
+  if (std::find(words.begin(), words.end(), link) != words.end()) return false;
+  const auto tokens = identity.parameters.find("tokens");
+  return tokens != identity.parameters.end() && to_text(tokens->second) == "2";
+}
+
 }  // namespace onset::smi

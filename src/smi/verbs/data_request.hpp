@@ -11,6 +11,21 @@
 /// What requests on data of one's own (`data`) have in common.
 namespace onset::smi {
 
+/// The fields of the model, which data may say too.
+template <class Request>
+[[nodiscard]] Fields<Request> data_model_fields() {
+  Fields<Request> fields = model_fields<Request>();
+  for (const auto& [name, value] : usual_model()) {
+    std::string& text = fields.edit(name).text;
+    if (name == "tokens") {
+      text.insert(text.size() - 1, " or said by the data");
+    } else {
+      text += " " + to_text(value) + " unless given or said by the data.";
+    }
+  }
+  return fields;
+}
+
 /// Whether two ways to write a field of the model mean the same: one number for all layers or one
 /// for each (after the last there is no skip), a correlation with its form or without.
 [[nodiscard]] bool same_model(const std::string& name, const Value& given, const Value& said,
@@ -19,6 +34,10 @@ namespace onset::smi {
 /// Earlier versions filed other numbers than y for some links, which would look like a divergence.
 /// Throws IoError.
 void refuse_old_labels(const std::string& folder, const std::string& link);
+
+/// Whether a manifest of an earlier version says the default of tokens where the link is typed,
+/// which then meant those that it reads.
+[[nodiscard]] bool is_token_default(const io::RunIdentity& identity, const std::string& link);
 
 /// What the data say: the model, if they have a manifest.
 template <class Request>
@@ -40,9 +59,9 @@ void settle_with_data(Request& request) {
       [&request](const std::string& name, const Value& given, const Value& said) {
         return same_model(name, given, said, request.layers.value_or(Thresholds{}.layers));
       });
-  if (identity && identity->method < 2) {
-    refuse_old_labels(*request.data, request.link.value_or("none"));
-  }
+  if (!identity) return;
+  if (identity->method < 2) refuse_old_labels(*request.data, request.link.value_or("none"));
+  if (is_token_default(*identity, request.link.value_or("none"))) request.tokens.reset();
 }
 
 }  // namespace onset::smi

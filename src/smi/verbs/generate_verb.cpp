@@ -102,7 +102,7 @@ VerbOf<Generate> Generate::verb() {
            "Samples over dimension, N/D, instead of `samples`.");
   d.rows = {{"", generate_columns().list()}};
   d.needs_folder = true;
-  d.method = 2;
+  d.method = 3;
   d.examples = {"smi generate --dim 500 --alpha 1.2 --out data",
                 "smi generate --link square --dim 200 --samples 400 --out retrieval",
                 "smi generate --link 'max(z1,z2)' --dim 200 --samples 400 --out maxima"};

@@ -54,6 +54,7 @@ template <class Request>
       .add("token-correlation", &Request::token_correlation, {}, correlation_text)
       .add("link", &Request::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
+  fields.edit("tokens").text += " 2, or those that a typed link reads, unless given.";
   return fields;
 }
 
@@ -68,18 +69,22 @@ void add_device(Fields<Request>& fields) {
       or more begins with more points and nodes.)"));
 }
 
+/// Tokens of a sample where nobody says anything, and no typed link reads more or fewer.
+inline constexpr int usual_tokens = 2;
+
 /// What the fields are where nobody says anything, the same for all requests.
 [[nodiscard]] inline std::map<std::string, Value> usual_model() {
-  return model_fields<Thresholds>().write({}).values();
+  return model_fields<Thresholds>().write({.tokens = usual_tokens}).values();
 }
 
-/// Fills the fields of the model that were not given, where a request tells these apart.
+/// Fills the fields of the model that were not given, where a request tells these apart; all but
+/// the number of tokens, on which a typed link has its say.
 template <class Request>
 void fill_model(Request& request) {
   const Fields<Request> fields = model_fields<Request>();
   for (const auto& [name, value] : usual_model()) {
     const bool given = !std::holds_alternative<std::monostate>(fields.get(name, request));
-    if (!given) fields.set(name, value, request);
+    if (!given && name != "tokens") fields.set(name, value, request);
   }
 }
 
@@ -89,7 +94,8 @@ void refuse_with_link(const Request& request) {
   const Parameters given = model_fields<Request>().write(request);
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
-    if (name == "link" || value == usual.at(name)) continue;
+    const bool is_not_given = std::holds_alternative<std::monostate>(value);
+    if (is_not_given || name == "link" || value == usual.at(name)) continue;
     throw InvalidArgument(field_name(name), prose(R"(
         describes deep attention and has no meaning with `link`; allowed: leaving it out, or
         attention of one layer as `layers = 1`)"));
@@ -110,41 +116,55 @@ template <class T>
 
 }  // namespace detail
 
-/// The typed link of a request whose fields are filled, with its number of tokens; nothing where it
-/// means another model. Throws InvalidArgument and Refused.
+/// A typed link, and the tokens of its samples.
 struct TypedRequest {
   std::shared_ptr<const TypedLink> link;
   std::size_t tokens = 1;
 };
+
+namespace detail {
+
+/// The link of a request as this expression; samples of a named link have the tokens that it reads.
 template <class Request>
-[[nodiscard]] std::optional<TypedRequest> typed_request(const Request& request) {
-  using detail::filled;
-  const double noise = filled(request.noise);
-  const std::optional<std::string> text = typed_text(filled(request.link), noise);
-  if (!text) return std::nullopt;
-  const auto link = std::make_shared<const TypedLink>(*text, noise);
+[[nodiscard]] TypedRequest typed_request(const Request& request, const std::string& expression) {
+  const bool is_named = expression != filled(request.link);
+  const auto link = std::make_shared<const TypedLink>(expression, filled(request.noise));
   const Parameters given = model_fields<Request>().write(request);
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {
-    if (name == "link" || name == "noise" || name == "tokens" || value == usual.at(name)) continue;
+    const bool is_not_given = std::holds_alternative<std::monostate>(value);
+    const bool is_of_links = name == "link" || name == "noise" || (name == "tokens" && !is_named);
+    if (is_not_given || is_of_links || value == usual.at(name)) continue;
     throw InvalidArgument(field_name(name), prose(R"(
         describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
   }
-  return TypedRequest{link, typed_tokens(*link, filled(request.tokens), Thresholds{}.tokens)};
+  return {link, is_named ? link->tokens() : typed_tokens(*link, request.tokens)};
+}
+
+}  // namespace detail
+
+/// The typed link of a request whose fields are filled, the number of tokens perhaps not; nothing
+/// where it means another model. Throws InvalidArgument and Refused.
+template <class Request>
+[[nodiscard]] std::optional<TypedRequest> typed_request(const Request& request) {
+  using detail::filled;
+  const auto expression = typed_text(filled(request.link), filled(request.noise));
+  if (!expression) return std::nullopt;
+  return detail::typed_request(request, *expression);
 }
 
 /// The same with the expressions of named links; nothing for attention and links of several
 /// outputs.
 template <class Request>
-[[nodiscard]] std::optional<TypedRequest> expressed_request(Request request) {
+[[nodiscard]] std::optional<TypedRequest> expressed_request(const Request& request) {
   const std::string expression = link_expression(detail::filled(request.link));
   if (expression.empty()) return std::nullopt;
-  request.link = expression;
-  return typed_request(request);
+  return detail::typed_request(request, expression);
 }
 
-/// The model of a request whose fields are filled. Reads the file of correlations, if one is named,
-/// into the request. Throws InvalidArgument naming the option, and Refused.
+/// The model of a request whose fields are filled. Fills the number of tokens where it is not, and
+/// no typed link says it; reads the file of correlations, if one is named, into the request. Throws
+/// InvalidArgument naming the option, and Refused.
 template <class Request>
 [[nodiscard]] NamedModel settle_model(Request& request) {
   using detail::filled;
@@ -156,6 +176,7 @@ template <class Request>
   if (const std::optional<TypedRequest> typed = typed_request(request)) {
     return {typed_model(typed->link, typed->tokens), typed->link};
   }
+  request.tokens = request.tokens.value_or(usual_tokens);
   if (filled(request.link) != "none") {
     refuse_with_link(request);
     return named_link(filled(request.link));
@@ -164,7 +185,7 @@ template <class Request>
     bool first_stage = false;
     if constexpr (requires { request.stages; }) first_stage = request.stages == 1;
     return named_untied({.layers = filled(request.layers),
-                         .tokens = filled(request.tokens),
+                         .tokens = *request.tokens,
                          .skip = request.skip,
                          .beta = filled(request.beta),
                          .rank = request.rank,
@@ -172,7 +193,7 @@ template <class Request>
                         filled(request.token_correlation), first_stage);
   }
   return named_attention({.layers = filled(request.layers),
-                          .tokens = filled(request.tokens),
+                          .tokens = *request.tokens,
                           .skip = request.skip,
                           .beta = filled(request.beta),
                           .rank = request.rank,

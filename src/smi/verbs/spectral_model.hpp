@@ -32,7 +32,7 @@ inline constexpr std::size_t attention_law_labels = 1024;
 /// Estimated core seconds of the law of a typed link.
 [[nodiscard]] double spectral_law_seconds(const TypedLink& link);
 
-/// Of a request whose fields are filled.
+/// Of a request whose fields are filled, the number of tokens perhaps not.
 template <class Request>
 [[nodiscard]] SpectralModel spectral_model(const Request& request) {
   using detail::filled;
@@ -45,7 +45,7 @@ template <class Request>
   // The named link of several outputs is attention of one layer.
   if (filled(request.link) != "none") return {.one_layer = 2};
   const DeepAttention attention{.layers = filled(request.layers),
-                                .tokens = filled(request.tokens),
+                                .tokens = request.tokens.value_or(usual_tokens),
                                 .skip = request.skip,
                                 .beta = filled(request.beta),
                                 .rank = request.rank,

@@ -365,10 +365,7 @@ Cost spectral_cost(const Spectral& request, const SettledSpectral& settled) {
 }
 
 Fields<Spectral> spectral_fields() {
-  Fields<Spectral> fields = model_fields<Spectral>();
-  for (const auto& [name, value] : usual_model()) {
-    fields.edit(name).text += " " + to_text(value) + " unless given or said by the data.";
-  }
+  Fields<Spectral> fields = data_model_fields<Spectral>();
   FieldRule ratios = alpha_rule;
   ratios.required = false;
   return fields

@@ -47,14 +47,14 @@ std::optional<std::string> typed_text(const std::string& link, double noise) {
                     in_quotes(link), fmt::join(words, ", "), suggestion(link, words)));
 }
 
-std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens) {
-  if (tokens == usual_tokens) return link.tokens();
-  if (link.tokens() > static_cast<std::size_t>(tokens)) {
-    throw InvalidArgument("tokens", std::to_string(tokens) + " is less than the token " +
-                                        std::to_string(link.tokens()) +
-                                        " that the link reads; allowed: leaving it out, or more");
+std::size_t typed_tokens(const TypedLink& link, std::optional<int> tokens) {
+  if (!tokens) return link.tokens();
+  if (link.tokens() > static_cast<std::size_t>(*tokens)) {
+    throw InvalidArgument("tokens", prose(R"(
+        {} is less than the token {} that the link reads; allowed: leaving it out, or more)",
+                                          *tokens, link.tokens()));
   }
-  return static_cast<std::size_t>(tokens);
+  return static_cast<std::size_t>(*tokens);
 }
 
 std::string link_expression(const std::string& link) {

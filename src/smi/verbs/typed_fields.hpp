@@ -20,7 +20,7 @@ void take_expressions(Parameter& link);
 
 /// Samples of a typed link have this many tokens: those that it reads, or more where a request asks
 /// for more. Throws InvalidArgument where it asks for fewer.
-[[nodiscard]] std::size_t typed_tokens(const TypedLink& link, int tokens, int usual_tokens);
+[[nodiscard]] std::size_t typed_tokens(const TypedLink& link, std::optional<int> tokens);
 
 /// The expression of a link, typed or named; empty for attention and for links of several outputs.
 [[nodiscard]] std::string link_expression(const std::string& link);
