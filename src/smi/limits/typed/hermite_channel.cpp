@@ -5,17 +5,16 @@
 #include <memory>
 #include <numeric>
 
+#include "numerics/control_variates.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
+#include "smi/limits/typed/pooled_labels.hpp"
 
 namespace onset::smi {
 namespace {
-
-/// Labels that one task averages.
-constexpr std::size_t chunk = 16;
 
 double factorial(int n) {
   return std::tgamma(n + 1.0);
@@ -51,6 +50,12 @@ class Contractions {
       }
       terms_.push_back(std::move(terms));
     }
+    if (indices.max_degree() < 2) return;
+    for (std::size_t f = 0; f < indices.variables(); ++f) {
+      HermiteIndices::MultiIndex twice{};
+      twice[f] = 2;
+      squares_.push_back(indices.at(twice));
+    }
   }
 
   [[nodiscard]] std::vector<Eigen::MatrixXd> zero() const {
@@ -68,6 +73,13 @@ class Contractions {
         to[k](term.row, term.column) += scale * term.factor * product;
       }
     }
+  }
+
+  /// The sum of all h_j of one normal and degree two.
+  [[nodiscard]] double second(const LevelHermite& half) const {
+    double sum = 0.0;
+    for (const std::size_t j : squares_) sum += half.moments[j];
+    return sum;
   }
 
   /// The weights of one half per unit of its mass times its mass, with the mass first: what a rule
@@ -89,17 +101,20 @@ class Contractions {
   };
   Eigen::Index normals_;
   std::vector<std::vector<Term>> terms_;
+  std::vector<std::size_t> squares_;  ///< where those of degree two of one normal are
 };
 
 /// Sums over some labels, over normals still.
 struct Sums {
   std::vector<Eigen::MatrixXd> contraction;
   double mass = 0.0;
+  double second = 0.0;  ///< of all h_j of one normal and degree two, which average to 0
   double ratio_bias = 0.0;
 
   void add(const Contractions& rule, const LevelHermite& a, const LevelHermite& b, double weight) {
     if (!(a.z() > 0.0) || !(b.z() > 0.0)) return;  // shows in the mass
     mass += weight;
+    second += 0.5 * weight * (rule.second(a) / a.z() + rule.second(b) / b.z());
     // As in SampleForm::add().
     const double difference = (a.z() - b.z()) / (a.z() + b.z());
     ratio_bias += 2.0 * weight * difference * difference;
@@ -108,10 +123,30 @@ struct Sums {
   Sums& operator+=(const Sums& other) {
     for (std::size_t k = 0; k < contraction.size(); ++k) contraction[k] += other.contraction[k];
     mass += other.mass;
+    second += other.second;
     ratio_bias += other.ratio_bias;
     return *this;
   }
+  Sums& operator*=(double factor) {
+    for (Eigen::MatrixXd& one : contraction) one *= factor;
+    mass *= factor;
+    second *= factor;
+    ratio_bias *= factor;
+    return *this;
+  }
 };
+
+/// As for thresholds: mass and second moments are known, and what their errors say of those of the
+/// weights is taken out [links 16].
+std::vector<Sums> less_scattered(const std::vector<Sums>& replicates) {
+  const auto count = static_cast<Eigen::Index>(replicates.size());
+  Eigen::MatrixXd controls(count, 2);
+  for (Eigen::Index r = 0; r < count; ++r) {
+    const Sums& one = replicates[static_cast<std::size_t>(r)];
+    controls.row(r) << one.mass - 1.0, one.second;
+  }
+  return combined(numerics::control_weights(controls), replicates);
+}
 
 /// One replicate from its sums; divided by its mass.
 HermiteAverages reduced(const SampleForm& form, const Sums& sum) {
@@ -133,7 +168,6 @@ double radius_of(int degree) {
 std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& form, int max_degree,
                                      TypedChannelOptions options, const Context& context) {
   options.radius = radius_of(max_degree);
-  // One normal has one line: no rotation, no shift, and so no scatter.
   const std::size_t replicates = form.normals() == 1 ? 1 : options.replicates;
   std::vector<std::unique_ptr<LabelLines>> lines(replicates);
   numerics::parallel_for(context, replicates, [&](std::size_t r) {
@@ -145,25 +179,23 @@ std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& fo
     return contractions.contents(lines[0]->hermite(label, 0, indices));
   };
   const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
-  const std::size_t chunks = (rule.nodes.size() + chunk - 1) / chunk;
-  std::vector<Sums> parts(replicates * chunks);
-  numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
-    const LabelLines& own = *lines[task / chunks];
-    const std::size_t first = (task % chunks) * chunk;
-    Sums sums{contractions.zero()};
-    for (std::size_t k = first; k < std::min(rule.nodes.size(), first + chunk); ++k) {
-      const LabelNode& node = rule.nodes[k];
-      const LevelHermite a = own.hermite(node.label, 0, indices);
-      const LevelHermite b = own.hermite(node.label, 1, indices);
-      sums.add(contractions, a, b, 0.5 * (a.z() + b.z()) * node.weight);
-    }
-    parts[task] = std::move(sums);
-  });
+  // One normal has one line: no rotation, no shift, and so no scatter.
+  const std::size_t units = form.normals() == 1 ? 1 : 2 * replicates;
+  const auto sums = pooled_sums(
+      units, rule.nodes, Sums{contractions.zero()},
+      [&](std::size_t unit, const TypedLabel& label) {
+        return lines[unit / 2]->hermite(label, unit % 2, indices);
+      },
+      [&](const LevelHermite& pooled, double weight, Sums& to) {
+        to.add(contractions, pooled, pooled, weight);
+      },
+      [&](const LevelHermite& pooled) { return contractions.contents(pooled); }, context);
   std::vector<HermiteAverages> out;
-  for (std::size_t r = 0; r < replicates; ++r) {
-    Sums sum = parts[r * chunks];
-    for (std::size_t c = 1; c < chunks; ++c) sum += parts[r * chunks + c];
+  for (const Sums& sum : less_scattered(sums.units)) {
     out.push_back(reduced(form, sum));
+    // It remains what was found, for those who ask whether labels were missed.
+    out.back().mass = sums.units[out.size() - 1].mass;
+    out.back().ratio_bias = sums.ratio_bias;
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
     for (std::size_t k = 1; k < rule.error.size(); ++k) {
       out.back().rule_error[k - 1] = rule.error[k];

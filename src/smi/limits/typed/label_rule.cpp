@@ -257,6 +257,7 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
   nodes.seed = options.seed;
   nodes.replicate = replicate;
   nodes.spacing = options.spacing > 0.0 ? options.spacing : fine_spacing(link);
+  nodes.spacing /= options.refinement;
   for (std::uint64_t h = 0; h < 2; ++h) {
     const double radius = options.radius > 0.0 ? options.radius : covering_radius(n);
     half_[h].options = line_options(n, radius, nodes, h);

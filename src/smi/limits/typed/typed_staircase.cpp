@@ -26,6 +26,8 @@ constexpr std::size_t trace_points[] = {512, 128, 64, 64};
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
+/// The same where nothing is known and all labels share them, by the number of fields.
+constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
 /// Directions of a smaller overlap are not learned yet.
 constexpr double little_overlap = 0.02;
 /// Standard errors by which sample ratios differ that are not the same.
@@ -115,15 +117,22 @@ class Staircase {
   /// is known, by integrals over the label.
   [[nodiscard]] std::vector<TypedAverages> averages_given_known(std::size_t points) {
     if (known_.cols() == 0) {
-      return typed_channel_at_zero(*link_, channel_options(points), *context_);
+      TypedChannelOptions options = channel_options(points);
+      if (!is_sampled()) options.refinement = static_cast<double>(points / first_points);
+      return typed_channel_at_zero(*link_, options, *context_);
     }
     const auto size = known_.cols();
     return typed_channel(*link_, state(Eigen::MatrixXd::Identity(size, size)),
                          channel_options(points), *context_);
   }
 
-  /// Whether the averages given what is known are drawn: more points make them better.
+  /// Whether the averages given what is known are drawn: more points make them better. Otherwise
+  /// closer lines do.
   [[nodiscard]] bool is_sampled() const { return known_.cols() > 0 || !has_label_integral(*link_); }
+  [[nodiscard]] std::size_t most_points() const {
+    return is_sampled() ? options_->max_points
+                        : first_points * finest_lines[link_->fields().size() - 1];
+  }
 
   void next_stage() {
     // The averages at zero are over all directions, also those that do not matter.
@@ -146,7 +155,7 @@ class Staircase {
       const Estimate growth = estimate(growth_rates(averages), averages);
       const Verdict easy = verdict(growth);
       if (trivial == Verdict::absent && easy == Verdict::present &&
-          (is_accurate(growth) || points > options_->max_points)) {
+          (is_accurate(growth) || points > most_points())) {
         learn_from_threshold(averages, growth);
         return;
       }
@@ -158,7 +167,7 @@ class Staircase {
         leave_the_rest();
         return;
       }
-      if (!is_sampled() || points > options_->max_points) break;
+      if (points > most_points()) break;
       averages = averages_given_known(points);
     }
     add({open(), TypedKind::unresolved});
@@ -172,9 +181,9 @@ class Staircase {
     is_complete_ = false;
   }
 
-  /// Whether a first threshold that was drawn is accurate enough. Later ones are found elsewhere.
+  /// Whether a first threshold is accurate enough. Later ones are found elsewhere.
   [[nodiscard]] bool is_accurate(const Estimate& growth) const {
-    if (known_.cols() > 0 || !is_sampled()) return true;
+    if (known_.cols() > 0) return true;
     const double alpha = 1.0 / growth.value;
     return growth.error * alpha * alpha <= options_->tolerance * std::max(1.0, alpha);
   }

@@ -127,4 +127,21 @@ void add_point(const HermiteIndices& indices, double weight, const double* x,
   ++to.roots;
 }
 
+LevelHermite& LevelHermite::operator+=(const LevelHermite& other) {
+  for (std::size_t j = 0; j < moments.size(); ++j) moments[j] += other.moments[j];
+  roots += other.roots;
+  return *this;
+}
+
+LevelHermite& LevelHermite::operator-=(const LevelHermite& other) {
+  for (std::size_t j = 0; j < moments.size(); ++j) moments[j] -= other.moments[j];
+  roots -= other.roots;
+  return *this;
+}
+
+LevelHermite& LevelHermite::operator*=(double factor) {
+  for (double& moment : moments) moment *= factor;
+  return *this;
+}
+
 }  // namespace onset::smi

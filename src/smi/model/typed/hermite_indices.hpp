@@ -72,7 +72,15 @@ struct LevelHermite {
   std::vector<double> moments;  ///< in the order of the indices; the first one is z
   std::size_t roots = 0;
   [[nodiscard]] double z() const { return moments.front(); }
+
+  LevelHermite& operator+=(const LevelHermite& other);
+  LevelHermite& operator-=(const LevelHermite& other);
+  LevelHermite& operator*=(double factor);
 };
+
+[[nodiscard]] inline double mass_of(const LevelHermite& moments) {
+  return moments.z();
+}
 
 /// Adds a point of a level set with its weight; `scratch` has one number per index.
 void add_point(const HermiteIndices& indices, double weight, const double* x,

@@ -87,4 +87,19 @@ LevelMoments& LevelMoments::operator+=(const LevelMoments& other) {
   return *this;
 }
 
+LevelMoments& LevelMoments::operator-=(const LevelMoments& other) {
+  z -= other.z;
+  mean -= other.mean;
+  second -= other.second;
+  roots -= other.roots;
+  return *this;
+}
+
+LevelMoments& LevelMoments::operator*=(double factor) {
+  z *= factor;
+  mean *= factor;
+  second *= factor;
+  return *this;
+}
+
 }  // namespace onset::smi

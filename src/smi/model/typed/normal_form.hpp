@@ -41,7 +41,13 @@ struct LevelMoments {
 
   void add(double weight, const FieldVector& xi);
   LevelMoments& operator+=(const LevelMoments& other);
+  LevelMoments& operator-=(const LevelMoments& other);
+  LevelMoments& operator*=(double factor);
 };
+
+[[nodiscard]] inline double mass_of(const LevelMoments& moments) {
+  return moments.z;
+}
 
 /// The density of standard normals at a squared distance from 0.
 [[nodiscard]] double normal_density(double squared_norm, std::size_t dimensions);
