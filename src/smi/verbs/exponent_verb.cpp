@@ -113,10 +113,10 @@ void run_typed_exponent(const SettledExponent& settled, const Context& context, 
     result.summary.emplace_back("samples", sample_power(largest));
   } else if (steps.back().leap.verdict == Verdict::absent) {
     result.notes.push_back(prose(R"(
-        Nothing is seen of {} up to degree {}: its leap is larger (`max-degree`), and more than D^{}
-        samples are needed.)",
-                                 direction_names(steps.back().directions),
+        Up to degree {} no weight of {} exceeds 1e-5: unless there are smaller ones, its leap is larger
+        (`max-degree`), and more than D^{} samples are needed.)",
                                  settled.options.max_degree,
+                                 direction_names(steps.back().directions),
                                  to_text(Value(sample_power(settled.options.max_degree)))));
   } else {
     result.unconverged("errors do not say whether degree " +

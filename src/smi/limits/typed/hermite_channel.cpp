@@ -243,8 +243,8 @@ struct ShiftedRule {
   std::vector<double> weights;
 };
 
-ShiftedRule shifted_rule(std::size_t normals, std::size_t points, numerics::Stream& stream) {
-  constexpr double reach = 9.0;
+ShiftedRule shifted_rule(std::size_t normals, std::size_t points, double reach,
+                         numerics::Stream& stream) {
   const auto side = static_cast<std::size_t>(
       std::floor(std::pow(static_cast<double>(points), 1.0 / static_cast<double>(normals)) + 1e-9));
   const double step = 2.0 * reach / static_cast<double>(side);
@@ -382,8 +382,8 @@ std::vector<std::vector<double>> plain_label_weights(const TypedLink& link,
       numerics::simd::normal_quantile(centres, centres);
     }
     numerics::Stream shifts(options.seed, "plain label shifts", r);
-    const ShiftedRule first = shifted_rule(form.normals(), inner, shifts);
-    const ShiftedRule second = shifted_rule(form.normals(), inner, shifts);
+    const ShiftedRule first = shifted_rule(form.normals(), inner, options.radius, shifts);
+    const ShiftedRule second = shifted_rule(form.normals(), inner, options.radius, shifts);
     std::vector<double> weights(static_cast<std::size_t>(max_degree), 0.0);
     double mean = 0.0;
     double square = 0.0;

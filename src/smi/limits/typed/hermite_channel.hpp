@@ -28,7 +28,8 @@ struct HermiteAverages {
                                                            const Context& context);
 
 /// E|E[y h_k(z_N) | z_U]|^2 over the variance of y, without any transformation of the label: one
-/// list of degrees, from 1, for every replicate.
+/// list of degrees, from 1, for every replicate. Fields further out than the radius of the options
+/// are left out.
 [[nodiscard]] std::vector<std::vector<double>> plain_label_weights(
     const TypedLink& link, const KnownDirections& state, int max_degree,
     const TypedChannelOptions& options, const Context& context);

@@ -12,8 +12,12 @@
 namespace onset::smi {
 namespace {
 
-/// Labels that tell where the law of the label lies.
-constexpr std::size_t sampled_labels = 4096;
+/// Labels that tell where the law of the label lies, and how much of it lies in a panel.
+constexpr std::size_t sampled_labels = 65536;
+/// How far that may be from the mass of the panel: in standard deviations of the number of sampled
+/// labels, and relative to it, since lines are accurate to that.
+constexpr double count_deviations = 6.0;
+constexpr double count_part = 0.02;
 /// Panels between the sampled extremes, to begin with.
 constexpr int first_panels = 24;
 constexpr int max_tail_panels = 90;
@@ -25,7 +29,10 @@ constexpr int max_halvings = 150;
 /// A law that comes this close to 0, in units of its width, is measured from there: floating point
 /// numbers resolve the labels next to 0 and next to no other one.
 constexpr double near_zero = 1e-2;
-constexpr std::size_t max_panels = 700;
+/// Panels of one normal, which has one line, cost next to nothing.
+std::size_t max_panels(std::size_t normals) {
+  return normals == 1 ? 6000 : 700;
+}
 /// Mass, pull and growth of a panel are integrated to this.
 double panel_tolerance(std::size_t normals) {
   return normals == 1 ? 1e-9 : (normals == 2 ? 2e-6 : 3e-5);
@@ -62,6 +69,8 @@ struct LabelScale {
 struct Panel {
   double begin, end;
   std::vector<double> integral = {};  ///< of every content; empty where no label was met
+  bool is_cut = false;                ///< whether some of its labels were met and others not
+  bool is_calm = false;               ///< whether the halving that made it changed nothing
   [[nodiscard]] double content() const {
     return integral.empty() ? 0.0 : *std::max_element(integral.begin(), integral.end());
   }
@@ -73,7 +82,9 @@ class Panels {
   Panels(const TypedLink& link, const LabelContents& contents, const Context& context)
       : contents_(&contents),
         context_(&context),
-        tolerance_(panel_tolerance(link.fields().size())) {
+        normals_(link.fields().size()),
+        tolerance_(panel_tolerance(normals_)),
+        max_panels_(max_panels(normals_)) {
     find_scale(link);
     std::vector<Panel> open;
     const double width = (last_ - first_) / first_panels;
@@ -105,6 +116,7 @@ class Panels {
       if (!TypedLink::is_flat(one.data(), rows)) labels.push_back(value[i]);
     }
     std::sort(labels.begin(), labels.end());
+    sampled_ = labels;
     const std::size_t size = labels.size();
     scale_.centre = labels[size / 2];
     scale_.width = 0.5 * (labels[3 * size / 4] - labels[size / 4]);
@@ -124,8 +136,10 @@ class Panels {
     const double reach = 0.5 * (panel.end - panel.begin);
     panel.integral.clear();
     if (is_unresolved(panel)) return panel;
+    std::size_t met = 0;
     const auto add = [&](double u, double weight) {
       const std::vector<double> contents = (*contents_)({scale_.label(u), false});
+      met += contents.empty() ? 0 : 1;
       panel.integral.resize(std::max(panel.integral.size(), contents.size()), 0.0);
       const double measure = weight * reach * scale_.slope(u);
       for (std::size_t k = 0; k < contents.size(); ++k) panel.integral[k] += measure * contents[k];
@@ -134,6 +148,7 @@ class Panels {
       add(middle + reach * x[k], w[k]);
       if (x[k] > 0.0) add(middle - reach * x[k], w[k]);
     }
+    panel.is_cut = met > 0 && met < Gauss::weights().size() * 2;
     return panel;
   }
 
@@ -150,6 +165,26 @@ class Panels {
   void integrate(std::vector<Panel>& panels) const {
     numerics::parallel_for(*context_, panels.size(),
                            [&](std::size_t k) { panels[k] = measured(panels[k]); });
+  }
+
+  /// Whether a panel has about as many of the sampled labels as its mass says. A peak at the edge
+  /// of a panel may be missed by all points of its own and of its halves, which then agree.
+  [[nodiscard]] bool has_its_labels(const Panel& panel) const {
+    const auto begin =
+        std::lower_bound(sampled_.begin(), sampled_.end(), scale_.label(panel.begin));
+    const auto end = std::lower_bound(begin, sampled_.end(), scale_.label(panel.end));
+    const auto found = static_cast<double>(end - begin);
+    const double expected =
+        panel.integral.empty() ? 0.0 : panel.integral.front() * static_cast<double>(sampled_labels);
+    return std::abs(found - expected) <=
+           1.0 + count_deviations * std::sqrt(std::max(found, expected)) + count_part * expected;
+  }
+
+  /// Whether the rule is accurate on a half: one that the end of a law cuts is until it holds next
+  /// to nothing.
+  [[nodiscard]] bool is_settled(const Panel& half) const {
+    if (is_unresolved(half)) return true;
+    return has_its_labels(half) && !(half.is_cut && half.content() > negligible_part * tolerance_);
   }
 
   /// Panels outwards from `from` until they are empty.
@@ -181,14 +216,20 @@ class Panels {
       const std::vector<double> changes = difference(halves[2 * k], halves[2 * k + 1], open[k]);
       const double change =
           changes.empty() ? 0.0 : *std::max_element(changes.begin(), changes.end());
-      if (change < tolerance_ || closed_ + left.size() > max_panels) {
+      const bool is_accurate =
+          change < tolerance_ && is_settled(halves[2 * k]) && is_settled(halves[2 * k + 1]);
+      // By accident a peak may be missed twice, but hardly three times; more normals are dear.
+      const bool is_sure = is_accurate && (open[k].is_calm || normals_ > 1);
+      if (is_sure || closed_ + left.size() > max_panels_) {
         error_.resize(std::max(error_.size(), changes.size()), 0.0);
         for (std::size_t i = 0; i < changes.size(); ++i) error_[i] += changes[i];
         close(halves[2 * k]);
         close(halves[2 * k + 1]);
       } else {
-        left.push_back(halves[2 * k]);
-        left.push_back(halves[2 * k + 1]);
+        for (const Panel& half : {halves[2 * k], halves[2 * k + 1]}) {
+          left.push_back(half);
+          left.back().is_calm = is_accurate;
+        }
       }
     }
     return left;
@@ -232,10 +273,13 @@ class Panels {
 
   const LabelContents* contents_;
   const Context* context_;
+  std::size_t normals_;
   double tolerance_;
+  std::size_t max_panels_;
   LabelScale scale_;
   double first_ = 0.0;
   double last_ = 0.0;
+  std::vector<double> sampled_;  ///< labels in order, without those on flat pieces
   std::size_t closed_ = 0;
   std::vector<double> error_;
   std::vector<LabelNode> nodes_;

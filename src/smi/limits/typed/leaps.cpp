@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/random/stream.hpp"
@@ -11,6 +12,7 @@
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/symmetric_tensors.hpp"
+#include "smi/limits/typed/typed_checks.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
@@ -26,6 +28,14 @@ constexpr int first_degree = 2;
 /// taken for one of infinite variance.
 constexpr double rare = 1e-3;
 constexpr double rare_part = 0.5;
+/// Fields that are this far beyond the usual ones are rare themselves.
+constexpr double far_away = 1.5;
+/// Where integrals over labels without their transformation end, unless their tails are heavy.
+constexpr double usual_reach = 9.0;
+
+double square(double x) {
+  return x * x;
+}
 
 /// Mean and error, with what all replicates have in common, as for thresholds.
 Estimate estimate(const Replicates& values, const std::vector<HermiteAverages>& averages,
@@ -39,7 +49,7 @@ Estimate estimate(const Replicates& values, const std::vector<HermiteAverages>& 
   const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
   const double value = numerics::mean(values);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double relative = std::max(missed, numerics::mean(biases));
+  const double relative = std::max(missed_part * missed, numerics::mean(biases));
   const double rule = averages.front().rule_error[static_cast<std::size_t>(degree) - 1];
   const double bias = std::max({exact_error, rule, relative * std::abs(value)});
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
@@ -75,7 +85,7 @@ class Climber {
       : link_(&link), options_(&options), context_(&context) {
     relevant_ = relevant_directions(link);
     known_ = Eigen::MatrixXd(relevant_.rows(), 0);
-    has_variance_ = has_variance();
+    reach_ = reach_of_variance();
   }
 
   void know(const Eigen::MatrixXd& directions) { known_ = directions; }
@@ -86,7 +96,7 @@ class Climber {
     const Eigen::MatrixXd left = open();
     Found found = look();
     LeapStep out{found.directions.cols() > 0 ? found.directions : left, given, found.leap};
-    if (with_information && has_variance_) out.information = information();
+    if (with_information && reach_) out.information = information();
     known_ = sum_of(known_, out.directions);
     return out;
   }
@@ -176,8 +186,9 @@ class Climber {
 
   [[nodiscard]] Leap information() const {
     const KnownDirections now = state();
-    const auto weights =
-        plain_label_weights(*link_, now, options_->max_degree, channel_options(0), *context_);
+    TypedChannelOptions channel = channel_options(0);
+    channel.radius = *reach_;
+    const auto weights = plain_label_weights(*link_, now, options_->max_degree, channel, *context_);
     for (int degree = 1; degree <= options_->max_degree; ++degree) {
       if (symmetric_tensors(*link_, now, degree) == 0) continue;
       Replicates values;
@@ -189,10 +200,10 @@ class Climber {
     return {Verdict::absent};
   }
 
-  /// Whether the label has a variance, as far as a sample shows. Several outputs have no one leap
-  /// of their own.
-  [[nodiscard]] bool has_variance() const {
-    if (link_->outputs() > 1) return false;
+  /// How far out fields matter for the variance of the label, as far as samples show; nothing where
+  /// it has none. Several outputs have no one leap of their own.
+  [[nodiscard]] std::optional<double> reach_of_variance() const {
+    if (link_->outputs() > 1) return std::nullopt;
     constexpr std::size_t count = std::size_t{1} << 16U;
     const std::size_t rows = link_->fields().size();
     std::vector<double> inputs(rows * count);
@@ -202,16 +213,60 @@ class Climber {
     std::vector<double> sorted = labels;
     std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
     const double middle = sorted[count / 2];
-    for (double& y : labels) y = (y - middle) * (y - middle);
-    std::sort(labels.begin(), labels.end());
-    const auto few = static_cast<std::size_t>(rare * static_cast<double>(count));
+    std::vector<std::pair<double, double>> parts;  // of the variance, and how far out
     double all = 0.0;
-    double rarest = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
-      all += labels[i];
-      if (i + few >= count) rarest += labels[i];
+      double squared = 0.0;
+      for (std::size_t f = 0; f < rows; ++f) squared += square(inputs[f * count + i]);
+      parts.emplace_back(square(labels[i] - middle), squared);
+      all += parts.back().first;
     }
-    return std::isfinite(all) && rarest < rare_part * all;
+    if (!std::isfinite(all)) return std::nullopt;
+    std::sort(parts.begin(), parts.end());
+    double rarest = 0.0;
+    double far_out = 0.0;
+    const double far = square(far_away + std::sqrt(static_cast<double>(rows)));
+    for (std::size_t i = count - static_cast<std::size_t>(rare * count); i < count; ++i) {
+      rarest += parts[i].first;
+      if (parts[i].second > far) far_out += parts[i].first;
+    }
+    if (rarest < rare_part * all) return usual_reach;
+    // Rare values next to a pole are infinitely many; those of rare fields may well be few enough.
+    return far_out < (1.0 - rare_part / 2.0) * rarest ? std::nullopt : reach_of_tails();
+  }
+
+  /// Beyond which distance of the fields y^2 times their density is negligible, in all of some
+  /// directions; nothing where there is no such distance.
+  [[nodiscard]] std::optional<double> reach_of_tails() const {
+    constexpr std::size_t directions = 256;
+    constexpr double step = 0.25;
+    constexpr double furthest = 20.0;
+    constexpr double negligible = -20.0;  // the logarithm, relative to the largest
+    const std::size_t rows = link_->fields().size();
+    std::vector<double> inputs(rows * directions);
+    numerics::Stream(2, "variance of labels").normal(inputs);
+    for (std::size_t i = 0; i < directions; ++i) {
+      double squared = 0.0;
+      for (std::size_t f = 0; f < rows; ++f) squared += square(inputs[f * directions + i]);
+      for (std::size_t f = 0; f < rows; ++f) inputs[f * directions + i] /= std::sqrt(squared);
+    }
+    double largest = -std::numeric_limits<double>::infinity();
+    double reach = usual_reach;
+    std::vector<double> at(inputs.size());
+    std::vector<double> labels(directions);
+    for (double r = step; r <= furthest; r += step) {
+      for (std::size_t i = 0; i < at.size(); ++i) at[i] = r * inputs[i];
+      link_->values(directions, at.data(), labels.data());
+      double here = -std::numeric_limits<double>::infinity();
+      for (const double y : labels) {
+        if (!std::isfinite(y)) return std::nullopt;
+        here = std::max(here, 2.0 * std::log(std::abs(y)) - 0.5 * r * r +
+                                  static_cast<double>(rows - 1) * std::log(r));
+      }
+      largest = std::max(largest, here);
+      if (here > largest + negligible) reach = std::max(reach, r + step);
+    }
+    return reach < furthest ? std::optional(reach) : std::nullopt;
   }
 
   const TypedLink* link_;
@@ -219,7 +274,7 @@ class Climber {
   const Context* context_;
   Eigen::MatrixXd relevant_;
   Eigen::MatrixXd known_;
-  bool has_variance_ = true;
+  std::optional<double> reach_ = usual_reach;
 };
 
 }  // namespace

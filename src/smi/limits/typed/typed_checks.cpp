@@ -32,7 +32,7 @@ Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& av
   const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
   const double value = numerics::mean(values);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double relative = std::max(missed, ratio_bias(averages));
+  const double relative = std::max(missed_part * missed, ratio_bias(averages));
   const double bias =
       std::max({exact_error, averages.front().rule_error, relative * std::abs(value)});
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};

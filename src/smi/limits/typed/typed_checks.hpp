@@ -12,6 +12,9 @@ namespace onset::smi {
 /// How much ratios of sums may bias what follows from the averages, relative to it.
 [[nodiscard]] double ratio_bias(const std::vector<TypedAverages>& averages);
 
+/// Squares over masses change by up to so many times the part of the mass that was missed.
+inline constexpr double missed_part = 2.0;
+
 /// Mean and error, with what all replicates have in common: the error of the rule over labels, and
 /// labels that it missed.
 [[nodiscard]] Estimate estimate(const numerics::Replicates& values,

@@ -211,7 +211,10 @@ class Staircase {
     const Eigen::MatrixXd learned = open() * range_above(mean, least);
     TypedStage stage{learned, TypedKind::trivial, Estimate{}};
     stage.leap = 1;
-    if (known_.cols() == 0) stage.gain = pull;
+    if (known_.cols() == 0) {
+      stage.gain = pull;
+      if (pull.error > options_->tolerance) stairs_.met_tolerance = false;
+    }
     // Given directions that have a threshold, these are learned with them.
     if (!stairs_.stages.empty()) stage.alpha = stairs_.stages.back().alpha;
     known_ = sum_of(known_, learned);

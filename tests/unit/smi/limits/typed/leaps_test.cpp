@@ -60,11 +60,25 @@ TEST(Leaps, TransformedLabelsLeapLessThanPlainOnes) {
 }
 
 TEST(Leaps, LabelsWithoutVarianceHaveNoInformationLeap) {
-  EXPECT_FALSE(leaps_of("1/z1").front().information.has_value());
+  for (const std::string text : {"1/z1", "1/sqrt(abs(z1))", "exp(z1^2)", "exp(z1^2/4)"}) {
+    EXPECT_FALSE(leaps_of(text).front().information.has_value()) << text;
+  }
   EXPECT_TRUE(leaps_of("z1^3").front().information.has_value());
 }
 
 // lambda_r^2 = (2/pi)^r of a parity of r fields.
+// Rare fields carry most of their variance, but they have one.
+TEST(Leaps, HeavyTailsHaveAnInformationLeap) {
+  const std::pair<std::string, int> cases[] = {
+      {"He5(z1)", 5}, {"z1^6", 2}, {"z1^7", 1}, {"exp(3*z1)", 1}, {"He3(z1)^3", 1}};
+  for (const auto& [text, degree] : cases) {
+    const auto found = leaps_of(text).front().information;
+    ASSERT_TRUE(found.has_value()) << text;
+    EXPECT_EQ(found->verdict, Verdict::present) << text;
+    EXPECT_EQ(found->degree, degree) << text;
+  }
+}
+
 TEST(Leaps, ParitiesLeapByTheirOrder) {
   const auto two = leaps_of("sign(z1*z2)");
   expect_leap(two.front(), 2, "z1, z2");
