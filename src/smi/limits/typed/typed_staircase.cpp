@@ -23,6 +23,8 @@ using numerics::Replicates;
 
 /// Outer points per replicate of a branch, by the number of fields: as many as are cheap.
 constexpr std::size_t trace_points[] = {512, 128, 64, 64};
+/// Those of one field where the end of its branch is not accurate enough with them.
+constexpr std::size_t more_trace_points = 4096;
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
@@ -399,9 +401,15 @@ class Staircase {
   void add_algorithmic(const Eigen::MatrixXd& exact, const ExactRecovery& perfect) {
     const Eigen::MatrixXd left = without(relevant_, exact);
     const Eigen::MatrixXd none(relevant_.rows(), 0);
-    TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
-                      points());
-    const TypedRecovery recovery = recovery_along(branch, perfect.alpha.value);
+    const auto recovery_with = [&](std::size_t points) {
+      TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
+                        points);
+      return recovery_along(branch, perfect.alpha.value);
+    };
+    TypedRecovery recovery = recovery_with(points());
+    const bool is_accurate = recovery.algorithmic.error <=
+                             options_->tolerance * std::max(1.0, recovery.algorithmic.value);
+    if (!is_accurate && link_->fields().size() == 1) recovery = recovery_with(more_trace_points);
     stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);
     if (!recovery.hard_phase) return;
     TypedStage stage{perfect.directions, TypedKind::algorithmic, recovery.algorithmic};
@@ -477,9 +485,11 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
       replicates * root_points * 4.0 * static_cast<double>(first_points) * posterior;
   const std::size_t stages =
       options.max_stages == 0 ? link.directions() : std::min(options.max_stages, link.directions());
-  // Not every direction has a stage of its own.
+  // Not every direction has a stage of its own, nor every link of one field a fold that takes more
+  // points.
   const double later = 0.5 * (static_cast<double>(stages) - 1.0);
-  return 0.05 + first + later * (trace + root) + (options.max_stages == 0 ? trace : 0.0);
+  const double end = n == 1 ? 1.5 * trace : trace;
+  return 0.05 + first + later * (trace + root) + (options.max_stages == 0 ? end : 0.0);
 }
 
 }  // namespace onset::smi
