@@ -42,8 +42,9 @@ Columns<CurveRow> curve_columns(const std::vector<Column>& overlaps) {
       .add("branch", &CurveRow::branch, "which fixed point: uninformed, informed or optimal")
       .add_each(overlaps, &CurveRow::overlaps)
       .add("error_plugin", &CurveRow::error_plugin,
-           "test error of the label at the estimated weights", norm)
-      .add("error_bayes", &CurveRow::error_bayes, "least possible test error", norm)
+           "test error of the label, without noise, at the estimated weights", norm)
+      .add("error_bayes", &CurveRow::error_bayes,
+           "least possible test error of labels without noise", norm)
       .add("free_entropy", &CurveRow::free_entropy, prose(R"(
           free entropy per dimension, density with respect to h, or to the label of a link; empty
           at exact recovery, where it is infinite)"),
