@@ -242,7 +242,7 @@ Cost erm_cost(const Erm& request, const SettledErm& settled) {
   } else {
     cost.method =
         "Newton's method for three numbers; the loss of single samples is minimised on a grid, and "
-        "the difference of two grids is the error. The best decay by a golden section.";
+        "the distance of coarser grids is the error. The best decay by a golden section.";
     cost.core_seconds = grid_seconds * points;
     if (settled.decay.optimal) {
       cost.core_seconds = 0.0;
@@ -268,7 +268,7 @@ VerbOf<Erm> Erm::verb() {
       >= 0 (trace: weight decay of W in S = W W^T/sqrt(r d), any width of at least the
       rank), the nuclear norm or Tr S^2. Losses are summed over all T^2 entries. Noise of
       variance s is added to the scores, before the softmax. Linear labels and the loss on
-      fields are exact to rounding; the others have an error from two grids or from
+      fields are exact to rounding; the others have an error from three grids or from
       replicates. The column status says what is known of the equations; the tolerance is
       for test.)");
   d.fields = model_fields<Erm>();
@@ -288,7 +288,7 @@ VerbOf<Erm> Erm::verb() {
            "Width ratio r_s/d of the student; below the rank of the minimum it is refused.");
   d.rows = {{"", erm_columns().list()}};
   d.primary = "test";
-  d.method = 2;
+  d.method = 3;
   d.usual_tolerance = "1e-3, or 2e-2 where the loss is sampled (three tokens and more),";
   d.examples = {
       "aim erm --channel softmax --loss fields --noise-variance 0.1 --alpha 0.05:0.4:0.05",

@@ -11,7 +11,7 @@
 /// What requests about training with weight decay have in common.
 namespace onset::aim {
 
-/// Tolerances that two grids, and sampled losses, meet.
+/// Tolerances that grids, and sampled losses, meet.
 inline constexpr double grid_tolerance = 1e-3;
 inline constexpr double sampled_tolerance = 2e-2;
 inline constexpr double max_training_decay = 1e9;
