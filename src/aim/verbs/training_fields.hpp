@@ -51,4 +51,7 @@ void settle_loss(const AttentionIndexed& model, std::optional<TrainingLoss>& los
 [[nodiscard]] Training checked_training(const AttentionIndexed& model, TrainingLoss loss,
                                         Penalty penalty, std::uint64_t seed);
 
+/// About the core-seconds of one minimum at a given decay, measured.
+[[nodiscard]] double training_seconds(const Training& training, const AttentionIndexed& model);
+
 }  // namespace onset::aim
