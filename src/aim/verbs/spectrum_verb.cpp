@@ -78,6 +78,7 @@ SettledSpectrum settle_spectrum(Spectrum& request) {
   if (!request.learned) {
     forbid(request.alpha.has_value(), "alpha", "is for `learned`");
     forbid(request.decay.has_value(), "decay", "is for `learned`");
+    forbid(request.loss.has_value(), "loss", "is for `learned`");
     if (!request.delta) {
       throw InvalidArgument("delta",
                             "is missing; allowed: a number in [1e-26, 1e26], or `learned`");

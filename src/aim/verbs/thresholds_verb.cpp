@@ -57,6 +57,11 @@ SettledThresholds settle_thresholds(Thresholds& request) {
     settle_loss(model, request.loss);
     (void)checked_training(model, *request.loss, Penalty::trace, request.seed);
   }
+  if (request.alpha.empty() && request.loss) {
+    throw InvalidArgument("loss",
+                          "is of the training whose largest decay is asked for by `alpha`; allowed "
+                          "without `alpha`: leaving it out");
+  }
   InformationPlan plan = model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
   return {model, std::move(plan)};
