@@ -39,6 +39,13 @@ class Limits(unittest.TestCase):
         last = rows("curve", "--alpha", "0.1875")[0]
         self.assertEqual((last["mmse"], last["mmse_err"], last["qhat"]), (0, 0, None))
 
+    def test_errors_on_labels_that_are_not_computed_are_said(self):
+        noise = ["--noise-variance", "0.1", "--noise-kind", "equal", "--alpha", "0.1"]
+        for channel, said in (("softmax", True), ("linear", False)):
+            result = one_object(onset("aim", "curve", "--channel", channel, *noise, "--format", "json").stdout)
+            self.assertEqual(result["rows"][0]["test"] is None, said)
+            self.assertEqual(any("test is empty" in note for note in result.get("notes", [])), said)
+
     def test_the_potential_is_largest_next_to_the_fixed_point(self):
         fixed = rows("curve", "--alpha", "0.1")[0]
         found = rows("potential", "--alpha", "0.1", "--points", "41")
@@ -146,6 +153,15 @@ class Training(unittest.TestCase):
         row = rows("erm", "--loss", "fields", "--alpha", "0.2", "--decay", str(1.01 * largest["decay"]))[0]
         self.assertEqual((row["status"], row["mse"], row["norm"]), ("zero", 1.5, 0))
 
+    def test_a_steep_softmax_is_seen_where_nothing_is_learned(self):
+        # 1 - E sech^2(beta u/2), u normal of variance 3 (1 + rho), by quadrature of that line.
+        row = rows("erm", "--alpha", "0.1", "--beta", "80", "--decay", "1e6")[0]
+        self.assertAlmostEqual(row["test"], 0.990597, places=6)
+        self.assertAlmostEqual(row["test_clean"], 0.990597, places=6)
+        # Labels that are signs: closed forms of both conjugates, and one root.
+        largest = rows("thresholds", "--alpha", "0.1", "--beta", "1e6")[-1]
+        self.assertAlmostEqual(largest["decay"], 726387, delta=1)
+
     def test_the_window_without_decay_is_in_the_summary(self):
         done = onset("aim", "erm", "--loss", "fields", "--alpha", "0.1", "--format", "json")
         result = one_object(done.stdout)
@@ -198,6 +214,13 @@ class Training(unittest.TestCase):
                 (["spectrum", "--learned", "--delta", "1", "--decay", "1", *alpha], ["--delta", "allowed"]),
                 (["spectrum", "--delta", "1", *alpha], ["--alpha", "--learned"]),
                 (["thresholds", "--rho", "0", *alpha], ["--alpha", "allowed"]),
+                (["spectrum", "--delta", "1", "--loss", "fields"], ["--loss", "--learned", "allowed"]),
+                (["thresholds", "--loss", "fields"], ["--loss", "--alpha", "allowed"]),
+                (["erm", *alpha, "--decay", "0.1", "--optimise", "test"], ["--optimise", "optimal", "allowed"]),
+                (["curve", *alpha, "--skip", "5"], ["--skip", "--layers", "allowed"]),
+                (["amp", *alpha, "--dim", "20", "--skip", "3"], ["--skip", "--layers", "allowed"]),
+                (["curve", *alpha, "--channel", "linear", "--beta", "7"], ["--beta", "linear", "allowed"]),
+                (["flow", "--time", "0.1", "--smoothing", "0.5"], ["--smoothing", "--spectrum", "allowed"]),
                 (["gd", *alpha, "--decay", "-1"], ["--decay"]), (["gd", *alpha, "--width", "0"], ["--width"])]:
             done = onset("aim", *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stderr))
@@ -351,6 +374,22 @@ class Learners(unittest.TestCase):
                 file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"\x01" * 6400)
             done = onset("aim", "amp", "--data", folder, "--explain", "--format", "json")
             self.assertEqual(one_object(done.stdout)["rows"][0], cost)
+
+    def test_estimates_count_what_stands_beside_the_students(self):
+        """Core-seconds as they were measured; an estimate may be wrong by ten times."""
+        for arguments, seconds in [
+                (["sgd", "--tokens", "4", "--rho", "0.0491", "--beta", "0.6859", "--start", "gaussian", "--dim", "5",
+                  "--runs", "2", "--rate", "0.009823", "--batch", "1", "--time", "0.8324,0,0"], 25),
+                (["gd", "--tokens", "5", "--rho", "150.1", "--alpha", "0.9802", "--dim", "5", "--runs", "2",
+                  "--starts", "3", "--steps", "2", "--rate", "100", "--decay", "0.002021"], 2.9),
+                (["gd", "--rho", "1e5", "--dim", "20", "--alpha", "0.1", "--width", "20", "--starts", "2",
+                  "--runs", "2", "--steps", "10"], 0.94),
+                (["generate", "--channel", "hardmax", "--rho", "1e6", "--alpha", "1.078", "--dim", "20"], 13.8)]:
+            done = onset("aim", *arguments, "--explain", "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = one_object(done.stdout)["rows"][0]["core_seconds"]
+            self.assertGreater(said, seconds / 10, arguments)
+            self.assertLess(said, seconds * 10, arguments)
 
     def test_one_run_has_no_known_error_and_more_have(self):
         for verb in [["amp", "--dim", "30", "--alpha", "0.3"],

@@ -68,6 +68,11 @@ void check_layers(const AttentionIndexed& model) {
           "1 to " + std::to_string(max_layers));
   require(model.skip >= 0.0 && model.skip <= max_skip, "skip", model.skip, "0 to 1000");
   if (model.is_deep()) return check_deep(model);
+  if (model.skip != AttentionIndexed{}.skip) {
+    throw InvalidArgument("skip",
+                          "is the connection between layers behind one label (`layers = 2`, "
+                          "`labels = deep`), and has no effect here; allowed: leaving it out");
+  }
   if (model.layers == 1 || model.labels == LayerLabels::separate) return;
   if (model.prior != PriorKind::wigner) {
     throw Refused(

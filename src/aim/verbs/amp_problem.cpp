@@ -53,7 +53,9 @@ AttentionIndexed settle_given_model(Amp& request) {
   usual.channel = *request.channel;
   usual.tokens = *request.tokens;
   usual.rho = *request.rho;
-  usual.beta = *request.beta;
+  // Folders of linear labels may say any, which nobody can leave out.
+  const bool any_beta = request.data && usual.channel == linear_channel().name();
+  if (!any_beta) usual.beta = *request.beta;
   usual.noise_variance = request.noise_variance;
   usual.noise_kind = *request.noise_kind;
   return settle_model(usual);

@@ -246,6 +246,7 @@ Cost amp_cost(const Amp& request, const AmpProblem& problem) {
                          typical_iterations(model, alpha) * *request.runs;
     cost.core_seconds +=
         4.0 * LabelTest::samples * tokens * d * d / amp_flops_per_second * *request.runs;
+    if (!problem.files) cost.core_seconds += teacher_seconds(d, model.rho * d) * *request.runs;
   }
   const double most =
       std::max(max_samples(request.alpha, d), static_cast<double>(LabelTest::samples));

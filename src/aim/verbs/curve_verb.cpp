@@ -37,8 +37,8 @@ Columns<CurveRow> curve_columns() {
       .add("test", &CurveRow::test, prose(R"(
           least possible error on the label of a new sample: squared, summed over its entries;
           with hardmax the share of rows whose choice is wrong; empty for one label of several
-          layers, for published forms, and for a softmax so steep that it is a hardmax nearly
-          everywhere)"))
+          layers, for published forms, for a softmax with noise of kind equal, and for one so
+          steep that it is a hardmax nearly everywhere)"))
       .add("test_plug_in", &CurveRow::test_plug_in,
            "the same for the label that the estimated matrix makes")
       .add("free_entropy", &CurveRow::free_entropy, prose(R"(
@@ -151,6 +151,17 @@ void run_layers(const Curve& request, const SettledCurve& settled, const Context
   conclude(converged, max_error, request, settled, result);
 }
 
+/// Noise of one size on all scores leaves no formula for the error on labels of a softmax.
+void say_no_test(const AttentionIndexed& model, Result& result) {
+  if (model.channel != &softmax_channel() || model.noise_variance == 0.0 ||
+      model.noise_kind != NoiseKind::equal) {
+    return;
+  }
+  result.notes.push_back(
+      "test is empty: noise of the same variance on every score makes the directions of a softmax "
+      "label unequal; `noise_kind = scaled` has it.");
+}
+
 void run_curve(const Curve& request, const SettledCurve& settled, const Context& context,
                Result& result) {
   if (settled.model.is_deep()) return run_layers(request, settled, context, result);
@@ -164,6 +175,7 @@ void run_curve(const Curve& request, const SettledCurve& settled, const Context&
     converged = converged && point.status.converged();
     max_error = std::max(max_error, point.mmse.error);
   }
+  say_no_test(settled.model, result);
   conclude(converged, max_error, request, settled, result);
 }
 

@@ -111,8 +111,14 @@ SettledErm settle_erm(Erm& request) {
   const AttentionIndexed model = settle_model(request);
   settle_loss(model, request.loss);
   const bool hardmax = !model.channel->fixes_length();
-  if (!request.optimise) request.optimise = hardmax ? DecayGoal::test : DecayGoal::mse;
+  const DecayGoal usual_goal = hardmax ? DecayGoal::test : DecayGoal::mse;
+  if (!request.optimise) request.optimise = usual_goal;
   const DecayChoice decay = decay_choice(request.decay);
+  if (!decay.optimal && *request.optimise != usual_goal) {
+    throw InvalidArgument("optimise",
+                          "is what `decay = optimal` makes smallest, and other decays are what "
+                          "they are; allowed: leaving it out");
+  }
   if (decay.optimal && hardmax && *request.optimise == DecayGoal::mse) {
     throw InvalidArgument("optimise",
                           "mse with hardmax labels, which do not fix the length of "
@@ -215,35 +221,28 @@ bool learns_all(const AttentionIndexed& model, double alpha) {
 
 Cost erm_cost(const Erm& request, const SettledErm& settled) {
   // Measured on one core.
-  constexpr double quadratic_seconds = 1e-3;
-  constexpr double grid_seconds = 0.5;
   constexpr double best_seconds = 1.5;
   constexpr double best_of_learned_seconds = 12.0;  // the best decay is tiny, and hard to solve for
-  constexpr double sampled_seconds = 0.03;  // per pair of scores; half where one start is enough
-  constexpr double best_of_samples = 6.0;   // times a given decay
+  constexpr double best_of_samples = 6.0;           // times a given decay
   const Training& training = *settled.training;
   const double points =
       static_cast<double>(request.alpha.size()) *
       (settled.decay.optimal ? 1.0 : static_cast<double>(settled.decay.values.size()));
-  const double scores = settled.model.scores();
   Cost cost;
   cost.memory_bytes = 2e7;
+  cost.core_seconds = training_seconds(training, settled.model) * points;
   if (training.quadratic()) {
     cost.method =
         "Closed forms for the shrunk spectrum, two bracketed roots for its noise and threshold.";
-    cost.core_seconds = quadratic_seconds * points;
   } else if (training.sampled()) {
     cost.method =
         "Newton's method for three numbers; the loss of single samples is minimised at scrambled "
         "points, in 16 independent sets whose scatter is the error.";
-    cost.core_seconds = sampled_seconds * scores * scores * points *
-                        (training.convex() ? 0.5 : 1.0) *
-                        (settled.decay.optimal ? best_of_samples : 1.0);
+    if (settled.decay.optimal) cost.core_seconds *= best_of_samples;
   } else {
     cost.method =
         "Newton's method for three numbers; the loss of single samples is minimised on a grid, and "
-        "the difference of two grids is the error. The best decay by a golden section.";
-    cost.core_seconds = grid_seconds * points;
+        "the distance of coarser grids is the error. The best decay by a golden section.";
     if (settled.decay.optimal) {
       cost.core_seconds = 0.0;
       for (const double alpha : request.alpha) {
@@ -268,7 +267,7 @@ VerbOf<Erm> Erm::verb() {
       >= 0 (trace: weight decay of W in S = W W^T/sqrt(r d), any width of at least the
       rank), the nuclear norm or Tr S^2. Losses are summed over all T^2 entries. Noise of
       variance s is added to the scores, before the softmax. Linear labels and the loss on
-      fields are exact to rounding; the others have an error from two grids or from
+      fields are exact to rounding; the others have an error from three grids or from
       replicates. The column status says what is known of the equations; the tolerance is
       for test.)");
   d.fields = model_fields<Erm>();
@@ -288,7 +287,7 @@ VerbOf<Erm> Erm::verb() {
            "Width ratio r_s/d of the student; below the rank of the minimum it is refused.");
   d.rows = {{"", erm_columns().list()}};
   d.primary = "test";
-  d.method = 2;
+  d.method = 3;
   d.usual_tolerance = "1e-3, or 2e-2 where the loss is sampled (three tokens and more),";
   d.examples = {
       "aim erm --channel softmax --loss fields --noise-variance 0.1 --alpha 0.05:0.4:0.05",

@@ -7,11 +7,10 @@
 #include <string>
 
 #include "aim/limits/curve.hpp"
-#include "aim/limits/flow/matrix_path.hpp"
 #include "aim/limits/flow/solution.hpp"
 #include "aim/limits/flow/stability.hpp"
 #include "aim/limits/flow/student_spectrum.hpp"
-#include "aim/limits/flow/teacher_law.hpp"
+#include "aim/verbs/flow_cost.hpp"
 #include "aim/verbs/flow_rows.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/student_fields.hpp"
@@ -24,17 +23,17 @@
 namespace onset::aim {
 namespace {
 
-struct SpectrumRow {
+struct StudentDensityRow {
   double time = 0.0;
   double x = 0.0;
   Estimate density;
 };
 
-Columns<SpectrumRow> spectrum_columns() {
-  return Columns<SpectrumRow>()
-      .add("time", &SpectrumRow::time, flow_time_meaning)
-      .add("x", &SpectrumRow::x, "eigenvalue of the student's matrix")
-      .add("density", &SpectrumRow::density,
+Columns<StudentDensityRow> student_density_columns() {
+  return Columns<StudentDensityRow>()
+      .add("time", &StudentDensityRow::time, flow_time_meaning)
+      .add("x", &StudentDensityRow::x, "eigenvalue of the student's matrix")
+      .add("density", &StudentDensityRow::density,
            "density of eigenvalues through a Lorentzian of half-width `smoothing`, without those "
            "that are 0 whatever is learned");
 }
@@ -61,7 +60,8 @@ void settle_times(Flow& request) {
   }
   if (spectrum && !request.smoothing) request.smoothing = SpectrumOptions{}.smoothing;
   if (!spectrum && request.smoothing) {
-    throw InvalidArgument("smoothing", "has a meaning only with `spectrum`");
+    throw InvalidArgument("smoothing",
+                          "has a meaning only with `spectrum`; allowed: leaving it out");
   }
 }
 
@@ -99,7 +99,7 @@ SettledFlow settle_flow(Flow& request) {
 
 void run_spectra(const Flow& request, const SettledFlow& settled, const Context& context,
                  Result& result) {
-  const auto columns = spectrum_columns();
+  const auto columns = student_density_columns();
   result.table = columns.table();
   const SpectrumOptions options{*request.smoothing, request.points};
   const auto spectra = student_spectra(settled.model, settled.times, options, context);
@@ -169,56 +169,23 @@ void run_flow(const Flow& request, const SettledFlow& settled, const Context& co
   }
 }
 
-/// Measured seconds for a unit of time, once a student has settled: steps are then as long as
-/// stability allows.
-double path_seconds(const FlowModel& model) {
-  if (model.labels.channel == &linear_channel()) return 0.0;
-  switch (model.student) {
-    case Student::direct: return 2e-5;
-    case Student::untied: return 4e-4;
-    case Student::tied: return model.loss == SgdLoss::squared ? 0.01 : 0.03;
-  }
-  return 0.0;
-}
-
-/// About the time from which on a student is the teacher to rounding; infinite where it never is.
-/// It was measured for the teacher's slowest direction lambda: 200 for cross-entropy and 500 for
-/// the squared loss at lambda = 0.09.
-double learned_by(const FlowModel& model) {
-  const double slowest = min_teacher_eigenvalue(model.labels.rho);
-  // Directions that the teacher has not are forgotten like 1/time.
-  const double width = model.start == StudentStart::gaussian ? model.width_ratio : 1.0;
-  const bool never = model.labels.channel != &softmax_channel() || model.decay > 0.0 ||
-                     model.rate > 0.0 || model.labels.noise_variance > 0.0 || slowest <= 0.0 ||
-                     (model.labels.rho < 1.0 && width > model.labels.rho);
-  const double learned = (model.loss == SgdLoss::squared ? 45.0 : 18.0) / slowest;
-  return never ? std::numeric_limits<double>::infinity() : learned;
-}
-
 Cost flow_cost(const Flow& request, const SettledFlow& settled) {
   const FlowModel& model = settled.model;
-  const bool squared = model.loss == SgdLoss::squared && model.labels.tokens > 2 &&
-                       model.labels.channel != &linear_channel();
   Cost cost;
   cost.method =
       "Dormand and Prince on the closed equations of the student: three numbers for a direct one, "
       "one for each node of the teacher's law for a tied or untied one, with one scalar root for a "
       "gaussian start. Risks by trapezoid rules. Errors are differences of two rules.";
-  const double followed = std::min(settled.times.back(), learned_by(model));
-  cost.core_seconds = (squared ? 10.0 : 0.5) + path_seconds(model) * followed;
+  if (!has_closed_path(model)) {
+    cost.method +=
+        " The noise of SGD, and antisymmetric scores, by pairs of matrices that share their start, "
+        "one of each pair with a closed form; extrapolated from two sizes, errors over draws.";
+  }
+  cost.core_seconds = flow_seconds(model, settled.times.back(),
+                                   {.seed = request.seed,
+                                    .size = static_cast<std::size_t>(request.size),
+                                    .draws = static_cast<std::size_t>(request.draws)});
   cost.memory_bytes = 50e6;
-  if (has_closed_path(model)) return cost;
-  cost.method +=
-      " The noise of SGD, and antisymmetric scores, by pairs of matrices that share their start, "
-      "one of each pair with a closed form; extrapolated from two sizes, errors over draws.";
-  const auto risk = make_risk(model, Precision::coarse, request.seed);
-  const double steps = settled.times.back() / matrix_step(model, *risk);
-  const double size = request.size;
-  const double width = std::max(model.width_ratio, 1.0) * size;
-  constexpr double flops_per_second = 2.5e10;  // of small products, measured
-  constexpr double risk_seconds = 1e-4;
-  cost.core_seconds +=
-      request.draws * steps * (2.0 * risk_seconds + 24.0 * size * size * width / flops_per_second);
   return cost;
 }
 
@@ -258,7 +225,7 @@ VerbOf<Flow> Flow::verb() {
   d.rows = {{"", flow_columns({}).list()},
             {"with `rate`, `student = untied` and `channel = hardmax`",
              flow_columns(with_every_column()).list()},
-            {"with `spectrum`", spectrum_columns().list()}};
+            {"with `spectrum`", student_density_columns().list()}};
   d.primary = "mse";
   d.method = 3;
   d.usual_tolerance =

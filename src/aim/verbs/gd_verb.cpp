@@ -233,6 +233,18 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
   }
 }
 
+/// Seconds of the limits beside the students, at each alpha.
+double limit_seconds(const Gd& request, const AttentionIndexed& model) {
+  const double bayes = model.channel->information_plan(model).core_seconds;
+  if (request.decay == 0.0) return bayes;
+  try {
+    return bayes +
+           training_seconds({model, TrainingLoss::square, Penalty::trace, request.seed}, model);
+  } catch (const Refused&) {
+    return bayes;  // there will be a note in its place
+  }
+}
+
 Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
   const double d = request.dim;
   const auto width = static_cast<double>(student_width(request, model));
@@ -245,13 +257,16 @@ Cost gd_cost(const Gd& request, const AttentionIndexed& model) {
   const double pairs = tokens * (tokens + 1.0) / 2.0;
   // On a device the tokens and the students' fields are there.
   const double kept_here = on_device ? most * pairs : 2.0 * most * tokens * width;
+  const auto alphas = static_cast<double>(request.alpha.size());
+  const auto teacher = static_cast<double>(width_of(model.rho, static_cast<std::size_t>(d)));
   return {
       "Full-batch Adam on the weights W of a student, several starts on the same data; the error "
       "of infinitely many averaged students from products of errors of "
       "different ones.",
       4.0 * samples * tokens * d * width * starts * *request.steps * request.runs /
-          (on_device ? gd_device_flops_per_second : gd_flops_per_second),
-      (on_device ? program_bytes : data_bytes(most, tokens, d, width)) +
+              (on_device ? gd_device_flops_per_second : gd_flops_per_second) +
+          alphas * (request.runs * teacher_seconds(d, teacher) + limit_seconds(request, model)),
+      (on_device ? program_bytes + 8.0 * d * teacher : data_bytes(most, tokens, d, teacher)) +
           8.0 * starts * (kept_here + d * (d + 4.0 * width))};
 }
 
@@ -294,7 +309,7 @@ VerbOf<Gd> Gd::verb() {
   add_device(d.fields);
   d.rows = {{"", descent_columns().list()}, {"with `decay`", decayed_columns().list()}};
   d.primary = "mse_averaged";
-  d.method = 5;
+  d.method = 6;
   d.examples = {
       "aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
       "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4",

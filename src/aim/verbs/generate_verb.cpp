@@ -68,10 +68,12 @@ Cost generate_cost(const Generate& request, const AttentionIndexed& model) {
   const double samples = max_samples({request.alpha}, d);
   const double width = model.rho * d;
   const double entries = samples * request.tokens * d;
+  constexpr double writing_seconds = 2.5e-8;  // of an entry of W
   return {prose(R"(
       Standard normal weights and tokens from counter-based streams; scores by one matrix
       product.)"),
-          1e-8 * entries + entries * d * 1e-10,
+          1e-8 * entries + entries * d * 1e-10 + teacher_seconds(d, width) +
+              writing_seconds * d * width,
           8.0 * std::max(entries, d * width) + data_bytes(samples, request.tokens, d, width)};
 }
 

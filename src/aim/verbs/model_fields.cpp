@@ -54,6 +54,10 @@ void settle_noise(std::optional<double>& deviation, std::optional<double>& varia
 
 AttentionIndexed checked_model(const AttentionIndexed& model) {
   model.validate();
+  if (model.channel == &linear_channel() && model.beta != AttentionIndexed{}.beta) {
+    throw InvalidArgument("beta",
+                          "is of a softmax, and linear labels have none; allowed: leaving it out");
+  }
   return model;
 }
 

@@ -10,6 +10,7 @@
 #include "aim/limits/flow/matrix_path.hpp"
 #include "aim/limits/flow/solution.hpp"
 #include "aim/limits/flow/stability.hpp"
+#include "aim/verbs/flow_cost.hpp"
 #include "aim/verbs/flow_rows.hpp"
 #include "aim/verbs/model_fields.hpp"
 #include "aim/verbs/sizes.hpp"
@@ -258,11 +259,15 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
       settled.options.steps.empty() ? 0.0 : static_cast<double>(settled.options.steps.back());
   const double samples = last * static_cast<double>(settled.options.batch);
   const double tokens = request.tokens;
+  const double limit =
+      flow_seconds(settled.model, settled.times.empty() ? 0.0 : settled.times.back(),
+                   {.seed = request.seed}) +
+      settled.model.labels.channel->information_plan(settled.model.labels).core_seconds;
   return {
       "Online SGD with a fresh batch at every step, in the teacher's eigenbasis; the limit beside "
       "it by aim flow at the same rate.",
-      1.0 + request.runs * samples *
-                (tokens * d * (products * width / sgd_flops_per_second + 4e-9) + 1e-7),
+      limit + request.runs * samples *
+                  (tokens * d * (products * width / sgd_flops_per_second + 4e-9) + 1e-7),
       program_bytes + 8.0 * request.runs * (6.0 * d * std::max(d, width) + 3.0 * 256 * tokens * d)};
 }
 

@@ -61,6 +61,11 @@ inline constexpr double program_bytes = 16e6;
                 dim * width + 2.0 * dim * dim);
 }
 
+/// Core-seconds that drawing W and multiplying it with itself takes, measured.
+[[nodiscard]] inline double teacher_seconds(double dim, double width) {
+  return dim * width * (1e-8 + 5e-11 * dim);
+}
+
 /// The largest number of samples of a grid of alphas.
 [[nodiscard]] inline double max_samples(const std::vector<double>& alphas, double dim) {
   double most = 1.0;

@@ -78,6 +78,7 @@ SettledSpectrum settle_spectrum(Spectrum& request) {
   if (!request.learned) {
     forbid(request.alpha.has_value(), "alpha", "is for `learned`");
     forbid(request.decay.has_value(), "decay", "is for `learned`");
+    forbid(request.loss.has_value(), "loss", "is for `learned`");
     if (!request.delta) {
       throw InvalidArgument("delta",
                             "is missing; allowed: a number in [1e-26, 1e26], or `learned`");
@@ -227,6 +228,7 @@ VerbOf<Spectrum> Spectrum::verb() {
            "Points in each band, dense near its ends.");
   d.rows = {{"", spectrum_columns().list()}, {"with `learned`", learned_columns().list()}};
   d.primary = "density";
+  d.method = 2;
   d.examples = {"aim spectrum --rho 0.5 --delta 0.1",
                 "aim spectrum --rho 0.2 --delta 0.02 --format csv",
                 "aim spectrum --learned --loss fields --rho 0.2 --alpha 0.12 --decay 0.01"};

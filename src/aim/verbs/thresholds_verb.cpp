@@ -57,6 +57,11 @@ SettledThresholds settle_thresholds(Thresholds& request) {
     settle_loss(model, request.loss);
     (void)checked_training(model, *request.loss, Penalty::trace, request.seed);
   }
+  if (request.alpha.empty() && request.loss) {
+    throw InvalidArgument("loss",
+                          "is of the training whose largest decay is asked for by `alpha`; allowed "
+                          "without `alpha`: leaving it out");
+  }
   InformationPlan plan = model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
   return {model, std::move(plan)};
@@ -172,7 +177,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
-  d.method = 3;
+  d.method = 4;
   d.examples = {"aim thresholds --channel softmax --tokens 2 --rho 0.5",
                 "aim thresholds --channel hardmax --tokens 2 --rho 0",
                 "aim thresholds --noise-variance 0.25 --alpha 0.1,0.3",

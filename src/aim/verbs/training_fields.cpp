@@ -34,4 +34,14 @@ Training checked_training(const AttentionIndexed& model, TrainingLoss loss, Pena
   }
 }
 
+double training_seconds(const Training& training, const AttentionIndexed& model) {
+  constexpr double quadratic = 1e-3;
+  constexpr double grid = 0.6;
+  constexpr double sampled = 0.03;  // per pair of scores; half where one start is enough
+  if (training.quadratic()) return quadratic;
+  if (!training.sampled()) return grid;
+  const double scores = model.scores();
+  return sampled * scores * scores * (training.convex() ? 0.5 : 1.0);
+}
+
 }  // namespace onset::aim

@@ -11,7 +11,7 @@
 /// What requests about training with weight decay have in common.
 namespace onset::aim {
 
-/// Tolerances that two grids, and sampled losses, meet.
+/// Tolerances that grids, and sampled losses, meet.
 inline constexpr double grid_tolerance = 1e-3;
 inline constexpr double sampled_tolerance = 2e-2;
 inline constexpr double max_training_decay = 1e9;
@@ -50,5 +50,8 @@ void settle_loss(const AttentionIndexed& model, std::optional<TrainingLoss>& los
 /// Training with the option's name in its complaints.
 [[nodiscard]] Training checked_training(const AttentionIndexed& model, TrainingLoss loss,
                                         Penalty penalty, std::uint64_t seed);
+
+/// About the core-seconds of one minimum at a given decay, measured.
+[[nodiscard]] double training_seconds(const Training& training, const AttentionIndexed& model);
 
 }  // namespace onset::aim

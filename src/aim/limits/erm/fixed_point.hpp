@@ -19,7 +19,7 @@ struct RuleSolution {
 
 /// A fixed point of [aim 82] and [aim 83], solved by the rules of the output side.
 struct FixedPoint {
-  std::vector<RuleSolution> solutions;  ///< two grids, or every replicate
+  std::vector<RuleSolution> solutions;  ///< finer grids, or every replicate
   Status status;                        ///< residual: of the logarithms of the conjugates
   /// Relative distance of the conjugates from the fixed point: small where it converged, and what
   /// jumps of single samples leave where they keep it from converging.

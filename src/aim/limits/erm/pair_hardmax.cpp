@@ -63,10 +63,10 @@ class PairHardmax : public TrainingOutput {
   };
 
   [[nodiscard]] State state_of(const Overlaps& o) const {
-    constexpr double smallest_chi = 1e-12;
+    constexpr double smallest_chi = 1e-12;  // in units where beta is 1, as all of the state
     const double b2 = beta_ * beta_;
     const double share = o.norm > 0.0 ? o.overlap / o.norm : 0.0;
-    return {std::sqrt(b2 * o.norm), b2 * std::max(o.chi, smallest_chi), share,
+    return {std::sqrt(b2 * o.norm), std::max(b2 * o.chi, smallest_chi), share,
             std::sqrt(3.0 * b2 * (label_norm_ - share * o.overlap))};
   }
 

@@ -37,7 +37,9 @@ struct Minimum {
 /// The scores of one sample with its label.
 class SampleProblem {
  public:
-  SampleProblem(const RowOfLabel& row, std::size_t tokens) : row_(row), tokens_(tokens) {}
+  /// `unit` is the size of scores at which the softmax turns, 1/beta.
+  SampleProblem(const RowOfLabel& row, std::size_t tokens, double unit)
+      : row_(row), tokens_(tokens), unit_(unit) {}
 
   /// Scaled scores as a symmetric matrix, row by row.
   [[nodiscard]] std::vector<double> table(const VectorXd& x) const {
@@ -82,7 +84,7 @@ class SampleProblem {
         continue;
       }
       Minimum next = evaluate(now.x - *move, w, chi);
-      const bool small = move->norm() <= close * (1.0 + now.x.norm());
+      const bool small = move->norm() <= close * (unit_ + now.x.norm());
       if (next.value > now.value + rounding * std::abs(now.value) && !small) {
         damping = std::max(4.0 * damping, 1.0 / chi);
         continue;
@@ -127,6 +129,7 @@ class SampleProblem {
 
   const RowOfLabel& row_;
   std::size_t tokens_;
+  double unit_;
   std::vector<double> y_;
 };
 
@@ -136,6 +139,7 @@ class SampledOutput : public TrainingOutput {
       : row_(model, loss),
         tokens_(static_cast<std::size_t>(model.tokens)),
         scores_(tokens_ * (tokens_ + 1) / 2),
+        unit_(1.0 / model.beta),
         convex_(loss == TrainingLoss::cross_entropy || model.channel == &linear_channel()),
         label_norm_(1.0 + model.rho + model.noise_variance) {
     for (std::size_t rule = 0; rule <= numerics::default_replicates; ++rule) {
@@ -147,8 +151,8 @@ class SampledOutput : public TrainingOutput {
   [[nodiscard]] bool replicated() const override { return true; }
 
   [[nodiscard]] OutputMoments at(const Overlaps& o, std::size_t rule) const override {
-    constexpr double smallest_chi = 1e-12;
-    const double chi = std::max(o.chi, smallest_chi);
+    constexpr double smallest_chi = 1e-12;  // in units where beta is 1
+    const double chi = std::max(o.chi, smallest_chi * unit_ * unit_);
     const double share = o.norm > 0.0 ? o.overlap / o.norm : 0.0;
     const double rest = std::sqrt(label_norm_ - share * o.overlap);
     const double width = std::sqrt(o.norm);
@@ -162,12 +166,12 @@ class SampledOutput : public TrainingOutput {
       const VectorXd label = normals(rule, i, 1);
       const VectorXd w = width * student;
       const VectorXd tau = share * w + rest * label;
-      SampleProblem problem(row_, tokens_);
+      SampleProblem problem(row_, tokens_, unit_);
       problem.set_label(tau);
       Minimum best = problem.from(w, w, chi);
       if (!convex_) {
         Minimum other = problem.from(tau, w, chi);
-        if ((other.x - best.x).norm() > minima_apart * (1.0 + best.x.norm())) {
+        if ((other.x - best.x).norm() > minima_apart * (unit_ + best.x.norm())) {
           sum.bistable += 1.0;
           if (other.value < best.value) best = std::move(other);
         }
@@ -203,7 +207,7 @@ class SampledOutput : public TrainingOutput {
     double error = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
       const VectorXd w = std::sqrt(o.norm) * normals(rule, i, 0);
-      SampleProblem problem(row_, tokens_);
+      SampleProblem problem(row_, tokens_, unit_);
       problem.set_label(share * w + rest * normals(rule, i, 1));
       error += problem.test(w);
     }
@@ -236,6 +240,7 @@ class SampledOutput : public TrainingOutput {
   RowOfLabel row_;
   std::size_t tokens_;
   std::size_t scores_;
+  double unit_;  ///< of scores: 1/beta
   bool convex_;
   double label_norm_;
   std::vector<std::vector<double>> points_;

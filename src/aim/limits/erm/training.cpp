@@ -21,7 +21,7 @@ namespace {
 /// as many digits as it has.
 constexpr double closed_precision = 1e-12;
 constexpr double wide_noise_precision = 1e-14;
-/// Both grids of two tokens end at the same radius, which their difference does not show. Where the
+/// All grids of two tokens end at the same radius, which their difference does not show. Where the
 /// limit of no decay is known, that is 6e-8 of the training loss.
 constexpr double shared_truncation = 1e-7;
 /// Criteria of [aim 102].
@@ -83,7 +83,14 @@ std::optional<Estimate> if_finite(const Estimate& x) {
   return x;
 }
 
-/// Reduces what the rules found: the finer grid with its distance from the coarser one, or the mean
+/// What grids from coarse to fine found: the finest, with its largest distance from the others.
+Estimate finest(const std::vector<double>& all, double rest) {
+  double largest = 0.0;
+  for (const double x : all) largest = std::max(largest, std::abs(all.back() - x));
+  return {all.back(), largest + rest};
+}
+
+/// Reduces what the rules found: the finest grid with its distance from the others, or the mean
 /// of the replicates with its scatter; in both cases what was left of the iteration besides.
 Estimate combined(const FixedPoint& point, bool replicated,
                   const std::function<double(const RuleSolution&)>& value) {
@@ -92,8 +99,7 @@ Estimate combined(const FixedPoint& point, bool replicated,
   if (replicated) {
     return numerics::reduce(all, point.distance * std::abs(numerics::mean(all)));
   }
-  return {all.back(), std::abs(all.back() - all.front()) +
-                          (point.distance + shared_truncation) * std::abs(all.back())};
+  return finest(all, (point.distance + shared_truncation) * std::abs(all.back()));
 }
 
 }  // namespace
@@ -169,9 +175,8 @@ TrainedPoint Training::quadratic_point(double alpha, const QuadraticMinimum& min
       for (std::size_t rule = 1; rule < output_->rules(); ++rule) {
         all.push_back(output_->test(s.overlaps, q0 + noise, rule));
       }
-      return output_->replicated()
-                 ? numerics::reduce(all, closed_precision)
-                 : Estimate{all.back(), std::abs(all.back() - all.front()) + closed_precision};
+      return output_->replicated() ? numerics::reduce(all, closed_precision)
+                                   : finest(all, closed_precision);
     };
     p.test = test(model_.noise_variance);
     p.test_clean = test(0.0);
@@ -476,7 +481,7 @@ Estimate Training::max_decay(double alpha) const {
     all.push_back(aim::max_decay(*output_, penalty, alpha, rule));
   }
   if (output_->replicated()) return numerics::reduce(all);
-  return {all.back(), std::abs(all.back() - all.front()) + closed_precision * all.back()};
+  return finest(all, closed_precision * all.back());
 }
 
 }  // namespace onset::aim

@@ -26,7 +26,7 @@ struct OutputMoments {
 class TrainingOutput {
  public:
   virtual ~TrainingOutput() = default;
-  [[nodiscard]] virtual std::size_t rules() const = 0;  ///< 3 grids, or 1 + replicates
+  [[nodiscard]] virtual std::size_t rules() const = 0;  ///< grids, or 1 + replicates
   [[nodiscard]] virtual bool replicated() const = 0;
   [[nodiscard]] virtual OutputMoments at(const Overlaps& overlaps, std::size_t rule) const = 0;
   /// Error of a new sample whose teacher has Tr S0^2/d plus noise of `label_norm`: squared error of

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "aim/limits/curve.hpp"
 #include "aim/limits/erm/recovery.hpp"
+#include "aim/limits/erm/shrunk_spectrum.hpp"
 #include "onset/core/error.hpp"
 #include "support/tolerances.hpp"
 
@@ -172,6 +174,99 @@ TEST(Training, NothingIsLearnedAtTheLargestDecayAndLittleJustBelow) {
     EXPECT_GT(near.norm.value, 0.0);
     EXPECT_LT(near.norm.value, 1e-3);
   }
+}
+
+/// A softmax as steep as that turns between the nodes of every grid.
+TEST(Training, SteepLabelsAreSeenWhereNothingIsLearned) {
+  const double pi = std::numbers::pi;
+  AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.0);
+  for (const double beta : {40.0, 80.0, 1e6}) {
+    model.beta = beta;
+    const double deviation = beta * std::sqrt(3.0 * 1.5);
+    // E sech^2 of half the score, whose density is flat where it turns: two terms of a series.
+    const double slope =
+        4.0 / (std::sqrt(2.0 * pi) * deviation) * (1.0 - pi * pi / (6.0 * deviation * deviation));
+    const double series = 10.0 / std::pow(deviation, 5.0);
+    for (const TrainingLoss loss : {TrainingLoss::square, TrainingLoss::cross_entropy}) {
+      const Training training(model, loss, Penalty::trace, 1);
+      Conjugates start{};
+      const TrainedPoint zero = training.at(0.1, 1e9, start, {});
+      EXPECT_EQ(zero.validity, Validity::zero);
+      EXPECT_NEAR(zero.test.value, 1.0 - slope, series + tolerance::dozens_of_roundings);
+      EXPECT_NEAR(zero.test_clean.value, 1.0 - slope, series + tolerance::dozens_of_roundings);
+      EXPECT_NEAR(zero.train.value,
+                  loss == TrainingLoss::square ? 1.0 - slope : 2.0 * std::log(2.0),
+                  series + tolerance::dozens_of_roundings);
+    }
+  }
+}
+
+/// The test error of given overlaps against plain sums over the plane, as fine as the softmax is
+/// steep, and against signs, which disagree in a share arccos(cosine)/pi.
+TEST(Training, TestErrorsOfSteepLabelsAreThoseOfFineGrids) {
+  constexpr double reach = 8.0;
+  constexpr double step = 0.02;
+  AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.0);
+  model.beta = 15.0;
+  const auto output = pair_softmax_output(model, TrainingLoss::square);
+  for (const Overlaps& o :
+       {Overlaps{1e-8, 1e-5, 0.0}, Overlaps{0.1, 0.3, 0.0}, Overlaps{1.4, 1.449, 0.0}}) {
+    const double steep = model.beta * std::sqrt(3.0);
+    const double share = o.overlap / o.norm;
+    const double rest = std::sqrt(1.5 - share * o.overlap);
+    double sum = 0.0;
+    for (double x = -reach; x <= reach; x += step) {
+      const double w = std::sqrt(o.norm) * x;
+      const double answer = std::tanh(0.5 * steep * w);
+      for (double z = -reach; z <= reach; z += step) {
+        const double off = std::tanh(0.5 * steep * (share * w + rest * z)) - answer;
+        sum += std::exp(-0.5 * (x * x + z * z)) * off * off;
+      }
+    }
+    const double plain = sum * step * step / (2.0 * std::numbers::pi);
+    EXPECT_NEAR(output->test(o, 1.5, 1), plain, tolerance::magnified_roundings);
+    EXPECT_NEAR(output->test(o, 1.5, 3), plain, tolerance::many_roundings);
+  }
+  model.beta = 1e6;
+  const auto signs = pair_softmax_output(model, TrainingLoss::square);
+  const Overlaps known{0.1, 0.3, 0.0};
+  const double differ = std::acos(0.3 / std::sqrt(0.15)) / std::numbers::pi;
+  EXPECT_NEAR(signs->test(known, 1.5, 3), 4.0 * differ, 10.0 / model.beta);
+}
+
+TEST(Training, TheLargestDecayOfSteepLabelsIsThatOfSigns) {
+  const double pi = std::numbers::pi;
+  AttentionIndexed model = model_of(softmax_channel(), 2, 0.5, 0.0);
+  model.beta = 1e6;
+  const double alpha = 0.1;
+  const double overlap = 12.0 * alpha * model.beta / std::sqrt(2.0 * pi * 3.0 * 1.5);
+  const double norm =
+      0.5 * alpha * model.beta * model.beta * (6.0 + 4.0 / pi * std::asin(1.0 / 3.0));
+  const double largest = 0.5 * overlap * right_edge(0.5, norm / (overlap * overlap));
+  const Training training(model, TrainingLoss::square, Penalty::trace, 1);
+  const Estimate found = training.max_decay(alpha);
+  EXPECT_NEAR(found.value, largest, 2.0 / model.beta * largest);
+  EXPECT_LT(found.error, 2.0 / model.beta * largest);
+}
+
+/// While S = 0 hardmax labels know no beta but as a factor of the gradient, and those of a steep
+/// softmax nearly none; responses that are 0 must stay so in units of beta.
+TEST(Training, TheLargestDecayOfSignsGrowsLikeBeta) {
+  const auto largest = [](AttentionIndexed model, TrainingLoss loss, double beta) {
+    model.beta = beta;
+    const Estimate found = Training(model, loss, Penalty::trace, 1).max_decay(0.1);
+    return Estimate{found.value / beta, found.error / beta};
+  };
+  for (const int tokens : {2, 3}) {
+    const AttentionIndexed model = model_of(hardmax_channel(), tokens, 0.5, 0.0);
+    const Estimate one = largest(model, TrainingLoss::cross_entropy, 1.0);
+    const Estimate steep = largest(model, TrainingLoss::cross_entropy, 1e6);
+    EXPECT_NEAR(steep.value, one.value, tolerance::magnified_roundings);
+  }
+  const AttentionIndexed model = model_of(softmax_channel(), 3, 0.5, 0.0);
+  const Estimate steep = largest(model, TrainingLoss::square, 1e4);
+  const Estimate steeper = largest(model, TrainingLoss::square, 1e6);
+  EXPECT_NEAR(steeper.value, steep.value, 5.0 * (steeper.error + steep.error));
 }
 
 /// The limit of small decays is the interpolator of least trace for every loss that interpolates.
