@@ -141,12 +141,48 @@ class Limits(unittest.TestCase):
         result = run("ssi", "flow", "--target", "He4(z1)", "--student", "tied", "--activation", "He2", "--time", "1",
                      "--points", "2")
         self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
-        self.assertTrue(any("grow at no learning rate" in note for note in result["notes"]))
+        self.assertTrue(any("no linear growth" in note for note in result["notes"]))
         # Higher degrees, whose growth vanishes with m, leave nothing of themselves.
         for degree in (4, 6):
             result = run("ssi", "flow", "--target", f"H{degree}sum", "--student", "tied", "--activation", "cos(u)", "--time", "1",
                          "--points", "2")
             self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
+
+    def test_a_rate_without_a_limit_is_empty_and_said_to_be(self):
+        # At degree 1 the drift at m = 0 is not 0, and the path grows, whatever the rate.
+        for model in (["z1", "--student", "tied"], ["z1+z2", "--student", "z1+z2"],
+                      ["tanh(z1)", "--student", "tanh(z1)+z2", "--start", "zero"]):
+            result = run("ssi", "flow", "--target", *model, "--points", "2")
+            self.assertGreater(abs(result["rows"][1]["m"]), abs(result["rows"][0]["m"]) + 0.1)
+            self.assertIsNone(result["summary"]["largest_rate"])
+            self.assertNotEqual(result["summary"]["drift_m"], 0)
+            self.assertTrue(any("at every learning rate" in note and "degree 1" in note for note in result["notes"]))
+        # At degree 3 no rate lets the smallest overlaps grow, yet this start does.
+        result = run("ssi", "flow", "--target", "sum(h3(z))", "--student", "sum(h3(z))", "--rate", "0.001", "--dim", "100",
+                     "--points", "2")
+        self.assertGreater(result["rows"][1]["m"], 0.9)
+        self.assertEqual(result["summary"]["largest_rate"], 0)
+        self.assertTrue(any("size of the start" in note for note in result["notes"]))
+
+    def test_where_the_risk_has_a_cone_it_has_no_slope(self):
+        # The unsquared loss falls like sqrt(1 - m^2) towards a perfect fit.
+        for encodings in (["--positional"], ["--encodings", "0,1,0.3; 0,0.2,-1"]):
+            rows = run("ssi", "loss", "--target", "softmax", "--loss", "frobenius", "--points", "3", *encodings)["rows"]
+            cones = [row for row in rows if abs(row["m"]) == 1]
+            self.assertEqual(len(cones), 2)
+            for row in rows:
+                slopes = [row[name] for name in row if name.startswith("slope") and not name.endswith("_err")]
+                self.assertEqual({slope is None for slope in slopes}, {abs(row["m"]) == 1}, row)
+            self.assertEqual([row["risk"] for row in cones], [0, 0])
+
+    def test_options_without_effect_are_refused(self):
+        model = ["--a", "1", "--omega", "0.6"]
+        for arguments, field, wanted in ((["flow", *model, "--runs", "7"], "--runs", "--method sde"),
+                                         (["sgd", *model, "--points", "7"], "--points", "--trajectories")):
+            refused = onset("ssi", *arguments)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"{field}: 7 has no effect", refused.stderr)
+            self.assertIn(wanted, refused.stderr)
 
     def test_kinks_that_couple_tokens_end_in_time(self):
         twins = ["ssi", "loss", "--target", "He3(z1)*relu(z2)", "--student", "He3(z1)*relu(z2)", "--points", "5"]
