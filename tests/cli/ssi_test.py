@@ -282,6 +282,16 @@ class Learners(unittest.TestCase):
                    "--rate", "0.5/sqrt(dim)")["rows"]
         self.assertEqual([row["rate"] for row in rows], [0.05, 0.025])
 
+    def test_the_cost_of_scaling_has_what_comes_before_its_runs(self):
+        """Order and rate of the escape are those of `ssi sie`, whatever the runs."""
+        model = ["--target", "z1^12", "--tokens", "64", "--positional"]
+        def cost(*arguments):
+            return one_object(onset("ssi", *arguments, "--explain", "--format", "json").stdout)["rows"][0]["core_seconds"]
+        exponents = cost("sie", *model)
+        self.assertGreater(exponents, 10 * cost("sie", "--target", "z1^12", "--tokens", "4", "--positional"))
+        scaling = cost("scaling", *model, "--dim", "10,20", "--runs", "8", "--start", "overlapped", "--steps", "1")
+        self.assertGreater(scaling, exponents)
+
     def test_scaling_says_what_is_wrong(self):
         for arguments, code, words in [
                 (["--target", "H2sum", "--student", "tied", "--rate", "1/dmi"], 2, "no variable 'dmi'"),
