@@ -282,6 +282,17 @@ class Learners(unittest.TestCase):
                    "--rate", "0.5/sqrt(dim)")["rows"]
         self.assertEqual([row["rate"] for row in rows], [0.05, 0.025])
 
+    def test_the_gain_of_a_target_that_is_seen_at_degree_one(self):
+        """At equal rates it is the number of tokens; half of the largest rate is nothing, since there is no largest."""
+        gain = ["ssi", "gain", "--target", "sum(z)", "--tokens", "2", "--dim", "100", "--runs", "16"]
+        result = run(*gain, "--rate", "0.05")
+        self.assertEqual((result["status"], result["rows"][0]["gain_ode"]), ("ok", 2))
+        sure = 6  # errors of the mean of 16 runs: a false alarm in 10^5 or fewer, for a fixed seed
+        self.assertLess(abs(result["rows"][0]["gain"] - 2), sure * result["rows"][0]["gain_err"])
+        refused = run(*gain, "--policy", "optimal")
+        self.assertEqual(refused["status"], "refused")
+        self.assertIn("at every rate", refused["reason"])
+
     def test_the_cost_of_scaling_has_what_comes_before_its_runs(self):
         """Order and rate of the escape are those of `ssi sie`, whatever the runs."""
         model = ["--target", "z1^12", "--tokens", "64", "--positional"]
