@@ -103,6 +103,7 @@ ssi sie --target He2(z1)+He2(z2)
 ssi sie --target z1*z2 --tokens 2
 ssi sie --target softmax --tokens 8
 ssi sie --target prod(z) --tokens 6
+ssi sie --target H2sum --tokens 64 --positional
 ssi loss --target z1*z2
 ssi loss --a 1 --omega 0.5
 ssi loss --target max(z1,z2) --positional
@@ -120,6 +121,7 @@ ssi sgd --target H2sum --tokens 16 --student tied --dim 1000 --steps 20000 --run
 ssi sgd --target H2sum --tokens 8 --positional --dim 1000 --steps 20000 --runs 64
 ssi sgd --a 1 --omega 0.5 --dim 200 --steps 20000 --runs 8 --engine full
 ssi scaling --target H2sum --student tied --dim 100,200,400 --runs 16
+ssi scaling --target z1^12 --tokens 64 --positional --dim 10,20 --runs 8 --start overlapped --steps 1
 ssi gain --tokens 2,4,8 --dim 300 --runs 16
 mha trial --heads 1 --dim 8 --tokens 4 --samples 20000
 mha trial --heads 2 --dim 8 --tokens 4 --samples 50000

@@ -143,7 +143,11 @@ double parse_number(const Parameter& parameter, std::string_view text) {
 }
 
 std::int64_t parse_integer(const Parameter& parameter, std::string_view text) {
-  return read_strictly<std::int64_t>(parameter, text, "a whole number", "does not fit in 64 bits");
+  using Limits = std::numeric_limits<std::int64_t>;
+  const std::string too_large =
+      fmt::format("does not fit in 64 bits ({} to {})",
+                  parameter.min >= 0.0 ? std::int64_t{0} : Limits::min(), Limits::max());
+  return read_strictly<std::int64_t>(parameter, text, "a whole number", too_large);
 }
 
 std::vector<double> parse_list(const Parameter& parameter, std::string_view text) {

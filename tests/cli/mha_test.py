@@ -257,6 +257,26 @@ class Learning(unittest.TestCase):
         self.assertLess(hull["hull_error"], 0.05)
         self.assertNotEqual(hull["gap"], float(f"{hull['gap']:.4g}"), "a rounded number")
 
+    def test_a_refusal_before_the_first_phase_is_a_row_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            study = pathlib.Path(folder, "refused.toml")
+            study.write_text('command = "mha trial"\nfixed = {dim = 3, samples = 2000}\n[axes]\nheads = [1, 2]\n',
+                             encoding="utf-8")
+            store = str(study.with_suffix(".db"))
+            self.assertEqual(onset("sweep", str(study), "--store", store).returncode, 0)
+            rows = one_object(onset("export", store, "--format", "json").stdout)["rows"]
+        self.assertEqual([(row["heads"], row["phase"], row["verdict"]) for row in rows],
+                         [(1, 0, "refused"), (2, 0, "refused")])
+        for row in rows:
+            self.assertIn("too few examples", row["reason"])
+
+    def test_the_reason_stands_in_the_last_row(self):
+        result = one_object(onset("mha", "trial", "--degenerate", "cancelling", "--samples", "3000", "--format",
+                                  "json").stdout)
+        *others, last = result["rows"]
+        self.assertEqual(last["reason"], result["summary"]["reason"])
+        self.assertEqual({row["reason"] for row in others}, {None} if others else set())
+
     def test_every_setting_ends_in_an_answer_or_a_reason(self):
         """Settings that once ended by a signal, and their neighbours."""
         for setting in ["--tokens 7 --samples 1000", "--scale 1000 --heads 1 --samples 500",

@@ -253,6 +253,12 @@ class Stores(unittest.TestCase):
                 self.assertIn("Onset report", server.ask("report/0")[1])
                 self.assertEqual(sorted(os.listdir(folder)), ["toy.db", "toy.toml"])
 
+    def test_a_store_that_is_not_there_yet_is_said_to_be_watched_for(self):
+        with Server("--store", "later.db") as server:
+            self.assertEqual(server.ask("api/stores/0")[1]["version"], "")
+            server.end()
+            self.assertRegex(server.process.stderr.read(), "later.db is not there yet; it is watched for")
+
     def test_a_study_is_composed_saved_and_started(self):
         with Server() as server:
             study = {"command": "smi thresholds", "given": {"layers": "1", "tol": "0.05"},

@@ -141,12 +141,48 @@ class Limits(unittest.TestCase):
         result = run("ssi", "flow", "--target", "He4(z1)", "--student", "tied", "--activation", "He2", "--time", "1",
                      "--points", "2")
         self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
-        self.assertTrue(any("grow at no learning rate" in note for note in result["notes"]))
+        self.assertTrue(any("no linear growth" in note for note in result["notes"]))
         # Higher degrees, whose growth vanishes with m, leave nothing of themselves.
         for degree in (4, 6):
             result = run("ssi", "flow", "--target", f"H{degree}sum", "--student", "tied", "--activation", "cos(u)", "--time", "1",
                          "--points", "2")
             self.assertEqual((result["summary"]["largest_rate"], result["summary"]["largest_rate_err"]), (0, 0))
+
+    def test_a_rate_without_a_limit_is_empty_and_said_to_be(self):
+        # At degree 1 the drift at m = 0 is not 0, and the path grows, whatever the rate.
+        for model in (["z1", "--student", "tied"], ["z1+z2", "--student", "z1+z2"],
+                      ["tanh(z1)", "--student", "tanh(z1)+z2", "--start", "zero"]):
+            result = run("ssi", "flow", "--target", *model, "--points", "2")
+            self.assertGreater(abs(result["rows"][1]["m"]), abs(result["rows"][0]["m"]) + 0.1)
+            self.assertIsNone(result["summary"]["largest_rate"])
+            self.assertNotEqual(result["summary"]["drift_m"], 0)
+            self.assertTrue(any("at every learning rate" in note and "degree 1" in note for note in result["notes"]))
+        # At degree 3 no rate lets the smallest overlaps grow, yet this start does.
+        result = run("ssi", "flow", "--target", "sum(h3(z))", "--student", "sum(h3(z))", "--rate", "0.001", "--dim", "100",
+                     "--points", "2")
+        self.assertGreater(result["rows"][1]["m"], 0.9)
+        self.assertEqual(result["summary"]["largest_rate"], 0)
+        self.assertTrue(any("size of the start" in note for note in result["notes"]))
+
+    def test_where_the_risk_has_a_cone_it_has_no_slope(self):
+        # The unsquared loss falls like sqrt(1 - m^2) towards a perfect fit.
+        for encodings in (["--positional"], ["--encodings", "0,1,0.3; 0,0.2,-1"]):
+            rows = run("ssi", "loss", "--target", "softmax", "--loss", "frobenius", "--points", "3", *encodings)["rows"]
+            cones = [row for row in rows if abs(row["m"]) == 1]
+            self.assertEqual(len(cones), 2)
+            for row in rows:
+                slopes = [row[name] for name in row if name.startswith("slope") and not name.endswith("_err")]
+                self.assertEqual({slope is None for slope in slopes}, {abs(row["m"]) == 1}, row)
+            self.assertEqual([row["risk"] for row in cones], [0, 0])
+
+    def test_options_without_effect_are_refused(self):
+        model = ["--a", "1", "--omega", "0.6"]
+        for arguments, field, wanted in ((["flow", *model, "--runs", "7"], "--runs", "--method sde"),
+                                         (["sgd", *model, "--points", "7"], "--points", "--trajectories")):
+            refused = onset("ssi", *arguments)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"{field}: 7 has no effect", refused.stderr)
+            self.assertIn(wanted, refused.stderr)
 
     def test_kinks_that_couple_tokens_end_in_time(self):
         twins = ["ssi", "loss", "--target", "He3(z1)*relu(z2)", "--student", "He3(z1)*relu(z2)", "--points", "5"]
@@ -245,6 +281,27 @@ class Learners(unittest.TestCase):
         rows = run("ssi", "scaling", "--target", "H1sum", "--student", "tied", "--dim", "100,400", "--runs", "16",
                    "--rate", "0.5/sqrt(dim)")["rows"]
         self.assertEqual([row["rate"] for row in rows], [0.05, 0.025])
+
+    def test_the_gain_of_a_target_that_is_seen_at_degree_one(self):
+        """At equal rates it is the number of tokens; half of the largest rate is nothing, since there is no largest."""
+        gain = ["ssi", "gain", "--target", "sum(z)", "--tokens", "2", "--dim", "100", "--runs", "16"]
+        result = run(*gain, "--rate", "0.05")
+        self.assertEqual((result["status"], result["rows"][0]["gain_ode"]), ("ok", 2))
+        sure = 6  # errors of the mean of 16 runs: a false alarm in 10^5 or fewer, for a fixed seed
+        self.assertLess(abs(result["rows"][0]["gain"] - 2), sure * result["rows"][0]["gain_err"])
+        refused = run(*gain, "--policy", "optimal")
+        self.assertEqual(refused["status"], "refused")
+        self.assertIn("at every rate", refused["reason"])
+
+    def test_the_cost_of_scaling_has_what_comes_before_its_runs(self):
+        """Order and rate of the escape are those of `ssi sie`, whatever the runs."""
+        model = ["--target", "z1^12", "--tokens", "64", "--positional"]
+        def cost(*arguments):
+            return one_object(onset("ssi", *arguments, "--explain", "--format", "json").stdout)["rows"][0]["core_seconds"]
+        exponents = cost("sie", *model)
+        self.assertGreater(exponents, 10 * cost("sie", "--target", "z1^12", "--tokens", "4", "--positional"))
+        scaling = cost("scaling", *model, "--dim", "10,20", "--runs", "8", "--start", "overlapped", "--steps", "1")
+        self.assertGreater(scaling, exponents)
 
     def test_scaling_says_what_is_wrong(self):
         for arguments, code, words in [

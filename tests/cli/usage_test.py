@@ -51,6 +51,8 @@ CASES = {
         (THRESHOLDS + ["--layers", "0"], ["--layers", "0", "whole number"]),
     "a huge size is out of range":
         (THRESHOLDS + ["--layers", "1000000"], ["--layers", "1000000", "whole number"]),
+    "a seed beyond 64 bits is told the range":
+        (["ssi", "sie", "--target", "z1", "--seed", str(2**63)], ["--seed", "0 to 9223372036854775807"]),
     "a size beyond 64 bits is refused":
         (THRESHOLDS + ["--layers", "9" * 30], ["--layers", "64 bits"]),
     "a size with a fraction is not whole":

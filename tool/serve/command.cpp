@@ -62,6 +62,9 @@ std::vector<fs::path> stores_of(const Parameters& options, const Operands& opera
     std::error_code error;
     if (fs::exists(store, error)) {
       (void)study::Store(store, study::Store::Mode::read).studies();
+    } else {
+      say(fmt::format("{} is not there yet; it is watched for, and shown once a sweep writes it",
+                      store.string()));
     }
   }
   return stores;

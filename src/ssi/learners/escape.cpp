@@ -13,13 +13,28 @@ namespace onset::ssi {
 namespace {
 
 /// The mean of |delta|^2 at the start, where fields of teacher and student are independent.
+constexpr std::size_t variance_samples = 1 << 14;
 double sampled_variance(const SequenceModel& model) {
-  constexpr std::size_t samples = 1 << 14;
+  constexpr std::size_t samples = variance_samples;
+  constexpr std::size_t batch = 256;  // so that matrices of many tokens take little memory
   const std::size_t tokens = model.tokens();
   std::vector<double> z(2 * tokens * samples);
   numerics::NormalStream(0, "ssi escape").fill(z);
-  const double* student = z.data() + tokens * samples;
-  const std::vector<double> delta = sample_slopes(model, samples, z.data(), student).delta;
+  std::vector<double> fields(2 * tokens * batch);
+  std::vector<double> delta(tokens * samples);
+  const auto column = [](auto& values, std::size_t at) {
+    return values.begin() + static_cast<std::ptrdiff_t>(at);
+  };
+  for (std::size_t first = 0; first < samples; first += batch) {
+    for (std::size_t i = 0; i < 2 * tokens; ++i) {
+      std::copy_n(column(z, i * samples + first), batch, column(fields, i * batch));
+    }
+    const double* student = fields.data() + tokens * batch;
+    const SampleSlopes slopes = sample_slopes(model, batch, fields.data(), student);
+    for (std::size_t i = 0; i < tokens; ++i) {
+      std::copy_n(column(slopes.delta, i * batch), batch, column(delta, i * samples + first));
+    }
+  }
   double sum = 0.0;
   for (const double d : delta) sum += d * d;
   return sum / static_cast<double>(samples);
@@ -69,6 +84,14 @@ Escape escape_of(const SequenceModel& model, const Context& context) {
   escape.variance = sampled_variance(model);
   escape.law = exponents.samples;
   return escape;
+}
+
+double escape_seconds(const SequenceModel& model) {
+  constexpr double ns_per_token = 12.0;  // measured: what a token takes besides the links
+  const Link& student = *model.student.link;
+  const double sample = model.target->value_ns() + student.value_ns() + student.pullback_ns() +
+                        ns_per_token * static_cast<double>(model.tokens());
+  return exponents_seconds(model, {}) + 1e-9 * static_cast<double>(variance_samples) * sample;
 }
 
 double usual_rate(const Escape& escape, double dim, double level) {

@@ -21,6 +21,9 @@ struct Escape {
 /// left or this is not decided, and for untied students.
 [[nodiscard]] Escape escape_of(const SequenceModel& model, const Context& context);
 
+/// Roughly the core-seconds that this takes, for estimates only.
+[[nodiscard]] double escape_seconds(const SequenceModel& model);
+
 /// Half of the rate at which the pull -eta V/2 stops all motion at the overlap that noise brings
 /// about, 2/sqrt(d) (at the level where the order is 1). It is of the order of the best one, and
 /// falls like d^(-(order - 2)/2) for orders above 2. [ssi 38]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "onset/ssi/limits/flow.hpp"
 #include "ssi/learners/ensemble.hpp"
@@ -12,10 +13,22 @@ namespace {
 
 /// Half of the rate at which the growth rate of m vanishes, the same for both students. [ssi 36]
 double best_rate(const SequenceModel& tied, std::uint64_t seed, const Context& context) {
-  const auto limit = max_rate(FlowField(tied, 1.0, seed, context));
-  if (!limit) throw Refused("whether the tied student learns this target is not resolved");
-  if (limit->value == 0.0) throw Refused("the tied student never learns this target, at any rate");
-  return 0.5 * limit->value;
+  const RateLimit limit = max_rate(FlowField(tied, 1.0, seed, context));
+  switch (limit.growth) {
+    case SmallGrowth::up_to_a_rate: return 0.5 * limit.rate->value;
+    case SmallGrowth::at_every_rate:
+      throw Refused(prose(R"(
+          the student sees a part of degree 1 of this target, so that small overlaps grow at every
+          rate and no limit has a half; possible: another `policy`)"));
+    case SmallGrowth::against_slope:
+      throw Refused("the tied student never learns this target from small overlaps, at any rate");
+    case SmallGrowth::not_linear:
+      throw Refused(prose(R"(
+          the tied student sees no part of degree 1 or 2 of this target, so that overlaps below some
+          size grow at no rate; possible: another `policy`, with a `rate` that suits the start)"));
+    case SmallGrowth::open: break;
+  }
+  throw Refused("whether the tied student learns this target is not resolved");
 }
 
 /// The number of steps that the flow of the tied student takes from m = 1/sqrt(d) to the level;
@@ -23,12 +36,19 @@ double best_rate(const SequenceModel& tied, std::uint64_t seed, const Context& c
 std::optional<Estimate> flow_steps(const SequenceModel& tied, const SgdOptions& sgd, double rate,
                                    const Context& context) {
   const FlowField field(tied, rate, sgd.seed, context);
-  const double growth = growth_rates(field).m.value;
   FlowOptions options;
   options.start_m = 1.0 / std::sqrt(sgd.dim);
   options.level = sgd.level;
-  // Without saturation the level is reached after log(level/m_0)/growth.
-  const double scale = std::log(std::max(2.0, sgd.level / options.start_m)) / growth;
+  const double linear = growth_rates(field).m.value;
+  // Where only the size of the start makes m grow, it does so at this rate at first.
+  const double growth =
+      linear > 0.0 ? linear : field.at(0.0, options.start_m).drift_m / options.start_m;
+  // Without saturation the level is reached after log(level/m_0)/growth, or after the level over a
+  // drift that does not vanish at the start.
+  double scale = std::log(std::max(2.0, sgd.level / options.start_m)) / growth;
+  if (max_rate(field).growth == SmallGrowth::at_every_rate) {
+    scale = std::max(scale, sgd.level / std::abs(field.drift_at_start().value));
+  }
   if (!(scale > 0.0)) return std::nullopt;
   options.times = {10.0 * scale};
   const auto escape = integrate_flow(field, options, context).escape;

@@ -100,7 +100,17 @@ void set_start(const Flow& request, SettledFlow& settled) {
   }
 }
 
+/// The ODE is one path: a number of runs would be without effect.
+void require_runs_of_sde(const Flow& request) {
+  if (request.method == FlowMethod::sde || request.runs == Flow{}.runs) return;
+  throw InvalidArgument("runs", prose(R"(
+      {} has no effect on the ODE, which is one path; allowed: with `method = sde`, or leaving it
+      out ({}))",
+                                      request.runs, Flow{}.runs));
+}
+
 SettledFlow settle_flow(Flow& request) {
+  require_runs_of_sde(request);
   if (!request.tol && request.method == FlowMethod::ode) request.tol = ode_tolerance;
   SettledFlow settled;
   settled.model = settle_model(request);
@@ -129,16 +139,43 @@ Estimate scaled(double factor, const Estimate& x) {
   return {factor * x.value, factor * x.error};
 }
 
+/// Why `largest_rate` is empty or 0; nothing where it is a plain number.
+std::string limit_note(SmallGrowth growth) {
+  switch (growth) {
+    case SmallGrowth::at_every_rate:
+      return prose(R"(
+          The student sees a part of degree 1 of the target, which moves m away from 0 with the speed
+          drift_m at every learning rate: largest_rate is left empty, since there is no limit, and
+          growth_m is how this speed changes with m.)");
+    case SmallGrowth::against_slope:
+      return prose(R"(
+          The risk rises on both sides of m = 0, so that small m shrink at every learning rate:
+          largest_rate is 0.)");
+    case SmallGrowth::not_linear:
+      return prose(R"(
+          The student sees no part of degree 1 or 2 of the target, so that m has no linear growth at
+          the start: largest_rate is 0, since overlaps below some size shrink at every learning
+          rate. What counts is the size of the start: at the first visible degree s > 2 it grows
+          where the drift, of the order of m^(s-1), exceeds the pull eta V m/2.)");
+    case SmallGrowth::open:
+      return "Whether small m grow is not resolved: largest_rate is left empty.";
+    case SmallGrowth::up_to_a_rate: break;
+  }
+  return "";
+}
+
 void add_rates(const FlowField& field, double stretch, Result& result) {
   const GrowthRates rates = growth_rates(field);
   const Estimate v = field.variance_at_start();
   result.summary.emplace_back("growth_m", scaled(1.0 / stretch, rates.m));
   if (field.positional()) result.summary.emplace_back("growth_e", rates.e);
   result.summary.emplace_back("gradient_variance", scaled(1.0 / stretch, v));
-  const auto rate = max_rate(field);
-  if (rate) result.summary.emplace_back("largest_rate", *rate);
-  if (rate && rate->value == 0.0) {
-    result.notes.push_back("Small overlaps m grow at no learning rate: largest_rate is 0.");
+  const RateLimit limit = max_rate(field);
+  result.summary.emplace_back("largest_rate", limit.rate.value_or(no_estimate));
+  const std::string note = limit_note(limit.growth);
+  if (!note.empty()) result.notes.push_back(note);
+  if (limit.growth == SmallGrowth::at_every_rate) {
+    result.summary.emplace_back("drift_m", scaled(1.0 / stretch, field.drift_at_start()));
   }
 }
 
@@ -271,8 +308,9 @@ VerbOf<Flow> Flow::verb() {
       follow an ODE as d grows at fixed eta: down the slope of the risk on the sphere, with a
       term -eta V/2 that pulls them back to 0, where V is the mean squared gradient in the
       fields. At finite d they also diffuse (`method = sde`). The summary has the growth rates
-      at the start, the largest rate at which m still grows, and the time at which |(e, m)|
-      reaches `level`. A model is a `target` with a `student`, or `a` and `omega`. With `encodings`
+      at the start, the largest rate at which m of any small size still grows (empty where every
+      rate does, since the student sees a part of degree 1; 0 where none does), and the time at which
+      |(e, m)| reaches `level`. A model is a `target` with a `student`, or `a` and `omega`. With `encodings`
       along several directions across the teacher the ODE has an overlap for each.)");
   d.fields = model_fields<Flow>();
   add_mixture_fields(d.fields);
@@ -297,7 +335,7 @@ VerbOf<Flow> Flow::verb() {
   d.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                 "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                 "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  d.method = 6;
+  d.method = 7;
   d.settle = settle_flow;
   d.cost = flow_cost;
   d.run = run_flow;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "core/definition.hpp"
@@ -22,8 +23,8 @@ struct LossRow {
   double e = 0.0;
   double m = 0.0;
   Estimate risk = {};
-  Estimate slope_e = {};
-  Estimate slope_m = {};
+  std::optional<Estimate> slope_e = {};  ///< nothing where there is none
+  std::optional<Estimate> slope_m = {};
 };
 
 Columns<LossRow> loss_columns() {
@@ -31,14 +32,14 @@ Columns<LossRow> loss_columns() {
       .add("e", &LossRow::e, "positional overlap")
       .add("m", &LossRow::m, "semantic overlap")
       .add("risk", &LossRow::risk, "population risk", "loss")
-      .add("slope_e", &LossRow::slope_e, "its derivative in e", "loss")
-      .add("slope_m", &LossRow::slope_m, "its derivative in m", "loss");
+      .add("slope_e", &LossRow::slope_e, "its derivative in e; empty where there is none", "loss")
+      .add("slope_m", &LossRow::slope_m, "its derivative in m; empty where there is none", "loss");
 }
 
 struct ManyLossRow {
   OverlapList overlaps;
   Estimate risk = {};
-  std::vector<Estimate> slopes = {};
+  std::vector<std::optional<Estimate>> slopes = {};
 };
 
 Columns<ManyLossRow> many_loss_columns(std::size_t directions) {
@@ -47,11 +48,12 @@ Columns<ManyLossRow> many_loss_columns(std::size_t directions) {
   for (std::size_t k = 1; k <= directions; ++k) {
     overlaps.push_back(
         {fmt::format("e{}", k), fmt::format("overlap with direction {}", k), "", false});
-    slopes.push_back(
-        {fmt::format("slope_e{}", k), fmt::format("its derivative in e{}", k), "loss", true});
+    slopes.push_back({fmt::format("slope_e{}", k),
+                      fmt::format("its derivative in e{}; empty where there is none", k), "loss",
+                      true});
   }
   overlaps.push_back({"m", "semantic overlap", "", false});
-  slopes.push_back({"slope_m", "its derivative in m", "loss", true});
+  slopes.push_back({"slope_m", "its derivative in m; empty where there is none", "loss", true});
   return Columns<ManyLossRow>()
       .add_each(overlaps, &ManyLossRow::overlaps)
       .add("risk", &ManyLossRow::risk, "population risk", "loss")
@@ -134,6 +136,12 @@ class Symmetry {
   bool even_student_;
 };
 
+/// A slope that vanishes by symmetry is 0; at a cone there is none.
+std::optional<Estimate> slope_or_zero(const Estimate& slope, bool vanishes) {
+  if (std::isnan(slope.value)) return std::nullopt;
+  return vanishes ? Estimate{} : slope;
+}
+
 void add_minima(const Landscape& landscape, bool positional, const Context& context,
                 Result& result) {
   const auto [minima, valley] = local_minima(landscape, positional, context);
@@ -188,7 +196,9 @@ void run_many_loss(const Loss& request, const SequenceModel& model, const Contex
     context.report(static_cast<double>(i) / static_cast<double>(list.size()), "risk");
     const ManySlopes found = landscape.risk(list[i], context);
     if (!std::isfinite(found.risk.value)) refuse_infinite();
-    result.table.add_row(columns.cells({list[i], found.risk, found.slopes}));
+    ManyLossRow row{list[i], found.risk};
+    for (const Estimate& slope : found.slopes) row.slopes.push_back(slope_or_zero(slope, false));
+    result.table.add_row(columns.cells(row));
   }
   result.notes.push_back("Minima are listed for encodings along one direction across the teacher.");
 }
@@ -206,8 +216,8 @@ void run_plane_loss(const Loss& request, const SequenceModel& model, const Conte
     if (!std::isfinite(point.risk.value)) refuse_infinite();
     LossRow row = list[i];
     row.risk = point.risk;
-    if (!symmetry.no_slope_e(row)) row.slope_e = point.slope_e;
-    if (!symmetry.no_slope_m(row)) row.slope_m = point.slope_m;
+    row.slope_e = slope_or_zero(point.slope_e, symmetry.no_slope_e(row));
+    row.slope_m = slope_or_zero(point.slope_m, symmetry.no_slope_m(row));
     result.table.add_row(columns.cells(row));
   }
   if (landscape->smooth()) {
@@ -318,7 +328,7 @@ VerbOf<Loss> Loss::verb() {
   d.examples = {"ssi loss --a 1 --omega 0.67 --points 41",
                 "ssi loss --target 'He2(z1)+He2(z2)' --positional --out landscape",
                 "ssi loss --target H2sum --tokens 8 --student tied --loss squared"};
-  d.method = 6;
+  d.method = 7;
   d.settle = settle_loss;
   d.cost = loss_cost;
   d.run = run_loss;

@@ -225,6 +225,7 @@ Cost scaling_cost(const Scaling& request, const SettledScaling& settled) {
       of the diffusion at large d, from its boundary-value problem. The exponent is the slope of
       log(steps) against log(dim), weighted by the errors.)");
   cost.memory_bytes = 100e6;
+  cost.core_seconds = escape_seconds(settled.model);
   for (SgdOptions sgd : settled.points) {
     // A block of runs ends with its slowest, at about this multiple of the mean.
     constexpr double slowest = 3.0;

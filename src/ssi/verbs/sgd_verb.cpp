@@ -115,7 +115,13 @@ std::vector<std::uint64_t> path_steps(std::uint64_t last, int points) {
 }
 
 void settle_paths(const Sgd& request, SgdOptions& options) {
-  if (request.trajectories == 0) return;
+  if (request.trajectories == 0) {
+    if (request.points == Sgd{}.points) return;
+    throw InvalidArgument("points", prose(R"(
+        {} has no effect without paths, whose rows it counts; allowed: with `trajectories` of 1 or
+        more, or leaving it out ({}))",
+                                          request.points, Sgd{}.points));
+  }
   if (request.engine == SgdEngine::sde) {
     throw InvalidArgument("trajectories", prose(R"(
         are those of SGD itself; allowed: with `engine = chain` or `engine = full` (ssi flow with

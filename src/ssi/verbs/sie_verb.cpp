@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "core/definition.hpp"
@@ -41,6 +40,14 @@ Columns<SieRow> sie_columns() {
            "verdict on the exponent: present, absent (none up to the cut-off) or unresolved");
 }
 
+SpectrumOptions spectrum_options(const Sie& request) {
+  SpectrumOptions options;
+  options.degree = static_cast<std::size_t>(request.degree);
+  options.samples = static_cast<std::size_t>(request.samples);
+  options.seed = request.seed;
+  return options;
+}
+
 SequenceModel settle_sie(Sie& request) {
   SequenceModel model = settle_target(request);
   (void)model.shifts();  // refuses several directions
@@ -65,11 +72,7 @@ void add_summary(const SequenceModel& model, const Exponents& x, Result& result)
 
 void run_sie(const Sie& request, const SequenceModel& model, const Context& context,
              Result& result) {
-  SpectrumOptions options;
-  options.degree = static_cast<std::size_t>(request.degree);
-  options.samples = static_cast<std::size_t>(request.samples);
-  options.seed = request.seed;
-  const Exponents x = information_exponents(model, options, context);
+  const Exponents x = information_exponents(model, spectrum_options(request), context);
   SieRow row{.sie = x.sie,
              .sie_positional = x.sie_positional,
              .sie_descending = x.sie_descending,
@@ -90,14 +93,6 @@ void run_sie(const Sie& request, const SequenceModel& model, const Context& cont
                   result);
 }
 
-/// Whether some term of a link couples more than three tokens, so that it is tested by sampling.
-bool couples_many(const Link& link) {
-  if (link.expression() == nullptr) return link.tokens() > 3;
-  const auto terms = link.expression()->terms();
-  return std::any_of(terms.begin(), terms.end(),
-                     [](const auto& term) { return term.part.used().size() > 3; });
-}
-
 Cost sie_cost(const Sie& request, const SequenceModel& model) {
   Cost cost;
   cost.method = prose(R"(
@@ -106,11 +101,7 @@ Cost sie_cost(const Sie& request, const SequenceModel& model) {
       degree is clearly there or clearly absent. What the student sees of a degree is the
       product of its coefficients with the target's. Targets that couple more than three tokens
       are tested by Monte Carlo in random directions.)");
-  // Measured: a sample takes some microseconds in all its directions.
-  const double sampled =
-      couples_many(*model.target) ? 2e-6 * static_cast<double>(request.samples) : 0.0;
-  cost.core_seconds =
-      0.1 + sampled + (model.tokens() > 2 ? 0.02 * static_cast<double>(model.tokens()) : 0.0);
+  cost.core_seconds = exponents_seconds(model, spectrum_options(request));
   cost.memory_bytes = 200e6;
   return cost;
 }

@@ -28,6 +28,9 @@ struct Exponents {
                                               const SpectrumOptions& options,
                                               const Context& context);
 
+/// Roughly the core-seconds that this takes, for estimates only.
+[[nodiscard]] double exponents_seconds(const SequenceModel& model, const SpectrumOptions& options);
+
 /// The first order at which the risk falls along some direction from the origin along which all
 /// lower orders vanish; 0 if it falls along none up to the cut-off. `certain` tells whether the
 /// errors leave no doubt. [ssi 16]

@@ -49,6 +49,8 @@ class FlowField {
   [[nodiscard]] double rate() const;
   /// V(0, 0) = E|delta|^2 at the start.
   [[nodiscard]] Estimate variance_at_start() const;
+  /// The drift of m at the start, -R_m(0, 0): not 0 where the first visible degree is 1.
+  [[nodiscard]] Estimate drift_at_start() const;
 
  private:
   class Moments;
@@ -92,8 +94,22 @@ struct GrowthRates {
 };
 [[nodiscard]] GrowthRates growth_rates(const FlowField& field);
 
-/// The learning rate 2 lambda_m/V above which small m no longer grow; 0 where they grow at no rate,
-/// and nothing where the errors leave it open. [ssi 20]
-[[nodiscard]] std::optional<Estimate> max_rate(const FlowField& field);
+/// What becomes of m that is as small as one likes, from the first degree that the student sees.
+/// [ssi 20]
+enum class SmallGrowth {
+  at_every_rate,  ///< degree 1: the drift at the start is not 0
+  up_to_a_rate,   ///< degree 2 with -R_mm > 0
+  against_slope,  ///< degree 2 with -R_mm < 0: it shrinks at every rate
+  not_linear,     ///< degree 3 and more: it shrinks at every rate, and only larger m may grow
+  open            ///< the errors do not tell
+};
+
+/// The learning rate above which small m no longer grow: 2 lambda_m/V, 0 where they shrink at every
+/// rate, and no value where they grow at every rate or where the errors leave it open. [ssi 20]
+struct RateLimit {
+  SmallGrowth growth = SmallGrowth::open;
+  std::optional<Estimate> rate = {};
+};
+[[nodiscard]] RateLimit max_rate(const FlowField& field);
 
 }  // namespace onset::ssi

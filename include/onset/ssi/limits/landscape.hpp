@@ -21,6 +21,8 @@ struct Jet {
   double mm = 0.0;
 };
 
+/// The risk at a point and its slopes; a slope is NaN where there is none: at the cone that the
+/// unsquared loss has where the fit is perfect.
 struct RiskPoint {
   Estimate risk;
   Estimate slope_e;

@@ -16,7 +16,7 @@ constexpr double near_start = 1e-3;
 /// The relative tolerance of the solver.
 constexpr double solver_tolerance = 1e-8;
 
-/// The number of standard errors (or bounds) that lambda must exceed to have a sign, and the part
+/// The number of standard errors (or bounds) that a drift must exceed to have a sign, and the part
 /// of sqrt(V), which has the same unit, that is rounding of differences near the start.
 constexpr double sure = 6.0;
 constexpr double rounding = 1e-12;
@@ -62,18 +62,29 @@ GrowthRates growth_rates(const FlowField& field) {
   return rates;
 }
 
-std::optional<Estimate> max_rate(const FlowField& field) {
+RateLimit max_rate(const FlowField& field) {
+  const Estimate push = field.drift_at_start();
+  const Estimate v = field.variance_at_start();
+  const double rounded = rounding * std::sqrt(v.value);
+  if (std::abs(push.value) > rounded) {
+    const bool certain = std::abs(push.value) > sure * push.error;
+    return {.growth = certain ? SmallGrowth::at_every_rate : SmallGrowth::open};
+  }
   const Growth growth{.along_m = true, .without_pull_of = field.rate()};
   const Estimate lambda = growth_along(field, growth);
-  const Estimate v = field.variance_at_start();
   // What higher degrees leave in the extrapolation is no growth: at twice the step it is 16 times
   // as large.
   const double left = std::abs(growth_along(field, growth, 2.0 * near_start).value - lambda.value);
-  const double unseen = rounding * std::sqrt(v.value) + left;
-  if (lambda.value < -sure * lambda.error || std::abs(lambda.value) <= unseen) return Estimate{};
-  if (lambda.value <= sure * lambda.error || !(v.value > 0.0)) return std::nullopt;
+  if (std::abs(lambda.value) <= rounded + left) {
+    return {.growth = SmallGrowth::not_linear, .rate = Estimate{}};
+  }
+  if (lambda.value < -sure * lambda.error) {
+    return {.growth = SmallGrowth::against_slope, .rate = Estimate{}};
+  }
+  if (lambda.value <= sure * lambda.error || !(v.value > 0.0)) return {};
   const double rate = 2.0 * lambda.value / v.value;
-  return Estimate{rate, rate * (lambda.error / lambda.value + v.error / v.value)};
+  const double error = rate * (lambda.error / lambda.value + v.error / v.value);
+  return {.growth = SmallGrowth::up_to_a_rate, .rate = Estimate{rate, error}};
 }
 
 FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,

@@ -90,6 +90,17 @@ class FlowField::Moments {
     }
     return reduce_rules(v, tables_.product_rules);
   }
+  [[nodiscard]] Estimate drift() const {
+    if (landscape_) {
+      const Estimate slope = landscape_->at(0.0, 0.0).slope_m;
+      return {-slope.value, slope.error};
+    }
+    std::vector<double> by_rule;
+    for (std::size_t rule = 0; rule < rules(); ++rule) {
+      by_rule.push_back(at(0.0, 0.0, rule).drift_m);
+    }
+    return reduce_rules(by_rule, tables_.product_rules);
+  }
 
  private:
   void require_moments() const {
@@ -212,6 +223,10 @@ double FlowField::rate() const {
 
 Estimate FlowField::variance_at_start() const {
   return moments_->start();
+}
+
+Estimate FlowField::drift_at_start() const {
+  return moments_->drift();
 }
 
 }  // namespace onset::ssi

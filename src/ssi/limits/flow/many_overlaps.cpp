@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/outcome.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/quadrature/gaussian_expectation.hpp"
 #include "numerics/solvers/ode.hpp"
 #include "onset/core/error.hpp"
+#include "ssi/limits/landscape/diverging_slope.hpp"
 #include "ssi/limits/spectrum/token_parts.hpp"
 #include "ssi/model/sample_slopes.hpp"
 
@@ -156,7 +158,9 @@ ManySlopes ManyOverlaps::risk(const OverlapList& at, const Context& context) con
   });
   ManySlopes out{numerics::reduce(risks), {}};
   for (const auto& slope : here) out.slopes.push_back(numerics::reduce(slope));
-  if (rim) {
+  if (rim && diverges(out.slopes.back(), numerics::reduce(further))) {
+    out.slopes.assign(out.slopes.size(), no_estimate);
+  } else if (rim) {
     Estimate& slope = out.slopes.back();
     slope.error = std::hypot(slope.error, slope.value - numerics::mean(further));
   }

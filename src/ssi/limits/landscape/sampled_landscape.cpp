@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/outcome.hpp"
 #include "numerics/quadrature/gaussian_expectation.hpp"
+#include "ssi/limits/landscape/diverging_slope.hpp"
 #include "ssi/model/sample_slopes.hpp"
 
 namespace onset::ssi {
@@ -28,13 +30,18 @@ class SampledLandscape final : public Landscape {
     RiskPoint here = averages(e, m);
     if (q >= rim) return here;
     // A slope a little inside stands in for it. The change between them, of order q^2, is far below
-    // the error of sampling, unless the slope diverges; then the two differ by as much as the
-    // slope.
+    // the error of sampling, unless the slope diverges.
     const auto inside = [&](double distance) {
       return averages(e, std::copysign(std::sqrt(1.0 - distance * distance), m)).slope_m;
     };
     const Estimate near = inside(rim);
     const Estimate far = inside(2.0 * rim);
+    if (diverges(near, far)) {
+      // The risk has a cone: it falls like q, and like |e|.
+      here.slope_m = no_estimate;
+      if (model_.positional) here.slope_e = no_estimate;
+      return here;
+    }
     here.slope_m = {near.value, std::hypot(near.error, near.value - far.value)};
     return here;
   }

@@ -1,5 +1,6 @@
 #include "onset/ssi/limits/exponent.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ssi/model/parity.hpp"
@@ -128,6 +129,14 @@ void explain(const SequenceModel& model, std::size_t descending, Exponents& x) {
   }
 }
 
+/// Whether some term of a link couples more than three tokens, so that it is tested by sampling.
+bool couples_many(const Link& link) {
+  if (link.expression() == nullptr) return link.tokens() > 3;
+  const auto terms = link.expression()->terms();
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const auto& term) { return term.part.used().size() > 3; });
+}
+
 }  // namespace
 
 Exponents information_exponents(const SequenceModel& model, const SpectrumOptions& options,
@@ -151,6 +160,28 @@ Exponents information_exponents(const SequenceModel& model, const SpectrumOption
   x.resolved = x.verdict != Presence::unresolved && sees_certain && fall_certain && flat_certain;
   explain(model, descending, x);
   return x;
+}
+
+double exponents_seconds(const SequenceModel& model, const SpectrumOptions& options) {
+  // All measured. A point is one of those at which a sampled expansion looks.
+  constexpr double of_quadrature = 0.1;
+  constexpr double of_three_tokens = 0.06;
+  constexpr double points = 131'072.0;
+  constexpr double ns_per_coefficient_token = 5.0;
+  constexpr double ns_of_directions = 1000.0;
+  constexpr std::size_t quadrature_tokens = 3;
+  const Link& target = *model.target;
+  const auto tokens = static_cast<double>(model.tokens());
+  const bool many = couples_many(target);
+  double seconds = of_quadrature + (model.tokens() == quadrature_tokens ? of_three_tokens : 0.0);
+  if (many) {
+    seconds += 1e-9 * (ns_of_directions + target.value_ns()) * static_cast<double>(options.samples);
+  }
+  if (model.student.activation || model.tokens() <= quadrature_tokens) return seconds;
+  const double terms = many ? 0.0 : static_cast<double>(target.expression()->terms().size());
+  const double point = model.student.link->value_ns() + (many ? target.value_ns() : 0.0) +
+                       ns_per_coefficient_token * terms * tokens;
+  return seconds + 1e-9 * points * point;
 }
 
 }  // namespace onset::ssi

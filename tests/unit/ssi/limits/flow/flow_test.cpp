@@ -79,11 +79,31 @@ TEST(SsiFlow, APoleOfTheTargetIsRefused) {
 TEST(SsiFlow, WhereMGrowsAtNoRateTheLargestIsZero) {
   // relu has a part of degree 2, but the target starts at degree 4.
   const FlowField none(with_student("He4sum", 2, "tied", SampleLoss::squared), 0.1, 1, {});
-  ASSERT_TRUE(max_rate(none));
-  EXPECT_EQ(max_rate(none)->value, 0.0);
-  EXPECT_EQ(max_rate(none)->error, 0.0);
+  EXPECT_EQ(max_rate(none).growth, SmallGrowth::not_linear);
+  ASSERT_TRUE(max_rate(none).rate);
+  EXPECT_EQ(max_rate(none).rate->value, 0.0);
+  EXPECT_EQ(max_rate(none).rate->error, 0.0);
   const FlowField some(with_student("H2sum", 2, "tied", SampleLoss::squared), 0.1, 1, {});
-  EXPECT_GT(max_rate(some)->value, 0.1);
+  EXPECT_EQ(max_rate(some).growth, SmallGrowth::up_to_a_rate);
+  EXPECT_GT(max_rate(some).rate->value, 0.1);
+  // With the sign of the target turned, the risk rises along m instead.
+  const FlowField turned(with_student("-h2(z1)-h2(z2)", 2, "tied", SampleLoss::squared), 0.1, 1,
+                         {});
+  EXPECT_EQ(max_rate(turned).growth, SmallGrowth::against_slope);
+  EXPECT_EQ(max_rate(turned).rate->value, 0.0);
+}
+
+TEST(SsiFlow, WhatIsSeenAtDegreeOneGrowsAtEveryRate) {
+  // By hand: relu has the coefficient 1/2 of degree 1, of which 1/sqrt(2) is along either token.
+  const FlowField field(with_student("z1", 2, "tied", SampleLoss::half_squared), 0.05, 1, {});
+  const Estimate drift = field.drift_at_start();
+  constexpr double digits_of_a_coefficient = 1e-12;
+  EXPECT_NEAR(drift.value, 1.0 / (2.0 * std::sqrt(2.0)), digits_of_a_coefficient);
+  EXPECT_EQ(max_rate(field).growth, SmallGrowth::at_every_rate);
+  EXPECT_FALSE(max_rate(field).rate);
+  // A sampled drift has its error, and the same answer.
+  const FlowField sampled(with_student("z1+z2", 2, "z1+z2", SampleLoss::frobenius), 0.05, 1, {});
+  EXPECT_EQ(max_rate(sampled).growth, SmallGrowth::at_every_rate);
 }
 
 TEST(SsiFlow, TheStartOfAPathIsExact) {

@@ -309,10 +309,17 @@ TEST(SsiRisk, SampledSlopesHoldAtTheRim) {
 }
 
 /// Omega = 0: the fit is perfect at m = 1, where the unsquared loss falls like sqrt(1 - m^2).
-TEST(SsiRisk, ASlopeThatDivergesHasAnErrorOfItsOwnSize) {
+TEST(SsiRisk, AtAConeThereIsNoSlope) {
   const auto landscape = population_risk(mixture(1.0, 0.0, SampleLoss::frobenius), 1, {});
-  const Estimate slope = landscape->at(0.0, 1.0).slope_m;
-  EXPECT_GT(slope.error, 0.3 * std::abs(slope.value));
+  for (const double m : {-1.0, 1.0}) {
+    const RiskPoint cone = landscape->at(0.0, m);
+    EXPECT_EQ(cone.risk.value, 0.0);
+    EXPECT_TRUE(std::isnan(cone.slope_m.value));
+    EXPECT_TRUE(std::isnan(cone.slope_e.value));
+  }
+  // Where the fit is not perfect, the slope at the rim is that just inside.
+  const auto mixed = population_risk(mixture(1.0, 0.5, SampleLoss::frobenius), 1, {});
+  EXPECT_TRUE(std::isfinite(mixed->at(0.0, 1.0).slope_m.value));
 }
 
 }  // namespace
