@@ -121,8 +121,9 @@ VerbOf<Trial> Trial::verb() {
   d.details = prose(R"(
       Does what mha generate, learn and evaluate do, in one go and without files, for studies
       and figures. The learner sees the examples only, and is not told the number of heads. A
-      refusal is a result here, not a failure: it has a row, also where no phase was reached. The numbers belong to one layer and one set of
-      examples and have no errors; several seeds show how they scatter.)");
+      refusal is a result here, not a failure: it has a row, also where no phase was reached. The
+      numbers belong to one layer and one set of examples and have no errors; several seeds show how
+      they scatter.)");
   d.fields = instance_fields<Trial>();
   d.fields.add("no-polish", &Trial::no_polish, {},
                "Stops at what the geometry gives, before the polish.");
