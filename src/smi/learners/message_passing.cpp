@@ -16,6 +16,8 @@ namespace {
 /// Below this V everything is known, if the labels are explained to `exact_residual`.
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
+/// The same at the last iteration that is allowed, when V is still falling.
+constexpr double nearly_known_variance = 1e-5;
 /// A block below this V is known nearly to rounding, and keeps its weights and V. Its fields must
 /// explain the labels: |<z> - omega|^2 is at most V on the Nishimori line, and never this many
 /// times larger.
@@ -366,15 +368,17 @@ bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
   }
   record(sums);
   if (falsely_known(sums)) return stop(StopReason::false_recovery);
-  const bool known =
-      std::all_of(variance_.begin(), variance_.end(), [](double v) { return v < known_variance; });
-  if (known) {
-    const bool exact = steps.back().residual < exact_residual;
-    return stop(exact ? StopReason::recovered : StopReason::false_recovery);
+  const auto is_known_to = [&](double most) {
+    return std::all_of(variance_.begin(), variance_.end(), [=](double v) { return v < most; });
+  };
+  const bool is_explained = steps.back().residual < exact_residual;
+  if (is_known_to(known_variance)) {
+    return stop(is_explained ? StopReason::recovered : StopReason::false_recovery);
   }
   if (off_the_line()) return stop(StopReason::diverged);
   if (settled()) return stop(StopReason::converged);
   if (steps.back().iteration == options_.max_iterations) {
+    if (is_known_to(nearly_known_variance) && is_explained) return stop(StopReason::recovered);
     return stop(stationary() ? StopReason::stationary : StopReason::unfinished);
   }
   return true;

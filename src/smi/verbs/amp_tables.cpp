@@ -84,6 +84,11 @@ Columns<RunRow> run_columns() {
       .add("iterations", &RunRow::iterations, "iterations of the last attempt");
 }
 
+/// Distances from 1 of the cosines of runs that end alike are far apart beyond this factor, unless
+/// all are as good as 0.
+constexpr double wide_spread = 10.0;
+constexpr double as_good_as_one = 1e-6;
+
 /// How a run ended, as far as means are concerned: which layers escaped from the start, and whether
 /// everything is known exactly. Numbers of runs that differ in that are far apart.
 std::string mode_of(const MessagePassing& run) {
@@ -182,6 +187,25 @@ AmpRow AmpTables::means_of(const Runs& runs) const {
   return row;
 }
 
+void AmpTables::note_spread(double alpha, const std::string& mode, const Runs& runs) {
+  if (!knows_teacher_ || runs.size() < 2) return;
+  for (std::size_t b = 0; b < shape_.blocks(); ++b) {
+    double lowest = 1.0;
+    double highest = -1.0;
+    for (const MessagePassing* run : runs) {
+      const double cosine = run->steps.back().block[b].cosine;
+      lowest = std::min(lowest, cosine);
+      highest = std::max(highest, cosine);
+    }
+    const double furthest = 1.0 - lowest;
+    if (furthest < as_good_as_one || furthest < wide_spread * (1.0 - highest)) continue;
+    notes_.push_back(prose(R"(
+        alpha = {}, escaped {}: the cosines of block {} range from {:.3g} to {:.3g} over the runs; the
+        stated error of a mean over few such runs may be far too small.)",
+                           to_text(Value(alpha)), mode, b + 1, lowest, highest));
+  }
+}
+
 void AmpTables::finish_alpha(double alpha) {
   std::map<std::string, Runs> modes;
   std::int64_t failed = 0, unfinished = 0;
@@ -198,6 +222,7 @@ void AmpTables::finish_alpha(double alpha) {
   };
   for (const auto& [mode, runs] : modes) {
     AmpRow row = means_of(runs);
+    note_spread(alpha, mode, runs);
     row.escaped = mode;
     row.fraction = numerics::binomial_fraction(std::ssize(runs), all - failed);
     add(std::move(row));
@@ -226,6 +251,7 @@ void AmpTables::complete(const Wishes& wishes, Result& out) const {
                               1e3 * matrix_seconds_ / iterations,
                               1e3 * posterior_seconds_ / iterations));
   }
+  out.notes.insert(out.notes.end(), notes_.begin(), notes_.end());
   const Table steps = step_columns(shape_).table(step_rows_);
   out.artifacts.push_back({"trajectories.csv", steps});
   out.artifacts.push_back({"runs.csv", run_columns().table(run_rows_)});

@@ -71,6 +71,8 @@ class AmpTables {
   using Runs = std::vector<const MessagePassing*>;
   /// Means over these runs, none of which failed.
   [[nodiscard]] AmpRow means_of(const Runs& runs) const;
+  /// Notes where runs that end alike are so far apart that a mean over a few of them says little.
+  void note_spread(double alpha, const std::string& mode, const Runs& runs);
   [[nodiscard]] TrajectoryRow step_row(const MessagePassingStep& step) const;
 
   FieldShape shape_;
@@ -83,6 +85,7 @@ class AmpTables {
   std::vector<TrajectoryRow> step_rows_;
   std::int64_t diverged_ = 0, restarts_ = 0, unfinished_ = 0;
   bool mostly_failed_ = false;
+  std::vector<std::string> notes_;
   double matrix_seconds_ = 0.0, posterior_seconds_ = 0.0;
 };
 
