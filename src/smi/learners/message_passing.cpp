@@ -16,7 +16,7 @@ namespace {
 /// Below this V everything is known, if the labels are explained to `exact_residual`.
 constexpr double known_variance = 1e-8;
 constexpr double exact_residual = 1e-3;
-/// The same at the last iteration that is allowed, when V is still falling.
+/// The same at the last iteration that is allowed: the way there may be slow.
 constexpr double nearly_known_variance = 1e-5;
 /// A block below this V is known nearly to rounding, and keeps its weights and V. Its fields must
 /// explain the labels: |<z> - omega|^2 is at most V on the Nishimori line, and never this many
