@@ -7,7 +7,7 @@
 # neither contracted nor reordered (cmake/Warnings.cmake), so that no result depends on either.
 #
 # A file that forgets an include compiles all the same where others come before it. The presets
-# `debug`, `separate` and `clang`, from which clang-tidy reads, therefore do without both.
+# `debug` and `clang`, from which clang-tidy reads, therefore do without both.
 option(ONSET_QUICK_BUILD "Parse headers of others once per target; compile neighbouring sources together" ON)
 
 set(onset_common_headers

@@ -1,14 +1,14 @@
 """Breaks one arithmetic line at a time and says which mutants the quick tests let live.
 
-Usage: mutate.py BUILD FILE [--tests FILTER] [--lines N,N,..] [--limit N]
+Usage: mutate.py BUILD FILE [--near | --tests FILTER] [--lines N,N,..] [--limit N]
        mutate.py --self-test
 
 FILE is a source of the library (src/..cpp), BUILD a folder where it and its tests are built.
 Nothing in the tree changes, nor in BUILD but for a folder that goes in the end: a mutant is
-compiled, at -O1, to an object of its own, and linked with the test objects of FILE's family alone.
-It comes before the library, whose own object of that source is then left out. Tests that mirror
-FILE run first, then those of its folder, then the family's, up to the first failure; with --tests
-only those that the filter of GoogleTest names. --lines takes only mutants of these lines, --limit N
+compiled, at -O1, together with the sources that FILE is compiled with, and linked with the test
+objects of FILE's family alone. Its object comes before the library, whose own object of those
+sources is then left out. Tests that mirror FILE run first, then those of its folder, then the family's, up to the first failure; with --near
+only the first two kinds, with --tests those that the filter of GoogleTest names. --lines takes only mutants of these lines, --limit N
 only N of them, spread evenly.
 
 Mutants that change nothing anybody could see are listed, with the reason, in equivalent.txt beside
@@ -45,9 +45,10 @@ SWAPS = {
 NUMBER = re.compile(r"(?<![\w.'])(?<!\de[-+])\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.'])")
 SIGN = re.compile(r"(?<=[(,=?:] )-(?=[\w(])|(?<=\()-(?=[\w(])|(?<=return )-(?=[\w(])")
 TERM = re.compile(r" [-+] [\w.:]+(?:\([\w., ]*\)|\[[\w., ]*\])*(?=[;),])")
-# Lines without arithmetic of their own, and sizes that somebody chose.
+# Lines without arithmetic of their own, sizes that somebody chose, and measured costs.
 SKIPPED = re.compile(r"^\s*(#|//|using |namespace |template|static_assert|case |throw |"
-                     r"constexpr (std::size_t|int|std::int64_t|std::uint\d+_t) )|"
+                     r"constexpr (std::size_t|int|std::int64_t|std::uint\d+_t) |"
+                     r"constexpr double ns_per_)|"
                      r"InvalidArgument|IoError|fmt::")
 
 
@@ -128,20 +129,34 @@ class Build:
         self.source.parent.mkdir(parents=True, exist_ok=True)
         self.object = self.folder / "mutant.o"
         self.program = self.folder / "mutant_tests"
-        commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-        words = next((shlex.split(entry["command"]) for entry in commands
-                      if entry["file"] == str(ROOT / file)), None)
-        if words is None:
-            raise SystemExit(f"mutate.py: {file} is no source of {build}")
-        kept = [word for word in words if word not in ("-Werror", "-O2", "-O3")]
+        kept, compiled = self.compile_command(file)
         kept[kept.index("-o") + 1] = str(self.object)
-        kept[kept.index("-c") + 1] = str(self.source)
+        kept[kept.index("-c") + 1] = str(compiled)
         # Files that include themselves by name (Highway) find the mutant.
         self.compiling = [kept[0], f"-I{self.folder / 'overlay'}", *kept[1:], "-O1", "-w"]
         self.linking = self.link_command(pathlib.Path(file).parts[1])
 
     def remove(self):
         shutil.rmtree(self.folder)
+
+    def compile_command(self, file):
+        """The words that compile FILE, and what they are to compile: the mutant, or neighbours of
+        FILE with the mutant in its place."""
+        original = str(ROOT / file)
+        for entry in json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8")):
+            words = [word for word in shlex.split(entry["command"])
+                     if word not in ("-Werror", "-O2", "-O3")]
+            if entry["file"] == original:
+                return words, self.source
+            if "/Unity/" not in entry["file"]:
+                continue
+            together = pathlib.Path(entry["file"]).read_text(encoding="utf-8")
+            if f'"{original}"' in together:
+                neighbours = self.folder / "together.cpp"
+                neighbours.write_text(together.replace(original, str(self.source)),
+                                      encoding="utf-8")
+                return words, neighbours
+        raise SystemExit(f"mutate.py: {file} is no source of {self.build}")
 
     def link_command(self, family):
         answer = subprocess.run(["ninja", "-C", str(self.build), "-t", "commands", "onset_tests"],
@@ -250,14 +265,14 @@ def try_mutants(tools, text, chosen, known, filters):
     return outcome, seconds
 
 
-def mutate(build, file, tests, chosen_lines, limit):
+def mutate(build, file, filters, chosen_lines, limit):
     text = (ROOT / file).read_text(encoding="utf-8")
     everything = [mutant for mutant in mutants_of(text)
                   if chosen_lines is None or mutant.line in chosen_lines]
     tools = Build(build, file)
     try:
         outcome, seconds = try_mutants(tools, text, spread(everything, limit), equivalents(file),
-                                       [tests] if tests else filters_for(file))
+                                       filters)
     finally:
         tools.remove()
     outcome.report(file, len(everything), seconds)
@@ -293,12 +308,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("file")
-    parser.add_argument("--tests")
+    tests = parser.add_mutually_exclusive_group()
+    tests.add_argument("--tests")
+    tests.add_argument("--near", action="store_true")
     parser.add_argument("--lines", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--limit", type=int)
     given = parser.parse_args()
     file = pathlib.Path(given.file).resolve().relative_to(ROOT).as_posix()
-    return mutate(given.build, file, given.tests, given.lines, given.limit)
+    filters = [given.tests] if given.tests else filters_for(file)[:2 if given.near else None]
+    return mutate(given.build, file, filters, given.lines, given.limit)
 
 
 if __name__ == "__main__":
