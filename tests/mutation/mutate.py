@@ -8,7 +8,7 @@ Nothing in the tree changes, nor in BUILD but for a folder that goes in the end:
 compiled, at -O1, together with the sources that FILE is compiled with, and linked with the test
 objects of FILE's family alone. Its object comes before the library, whose own object of those
 sources is then left out. Tests that mirror FILE run first, then those of its folder, then the family's, up to the first failure; with --near
-only the first two kinds, with --tests those that the filter of GoogleTest names. --lines takes only mutants of these lines, --limit N
+only the first kind that there is, with --tests those that the filter of GoogleTest names. --lines takes only mutants of these lines, --limit N
 only N of them, spread evenly.
 
 Mutants that change nothing anybody could see are listed, with the reason, in equivalent.txt beside
@@ -315,7 +315,7 @@ def main():
     parser.add_argument("--limit", type=int)
     given = parser.parse_args()
     file = pathlib.Path(given.file).resolve().relative_to(ROOT).as_posix()
-    filters = [given.tests] if given.tests else filters_for(file)[:2 if given.near else None]
+    filters = [given.tests] if given.tests else filters_for(file)[:1 if given.near else None]
     return mutate(given.build, file, filters, given.lines, given.limit)
 
 

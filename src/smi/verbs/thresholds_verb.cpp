@@ -408,7 +408,8 @@ VerbOf<Thresholds> Thresholds::verb() {
       large) of the Bayes-optimal setting, for deep attention or for a link:
       which layer can be learned better than chance, given those learned before it, and from
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
-      without noise is computed to 1e-5, the others to the tolerance.)");
+      without noise is computed to 1e-5, the others to the tolerance; rows `algorithmic` of typed
+      links with two fields and more to 20 times as much.)");
   d.fields = model_fields<Thresholds>();
   d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
       Ends after this many stages: the first thresholds of a deep model take a fraction of the
@@ -420,7 +421,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 11;
+  d.method = 12;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",

@@ -31,6 +31,10 @@ double step_after(double log_precision) {
   return log_precision < 6.0 ? 0.5 : 1.0;
 }
 constexpr double last_log_precision = 12.0;
+/// The nodes across the top of a fold: enough to leave every second one out.
+constexpr std::size_t top_nodes = 9;
+/// Lines are laid at most so much closer than by default.
+constexpr double max_refinement = 8.0;
 
 template <class Part>
 Replicates top_eigenvalues(const std::vector<TypedAverages>& averages, const Part& part) {
@@ -53,6 +57,10 @@ FixedPointNode node_of(const TypedBranch::Point& point) {
   node.log_alpha = numerics::map(point.alpha, [](double a) { return std::log(a); });
   node.relative_bias = ratio_bias(point.averages);
   return node;
+}
+
+bool is_lower(const FixedPointNode& a, const FixedPointNode& b) {
+  return numerics::mean(a.log_alpha) < numerics::mean(b.log_alpha);
 }
 
 }  // namespace
@@ -197,13 +205,51 @@ std::optional<std::size_t> TypedTrace::fold(std::size_t end) const {
   return std::nullopt;
 }
 
-Estimate TypedTrace::top(std::size_t fold, std::size_t points) {
-  std::vector<FixedPointNode> nodes;
-  const std::size_t first = fold < 3 ? 0 : fold - 3;
-  for (std::size_t k = first; k < fold + 4 && at(k) != nullptr; ++k) {
-    nodes.push_back(node_of(branch_.at(found_[k].position, found_[k].variance, points)));
+Eigen::MatrixXd TypedTrace::guess_at(double position) const {
+  const auto after = std::find_if(found_.begin(), found_.end(),
+                                  [&](const auto& point) { return point.position >= position; });
+  if (after == found_.begin() || after == found_.end()) {
+    return after == found_.end() ? found_.back().variance : after->variance;
   }
-  return max_alpha(nodes);
+  const double t = (position - (after - 1)->position) / (after->position - (after - 1)->position);
+  return (1.0 - t) * (after - 1)->variance + t * after->variance;
+}
+
+Estimate TypedTrace::top(std::size_t k, const TopAccuracy& wanted) {
+  // The window around the top, in log s.
+  static_cast<void>(at(k + 2));  // the trace reaches as far
+  double low = std::log(found_[k < 2 ? 0 : k - 2].position);
+  double high = std::log(found_[std::min(k + 2, found_.size() - 1)].position);
+  double refinement = 1.0;
+  std::size_t points = wanted.points;
+  while (true) {
+    std::vector<FixedPointNode> nodes;
+    for (std::size_t i = 0; i < top_nodes; ++i) {
+      const double position =
+          std::exp(low + (high - low) * static_cast<double>(i) / (top_nodes - 1.0));
+      nodes.push_back(node_of(branch_.at(position, guess_at(position), points, refinement)));
+    }
+    const Estimate top = max_alpha(nodes);
+    const double allowed = wanted.tolerance * std::max(1.0, top.value);
+    if (top.error <= allowed) return top;
+    const auto highest = std::max_element(nodes.begin(), nodes.end(), is_lower);
+    // Closer lines against the bias of ratios, more labels against scatter.
+    const bool is_biased = highest->relative_bias * top.value > 0.5 * allowed;
+    if (is_biased ? refinement >= max_refinement : points >= wanted.max_points) return top;
+    if (is_biased) {
+      refinement *= 2.0;
+    } else {
+      // Scatter falls nearly like the inverse of the number of points.
+      const double factor = std::exp2(std::ceil(std::log2(top.error / allowed)));
+      points = std::min(points * static_cast<std::size_t>(std::clamp(factor, 2.0, 16.0)),
+                        wanted.max_points);
+    }
+    // Half of the window, around the highest node, against what interpolation leaves out.
+    const double half = 0.25 * (high - low);
+    const double middle = std::log(highest->position);
+    low = middle - half;
+    high = middle + half;
+  }
 }
 
 Estimate TypedTrace::landing(const Estimate& alpha, std::size_t from,
@@ -226,7 +272,7 @@ Estimate TypedTrace::landing(const Estimate& alpha, std::size_t from,
   return {1.0, 0.0};
 }
 
-TypedRecovery recovery_along(TypedTrace& trace, double perfect) {
+TypedRecovery recovery_along(TypedTrace& trace, double perfect, const TopAccuracy& wanted) {
   for (std::size_t k = 0; trace.at(k) != nullptr; ++k) continue;
   std::vector<FixedPointNode> nodes;
   for (const TypedBranch::Point& point : trace.points()) nodes.push_back(node_of(point));
@@ -239,6 +285,10 @@ TypedRecovery recovery_along(TypedTrace& trace, double perfect) {
   out.below = std::max(perfect, std::min(upper_bound(anchored), upper_bound(nodes)));
   out.hard_phase = top.value - perfect > significant * top.error;
   out.algorithmic = out.hard_phase ? top : Estimate{perfect, 0.0};
+  if (out.algorithmic.error > wanted.tolerance * std::max(1.0, top.value)) {
+    const auto highest = std::max_element(nodes.begin(), nodes.end(), is_lower);
+    out.algorithmic = trace.top(static_cast<std::size_t>(highest - nodes.begin()), wanted);
+  }
   return out;
 }
 

@@ -59,6 +59,13 @@ class TypedBranch {
 /// The same for the pull.
 [[nodiscard]] numerics::Replicates pulls(const std::vector<TypedAverages>& averages);
 
+/// How accurate the top of a fold is to be.
+struct TopAccuracy {
+  double tolerance = 0.0;  ///< of the sample ratio, relative to it where that is above 1
+  std::size_t points = 0;  ///< outer points per replicate to begin with
+  std::size_t max_points = 0;
+};
+
 /// A branch from its beginning, followed point by point as far as somebody asks.
 class TypedTrace {
  public:
@@ -78,14 +85,18 @@ class TypedTrace {
   [[nodiscard]] std::optional<std::size_t> fold(std::size_t end) const;
   /// Sample ratio and error at a point.
   [[nodiscard]] static Estimate alpha_of(const TypedBranch::Point& point);
-  /// The sample ratio of the top of a fold, with more points.
-  [[nodiscard]] Estimate top(std::size_t fold, std::size_t points);
+  /// The sample ratio of the top of a fold, which is near point k: looked at more and more closely,
+  /// with more and more points, until it is accurate.
+  [[nodiscard]] Estimate top(std::size_t k, const TopAccuracy& wanted);
   /// The mean overlap of some directions where alpha has come back to a value that it had before
   /// point `from`; 1 where it does not before the end.
   [[nodiscard]] Estimate landing(const Estimate& alpha, std::size_t from,
                                  const Eigen::MatrixXd& directions);
 
  private:
+  /// V at a log precision between two points, to begin with.
+  [[nodiscard]] Eigen::MatrixXd guess_at(double position) const;
+
   TypedBranch branch_;
   std::size_t points_;
   std::vector<TypedBranch::Point> found_;
@@ -99,6 +110,7 @@ struct TypedRecovery {
 };
 
 /// `perfect`: the sample ratio at the end of the branch, by counting.
-[[nodiscard]] TypedRecovery recovery_along(TypedTrace& trace, double perfect);
+[[nodiscard]] TypedRecovery recovery_along(TypedTrace& trace, double perfect,
+                                           const TopAccuracy& wanted);
 
 }  // namespace onset::smi

@@ -23,8 +23,11 @@ using numerics::Replicates;
 
 /// Outer points per replicate of a branch, by the number of fields: as many as are cheap.
 constexpr std::size_t trace_points[] = {512, 128, 64, 64};
-/// Those of one field where the end of its branch is not accurate enough with them.
-constexpr std::size_t more_trace_points = 4096;
+/// Tops of folds lie where V is small and few labels matter. With one field they are cheap, and may
+/// have so many times the most points of other rows; with more their tolerance is so many times
+/// that of other rows.
+constexpr std::size_t fold_points_of_one_field = 16;
+constexpr double fold_tolerance = 20.0;
 constexpr std::size_t first_points = 256;
 /// Lines are laid at most so much closer than by default.
 constexpr double max_refinement = 8.0;
@@ -238,10 +241,12 @@ class Staircase {
     finish(open() * growing_directions(crossing->averages, growth.error), crossing->alpha);
   }
 
+  void note_accuracy(const Estimate& alpha, double tolerance) {
+    if (alpha.error > tolerance * std::max(1.0, alpha.value)) stairs_.met_tolerance = false;
+  }
+
   void finish(const Eigen::MatrixXd& learned, const Estimate& alpha) {
-    if (alpha.error > options_->tolerance * std::max(1.0, alpha.value)) {
-      stairs_.met_tolerance = false;
-    }
+    note_accuracy(alpha, options_->tolerance);
     known_ = sum_of(known_, learned);
     trace_.reset();
     TypedStage stage{learned, TypedKind::weak, alpha};
@@ -260,6 +265,12 @@ class Staircase {
     return *trace_;
   }
   [[nodiscard]] std::size_t points() const { return trace_points[link_->fields().size() - 1]; }
+  [[nodiscard]] TopAccuracy top_accuracy() const {
+    if (link_->fields().size() > 1) {
+      return {fold_tolerance * options_->tolerance, 4 * points(), options_->max_points};
+    }
+    return {options_->tolerance, 4 * points(), fold_points_of_one_field * options_->max_points};
+  }
 
   /// The overlap of directions just above their threshold: 0 where alpha rises along the branch
   /// from there on, the overlap where it has come back where it falls first, and nothing where
@@ -304,7 +315,7 @@ class Staircase {
     // large once more: what grows in between grows at once with the jump.
     if (is_above(last_threshold(), crossing.alpha)) crossing.alpha = last_threshold();
     if (!fold) return crossing;
-    const Estimate top = trace().top(*fold, 4 * points());
+    const Estimate top = trace().top(*fold, top_accuracy());
     if (is_above(top, crossing.alpha)) {
       crossing.alpha = top;
     } else {
@@ -338,7 +349,8 @@ class Staircase {
   void add_fold(std::size_t fold) {
     if (!options_->exact_recovery) return;
     TypedStage stage{known_, TypedKind::algorithmic};
-    stage.alpha = trace().top(fold, 4 * points());
+    stage.alpha = trace().top(fold, top_accuracy());
+    note_accuracy(*stage.alpha, top_accuracy().tolerance);
     stage.jump = trace().landing(*stage.alpha, fold + 1, known_);
     add(std::move(stage));
   }
@@ -401,17 +413,12 @@ class Staircase {
   void add_algorithmic(const Eigen::MatrixXd& exact, const ExactRecovery& perfect) {
     const Eigen::MatrixXd left = without(relevant_, exact);
     const Eigen::MatrixXd none(relevant_.rows(), 0);
-    const auto recovery_with = [&](std::size_t points) {
-      TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
-                        points);
-      return recovery_along(branch, perfect.alpha.value);
-    };
-    TypedRecovery recovery = recovery_with(points());
-    const bool is_accurate = recovery.algorithmic.error <=
-                             options_->tolerance * std::max(1.0, recovery.algorithmic.value);
-    if (!is_accurate && link_->fields().size() == 1) recovery = recovery_with(more_trace_points);
+    TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
+                      points());
+    const TypedRecovery recovery = recovery_along(branch, perfect.alpha.value, top_accuracy());
     stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);
     if (!recovery.hard_phase) return;
+    note_accuracy(recovery.algorithmic, top_accuracy().tolerance);
     TypedStage stage{perfect.directions, TypedKind::algorithmic, recovery.algorithmic};
     stage.jump = Estimate{1.0, 0.0};
     add(std::move(stage));

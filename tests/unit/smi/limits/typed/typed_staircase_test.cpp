@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -112,13 +113,38 @@ TEST(LongTypedStaircase, TwoProductsWithACommonFactorAreLearnedTogether) {
               many_errors * stairs.stages.front().alpha->error);
 }
 
+/// The sample ratio of the fixed point of phase retrieval without noise, by the trapezoid rule: the
+/// posterior has two points, and the mean abs(z) tanh(omega abs(z)/V).
+double retrieval_alpha(double variance) {
+  constexpr double step = 0.05;  // a Gaussian's sum errs by less than rounding
+  constexpr double end = 8.0;
+  double square = 0.0;
+  for (double eta = -end; eta <= end; eta += step) {
+    for (double xi = -end; xi <= end; xi += step) {
+      const double omega = std::sqrt(1.0 - variance) * eta;
+      const double z = std::abs(omega + std::sqrt(variance) * xi);
+      const double g = (z * std::tanh(omega * z / variance) - omega) / variance;
+      square += step * step * std::exp(-0.5 * (eta * eta + xi * xi)) * g * g;
+    }
+  }
+  return 2.0 * std::numbers::pi * (1.0 / variance - 1.0) / square;
+}
+
 // Phase retrieval without noise: exact recovery is possible from 1 on, and small overlaps reach it
-// from 1.128 on, where the named link of the same label says so too.
+// where the branch of fixed points turns, at 1.1285.
 TEST(TypedStaircase, SmallOverlapsReachExactRecoveryLater) {
-  const auto stages = stairs_of("z1^2").stages;
+  const TypedStaircase stairs = stairs_of("z1^2");
+  const auto& stages = stairs.stages;
   expect_stage(stages.back(), "z1", TypedKind::algorithmic);
   EXPECT_EQ(stages.back().jump->value, 1.0);
   EXPECT_EQ(stages.front().jump->value, 0.0);
+  double top = 0.0;
+  for (double variance = 0.14; variance < 0.165; variance += 0.001) {
+    top = std::max(top, retrieval_alpha(variance));
+  }
+  EXPECT_NEAR(stages.back().alpha->value, top, many_errors * stages.back().alpha->error);
+  EXPECT_TRUE(stairs.met_tolerance);
+  EXPECT_LT(stages.back().alpha->error, TypedStaircaseOptions{}.tolerance * top);
 }
 
 /// The sign of z (z - c) (z + d) with exp(-c^2/2) = part and exp(-d^2/2) = 1 - part has no mean
