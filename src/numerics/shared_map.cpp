@@ -40,7 +40,7 @@ void unpack(std::string_view text, const std::vector<std::size_t>& indices, Slot
     std::memcpy(&size, text.data(), sizeof size);
     text.remove_prefix(sizeof size);
     slots[i].resize(size);
-    std::memcpy(slots[i].data(), text.data(), size * sizeof(double));
+    if (size > 0) std::memcpy(slots[i].data(), text.data(), size * sizeof(double));
     text.remove_prefix(size * sizeof(double));
   }
 }

@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     expression.gradient(points, inputs.data(), values.data(), derivatives.data());
     (void)expression.degree();
     (void)expression.terms();
+    (void)expression.up_to_injections();
     std::vector<double> switches(points * expression.switches());
     expression.switch_values(points, inputs.data(), switches.data());
   } catch (const numerics::SyntaxError& error) {

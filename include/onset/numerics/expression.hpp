@@ -78,6 +78,11 @@ class Expression {
   /// The terms whose sum of factor * part it is; sums are also opened inside constant factors.
   [[nodiscard]] std::vector<Term> terms() const;
 
+  /// The expression that is left when the outermost functions that take no value twice are taken
+  /// away, one after the other (tanh, exp, odd powers, quotients of numbers by it, ..): where it is
+  /// finite, it has the same level sets.
+  [[nodiscard]] Expression up_to_injections() const;
+
   /// How it is stored. Users have no need of it.
   struct Tape;
 

@@ -43,6 +43,41 @@ bool switches_at(const Node& node) {
   }
 }
 
+/// The argument of which a node is a function that takes no value twice, if there is one.
+std::optional<std::size_t> injected_argument(const Expression::Tape& tape, const Node& node) {
+  std::optional<std::size_t> only;  // the place of the argument that is no number
+  for (std::size_t a = 0; a < node.arguments.size(); ++a) {
+    if (tape.is_constant(node.arguments[a])) continue;
+    if (only) return std::nullopt;
+    only = a;
+  }
+  if (!only) return std::nullopt;
+  const auto number = [&] { return tape.nodes[node.arguments[1 - *only]].value; };
+  const std::size_t argument = node.arguments[*only];
+  switch (node.operation) {
+    case Operation::sum:
+    case Operation::negate:
+    case Operation::exp:
+    case Operation::log:
+    case Operation::sqrt:
+    case Operation::sinh:
+    case Operation::tanh:
+    case Operation::atan:
+    case Operation::erf:
+    case Operation::sigmoid:
+    case Operation::softplus: return argument;
+    case Operation::multiply:
+    case Operation::divide: return number() != 0.0 ? std::optional(argument) : std::nullopt;
+    case Operation::power: {
+      if (*only == 1)
+        return number() > 0.0 && number() != 1.0 ? std::optional(argument) : std::nullopt;
+      const bool is_even = std::fmod(number(), 2.0) == 0.0;  // 0 and infinity are not taken either
+      return !is_even && std::isfinite(number()) ? std::optional(argument) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace
 
 SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message)
@@ -253,6 +288,12 @@ void Expression::along(std::size_t count, const double* inputs, const double* di
   } else {
     std::copy_n(value + count, count, slope);
   }
+}
+
+Expression Expression::up_to_injections() const {
+  std::size_t root = root_;
+  while (const auto argument = injected_argument(*tape_, tape_->nodes[root])) root = *argument;
+  return {tape_, root};
 }
 
 std::vector<Expression::Term> Expression::terms() const {

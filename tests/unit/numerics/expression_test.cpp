@@ -149,6 +149,30 @@ TEST(Expression, OpensSumsThroughConstantFactors) {
   EXPECT_NEAR(total, at("-(2*(z1 - He2(z2))/4) + 3", z[0], z[1]), tolerance::few_roundings);
 }
 
+/// What is left of a text, at a point.
+double core_at(const std::string& text, double z1, double z2) {
+  const double z[2] = {z1, z2};
+  double value = 0.0;
+  Expression(text, two_tokens()).up_to_injections().values(1, z, &value);
+  return value;
+}
+
+TEST(Expression, OuterFunctionsThatTakeNoValueTwiceAreTakenAway) {
+  const double z1 = 0.3;
+  const double z2 = -1.7;
+  for (const char* text :
+       {"tanh(z1*z2)", "-2*sigmoid(3 - z1*z2) + 1", "exp(z1*z2/4)", "2^(z1*z2)", "(z1*z2)^3",
+        "(z1*z2)^(-1)", "5/erf(atan(z1*z2))", "log(softplus(z1*z2))", "sinh(sqrt(exp(z1*z2)))"}) {
+    EXPECT_EQ(core_at(text, z1, z2), z1 * z2) << text;
+  }
+  // Others stay: they take values twice, or are functions of several parts.
+  for (const char* text : {"sin(z1)", "cosh(z1)", "abs(z1)", "z1^2", "z1^(-2)", "z1^0", "relu(z1)",
+                           "z1 + tanh(z2)", "z1^z2", "1^z1", "min(z1, 2)"}) {
+    EXPECT_EQ(core_at(text, z1, z2), at(text, z1, z2)) << text;
+  }
+  EXPECT_EQ(core_at("tanh(z1^2)", z1, z2), z1 * z1);
+}
+
 TEST(Expression, KnowsThePolynomialsAmongThem) {
   EXPECT_EQ(Expression("He4(z1)*z2^3 + 1", two_tokens()).degree(), 7);
   EXPECT_EQ(Expression("3", two_tokens()).degree(), 0);

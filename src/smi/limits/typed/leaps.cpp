@@ -82,8 +82,8 @@ std::optional<Eigen::MatrixXd> range_of(const std::vector<HermiteAverages>& aver
 class Climber {
  public:
   Climber(const TypedLink& link, const LeapOptions& options, const Context& context)
-      : link_(&link), options_(&options), context_(&context) {
-    relevant_ = relevant_directions(link);
+      : label_(&link), link_(link.up_to_injections()), options_(&options), context_(&context) {
+    relevant_ = relevant_directions(link_);
     known_ = Eigen::MatrixXd(relevant_.rows(), 0);
     reach_ = reach_of_variance();
   }
@@ -129,7 +129,7 @@ class Climber {
       for (std::size_t points = first_points;; points *= 4) {
         found = look(from, to, points);
         const bool doubtful = found && found->leap.verdict == Verdict::unresolved;
-        const bool is_sampled = known_.cols() > 0 || !has_label_integral(*link_);
+        const bool is_sampled = known_.cols() > 0 || !has_label_integral(link_);
         if (!doubtful || !is_sampled || 4 * points > options_->max_points) break;
       }
       if (found) return *found;
@@ -142,10 +142,10 @@ class Climber {
     const KnownDirections now = state();
     std::vector<bool> allowed;
     for (int degree = from; degree <= to; ++degree) {
-      allowed.push_back(symmetric_tensors(*link_, now, degree) > 0);
+      allowed.push_back(symmetric_tensors(link_, now, degree) > 0);
     }
     if (std::none_of(allowed.begin(), allowed.end(), [](bool one) { return one; })) return {};
-    const auto averages = hermite_channel(*link_, now, to, channel_options(points), *context_);
+    const auto averages = hermite_channel(link_, now, to, channel_options(points), *context_);
     for (int degree = from; degree <= to; ++degree) {
       if (!allowed[static_cast<std::size_t>(degree - from)]) continue;
       Replicates weights;
@@ -175,7 +175,7 @@ class Climber {
     const Eigen::MatrixXd of_known = known_ * known_.transpose();
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions.rows(), directions.rows());
     double count = 0.0;
-    for (const Eigen::MatrixXd& map : signed_symmetries(*link_, LabelUnder::renamed)) {
+    for (const Eigen::MatrixXd& map : signed_symmetries(link_, LabelUnder::renamed)) {
       if ((map * of_known - of_known * map).norm() > 1e-9) continue;
       const Eigen::MatrixXd moved = map * directions;
       sum += moved * moved.transpose();
@@ -188,9 +188,10 @@ class Climber {
     const KnownDirections now = state();
     TypedChannelOptions channel = channel_options(0);
     channel.radius = *reach_;
-    const auto weights = plain_label_weights(*link_, now, options_->max_degree, channel, *context_);
+    const auto weights =
+        plain_label_weights(*label_, now, options_->max_degree, channel, *context_);
     for (int degree = 1; degree <= options_->max_degree; ++degree) {
-      if (symmetric_tensors(*link_, now, degree) == 0) continue;
+      if (symmetric_tensors(*label_, now, degree) == 0) continue;
       Replicates values;
       for (const auto& one : weights) values.push_back(one[static_cast<std::size_t>(degree) - 1]);
       const Estimate weight = numerics::reduce(values, exact_error);
@@ -203,13 +204,13 @@ class Climber {
   /// How far out fields matter for the variance of the label, as far as samples show; nothing where
   /// it has none. Several outputs have no one leap of their own.
   [[nodiscard]] std::optional<double> reach_of_variance() const {
-    if (link_->outputs() > 1) return std::nullopt;
+    if (label_->outputs() > 1) return std::nullopt;
     constexpr std::size_t count = std::size_t{1} << 16U;
-    const std::size_t rows = link_->fields().size();
+    const std::size_t rows = label_->fields().size();
     std::vector<double> inputs(rows * count);
     numerics::Stream(1, "variance of labels").normal(inputs);
     std::vector<double> labels(count);
-    link_->values(count, inputs.data(), labels.data());
+    label_->values(count, inputs.data(), labels.data());
     std::vector<double> sorted = labels;
     std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
     const double middle = sorted[count / 2];
@@ -242,7 +243,7 @@ class Climber {
     constexpr double step = 0.25;
     constexpr double furthest = 20.0;
     constexpr double negligible = -20.0;  // the logarithm, relative to the largest
-    const std::size_t rows = link_->fields().size();
+    const std::size_t rows = label_->fields().size();
     std::vector<double> inputs(rows * directions);
     numerics::Stream(2, "variance of labels").normal(inputs);
     for (std::size_t i = 0; i < directions; ++i) {
@@ -256,7 +257,7 @@ class Climber {
     std::vector<double> labels(directions);
     for (double r = step; r <= furthest; r += step) {
       for (std::size_t i = 0; i < at.size(); ++i) at[i] = r * inputs[i];
-      link_->values(directions, at.data(), labels.data());
+      label_->values(directions, at.data(), labels.data());
       double here = -std::numeric_limits<double>::infinity();
       for (const double y : labels) {
         if (!std::isfinite(y)) return std::nullopt;
@@ -269,7 +270,8 @@ class Climber {
     return reach < furthest ? std::optional(reach) : std::nullopt;
   }
 
-  const TypedLink* link_;
+  const TypedLink* label_;  ///< as it was typed, for what depends on the values of labels
+  TypedLink link_;
   const LeapOptions* options_;
   const Context* context_;
   Eigen::MatrixXd relevant_;

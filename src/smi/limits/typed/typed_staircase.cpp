@@ -72,10 +72,10 @@ Eigen::MatrixXd growing_directions(const std::vector<TypedAverages>& averages, d
 /// Follows one link from stage to stage.
 class Staircase {
  public:
-  Staircase(const TypedLink& link, const TypedStaircaseOptions& options, const Context& context,
+  Staircase(TypedLink link, const TypedStaircaseOptions& options, const Context& context,
             const TypedStageFound& found)
-      : link_(&link), options_(&options), context_(&context), found_(&found) {
-    relevant_ = relevant_directions(link);
+      : link_(std::move(link)), options_(&options), context_(&context), found_(&found) {
+    relevant_ = relevant_directions(link_);
     known_ = Eigen::MatrixXd(relevant_.rows(), 0);
   }
 
@@ -124,19 +124,19 @@ class Staircase {
     if (known_.cols() == 0) {
       TypedChannelOptions options = channel_options(points);
       if (!is_sampled()) options.refinement = static_cast<double>(points / first_points);
-      return typed_channel_at_zero(*link_, options, *context_);
+      return typed_channel_at_zero(link_, options, *context_);
     }
     const auto size = known_.cols();
-    return typed_channel(*link_, state(Eigen::MatrixXd::Identity(size, size)),
+    return typed_channel(link_, state(Eigen::MatrixXd::Identity(size, size)),
                          channel_options(points), *context_);
   }
 
   /// Whether the averages given what is known are drawn: more points make them better. Otherwise
   /// closer lines do.
-  [[nodiscard]] bool is_sampled() const { return known_.cols() > 0 || !has_label_integral(*link_); }
+  [[nodiscard]] bool is_sampled() const { return known_.cols() > 0 || !has_label_integral(link_); }
   [[nodiscard]] std::size_t most_points() const {
     return is_sampled() ? options_->max_points
-                        : first_points * finest_lines[link_->fields().size() - 1];
+                        : first_points * finest_lines[link_.fields().size() - 1];
   }
 
   void next_stage() {
@@ -147,7 +147,7 @@ class Staircase {
       check(averages);
       // Symmetries forbid a mean outside this span, exactly.
       const Eigen::MatrixXd allowed =
-          intersection(symmetric_directions(*link_, known_), open()).transpose() * open();
+          intersection(symmetric_directions(link_, known_), open()).transpose() * open();
       for (TypedAverages& a : averages) {
         a.pull = (allowed.transpose() * allowed * a.pull * allowed.transpose() * allowed).eval();
       }
@@ -166,7 +166,7 @@ class Staircase {
       }
       if (trivial == Verdict::absent && easy == Verdict::absent) {
         TypedStage stage{open(), TypedKind::hard};
-        const Leap leap = leap_given(*link_, known_, {.seed = options_->seed}, *context_);
+        const Leap leap = leap_given(link_, known_, {.seed = options_->seed}, *context_);
         if (leap.verdict == Verdict::present) stage.leap = leap.degree;
         add(std::move(stage));
         leave_the_rest();
@@ -260,13 +260,13 @@ class Staircase {
   [[nodiscard]] TypedTrace& trace() {
     if (!trace_) {
       const TypedRoles roles{known_, Eigen::MatrixXd(known_.rows(), 0)};
-      trace_.emplace(TypedBranch(*link_, roles, open(), options_->seed, *context_), points());
+      trace_.emplace(TypedBranch(link_, roles, open(), options_->seed, *context_), points());
     }
     return *trace_;
   }
-  [[nodiscard]] std::size_t points() const { return trace_points[link_->fields().size() - 1]; }
+  [[nodiscard]] std::size_t points() const { return trace_points[link_.fields().size() - 1]; }
   [[nodiscard]] TopAccuracy top_accuracy() const {
-    if (link_->fields().size() > 1) {
+    if (link_.fields().size() > 1) {
       return {fold_tolerance * options_->tolerance, 4 * points(), options_->max_points};
     }
     return {options_->tolerance, 4 * points(), fold_points_of_one_field * options_->max_points};
@@ -399,7 +399,7 @@ class Staircase {
   /// small overlaps gets there, if that is later.
   void add_exact_recovery() {
     Eigen::MatrixXd exact(relevant_.rows(), 0);
-    for (const ExactRecovery& one : exact_recovery(*link_, relevant_, options_->seed)) {
+    for (const ExactRecovery& one : exact_recovery(link_, relevant_, options_->seed)) {
       TypedStage stage{one.directions, TypedKind::perfect, one.alpha};
       stage.jump = Estimate{1.0, 0.0};
       add(std::move(stage));
@@ -413,8 +413,7 @@ class Staircase {
   void add_algorithmic(const Eigen::MatrixXd& exact, const ExactRecovery& perfect) {
     const Eigen::MatrixXd left = without(relevant_, exact);
     const Eigen::MatrixXd none(relevant_.rows(), 0);
-    TypedTrace branch(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_),
-                      points());
+    TypedTrace branch(TypedBranch(link_, {left, exact}, none, options_->seed, *context_), points());
     const TypedRecovery recovery = recovery_along(branch, perfect.alpha.value, top_accuracy());
     stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);
     if (!recovery.hard_phase) return;
@@ -430,7 +429,7 @@ class Staircase {
     if (left.cols() == 0) return;
     known_ = left;
     const Eigen::MatrixXd none(relevant_.rows(), 0);
-    trace_.emplace(TypedBranch(*link_, {left, exact}, none, options_->seed, *context_), points());
+    trace_.emplace(TypedBranch(link_, {left, exact}, none, options_->seed, *context_), points());
     const double end = late_log_precision * static_cast<double>(left.cols());
     std::size_t k = 0;
     while (trace().at(k) != nullptr && trace().at(k)->position < end) ++k;
@@ -438,7 +437,7 @@ class Staircase {
     if (fold) add_fold(*fold);
   }
 
-  const TypedLink* link_;
+  TypedLink link_;
   const TypedStaircaseOptions* options_;
   const Context* context_;
   const TypedStageFound* found_;
@@ -454,7 +453,7 @@ class Staircase {
 
 TypedStaircase typed_staircase(const TypedLink& link, const TypedStaircaseOptions& options,
                                const Context& context, const TypedStageFound& found) {
-  return Staircase(link, options, context, found).climb();
+  return Staircase(link.up_to_injections(), options, context, found).climb();
 }
 
 std::string_view to_string(TypedKind kind) {

@@ -239,8 +239,18 @@ TypedLink::TypedLink(std::string_view text, double noise) {
                   " kinks and jumps (abs, sign, step, relu, min, max); at most " +
                   std::to_string(max_switches) + " are offered");
   }
-  look_for_atoms(known.variables);
+  names_ = known.variables;
+  look_for_atoms();
   refuse_outputs(fields_.size(), max_rank());
+}
+
+TypedLink TypedLink::up_to_injections() const {
+  TypedLink link = *this;
+  for (numerics::Expression& one : link.expressions_) one = one.up_to_injections();
+  link.switches_.clear();
+  link.look_for_switches();
+  link.look_for_atoms();
+  return link;
 }
 
 void TypedLink::values(std::size_t count, const double* inputs, double* out) const {
@@ -324,7 +334,7 @@ void TypedLink::look_for_switches() {
   }
 }
 
-void TypedLink::look_for_atoms(const std::vector<std::string>& names) {
+void TypedLink::look_for_atoms() {
   constexpr std::size_t count = 4096;
   const std::size_t size = fields_.size();
   std::vector<double> inputs(size * count);
@@ -342,7 +352,7 @@ void TypedLink::look_for_atoms(const std::vector<std::string>& names) {
       if (std::isfinite(value[k * count + i])) continue;
       std::vector<std::string> place;
       for (std::size_t f = 0; f < size; ++f) {
-        place.push_back(fmt::format("{} = {:.2f}", names[f], inputs[f * count + i]));
+        place.push_back(fmt::format("{} = {:.2f}", names_[f], inputs[f * count + i]));
       }
       throw Refused(fmt::format("the link is {} at {}; allowed: labels that are finite numbers",
                                 std::isnan(value[k * count + i]) ? "no number" : "infinite",

@@ -53,6 +53,10 @@ class TypedLink {
   /// what the posterior cannot integrate.
   TypedLink(std::string_view text, double noise);
 
+  /// The link without the outermost functions of its outputs that take no value twice, as z1^2 for
+  /// tanh(z1^2): its labels say as much of the fields [links 17].
+  [[nodiscard]] TypedLink up_to_injections() const;
+
   /// The largest index of a direction that occurs.
   [[nodiscard]] std::size_t directions() const { return directions_; }
   /// The largest token that occurs; 1 where none is named.
@@ -91,11 +95,11 @@ class TypedLink {
 
  private:
   void look_for_switches();
-  /// `names`: those of the fields, for messages.
-  void look_for_atoms(const std::vector<std::string>& names);
+  void look_for_atoms();
   std::size_t directions_ = 0;
   std::size_t tokens_ = 1;
   std::vector<TypedField> fields_;
+  std::vector<std::string> names_;  ///< of the fields, for messages
   /// One for every output; their variables are fields_.
   std::vector<numerics::Expression> expressions_;
   /// A switch of an output that is none of an earlier one.

@@ -33,6 +33,11 @@ TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
   expect_stage(even.front(), "z1", TypedKind::weak);
   EXPECT_NEAR(even.front().alpha->value, 0.5, rounding);
   expect_stage(even[1], "z1", TypedKind::perfect);
+  // Labels that are 1 to rounding are told apart all the same [links 17].
+  const auto saturated =
+      typed_staircase(TypedLink("tanh(z1^2)", 0.0), {.max_stages = 1}, {}).stages;
+  expect_stage(saturated.front(), "z1", TypedKind::weak);
+  EXPECT_NEAR(saturated.front().alpha->value, 0.5, rounding);
   // No symmetry protects this one: the two roots of a label cancel.
   expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
 }

@@ -50,6 +50,20 @@ TEST(TypedLink, NoiseIsAnotherField) {
   EXPECT_FALSE(link.has_atoms());
 }
 
+// tanh is 1 to rounding beyond 19: a flat piece of numbers, and none of the link.
+TEST(TypedLink, WithoutOuterFunctionsSaturatedLabelsAreNoAtoms) {
+  const TypedLink link("tanh(10*z1^2), sign(z2)", 0.0);
+  EXPECT_TRUE(TypedLink("tanh(10*z1^2)", 0.0).has_atoms());
+  const TypedLink core = TypedLink("tanh(10*z1^2)", 0.0).up_to_injections();
+  EXPECT_FALSE(core.has_atoms());
+  const double z[2] = {3.0, -1.0};
+  double values[2];
+  link.up_to_injections().values(1, z, values);
+  EXPECT_EQ(values[0], 9.0);
+  EXPECT_EQ(values[1], -1.0);
+  EXPECT_EQ(link.up_to_injections().switches(), 1u);
+}
+
 TEST(TypedLink, KnowsAtoms) {
   EXPECT_TRUE(TypedLink("sign(z1*z2)", 0.0).is_discrete());
   EXPECT_TRUE(TypedLink("relu(z1)", 0.0).has_atoms());
