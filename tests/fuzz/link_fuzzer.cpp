@@ -8,8 +8,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(link.directions() >= 1 && link.fields().size() <= smi::max_typed_fields);
     // What was accepted can be evaluated anywhere.
     const double at[smi::max_typed_fields] = {0.3, -1.2, 0.7, 1.9};
-    double value = 0.0;
-    link.values(1, at, &value);
+    double value[smi::max_outputs] = {};
+    link.values(1, at, value);
+    link.up_to_injections().values(1, at, value);
   } catch (const InvalidArgument& error) {
     fuzz::require(error.field() == "link");
   } catch (const Refused&) {

@@ -18,7 +18,7 @@ constexpr std::size_t random_lines = 512;
 }  // namespace
 
 LevelLines::LevelLines(const TypedLink& link, const NormalForm& form, const LineOptions& options)
-    : link_(&link), output_(options.output), form_(form) {
+    : link_(&link), output_(options.output), only_(options.only), form_(form) {
   lines_.swap(spare().lines);
   cells_.swap(spare().cells);
   segments_.swap(spare().segments);
@@ -116,19 +116,19 @@ std::vector<double> LevelLines::fields_at(const std::vector<Place>& places) cons
   const std::size_t count = places.size();
   const auto rows = static_cast<std::size_t>(form_.origin.size());
   std::vector<double> out(rows * count);
-  std::size_t line = lines_.size();
-  FieldVector base;
-  FieldVector step;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (places[i].line != line) {
-      line = places[i].line;
-      base = form_.origin + form_.matrix * lines_[line].coordinates;
-      step = form_.matrix.col(static_cast<Eigen::Index>(lines_[line].axis));
-    }
+  for (std::size_t begin = 0; begin < count;) {
+    const std::size_t line = places[begin].line;
+    std::size_t end = begin + 1;
+    while (end < count && places[end].line == line) ++end;
+    const FieldVector base = form_.origin + form_.matrix * lines_[line].coordinates;
+    const auto axis = static_cast<Eigen::Index>(lines_[line].axis);
     for (std::size_t f = 0; f < rows; ++f) {
-      const auto row = static_cast<Eigen::Index>(f);
-      out[f * count + i] = base(row) + places[i].t * step(row);
+      const double at_middle = base(static_cast<Eigen::Index>(f));
+      const double step = form_.matrix(static_cast<Eigen::Index>(f), axis);
+      double* own = out.data() + f * count;
+      for (std::size_t i = begin; i < end; ++i) own[i] = at_middle + places[i].t * step;
     }
+    begin = end;
   }
   return out;
 }
@@ -178,7 +178,13 @@ FieldVector LevelLines::closest_point(const Distance& distance) const {
 
 FieldVector LevelLines::nearest(const TypedLabel& label) const {
   const double value = label.value[output_];
-  return closest_point([value](double f) { return std::abs(f - value); });
+  const auto distance = [value](double f) { return std::abs(f - value); };
+  const bool is_left_out =
+      nearest_left_out_ && std::all_of(cells_.begin(), cells_.end(), [&](const Cell& cell) {
+        return !(distance(cell.f0) < least_left_out_);
+      });
+  return is_left_out ? point(nearest_left_out_->line, nearest_left_out_->t)
+                     : closest_point(distance);
 }
 
 FieldVector LevelLines::lowest(double sign) const {

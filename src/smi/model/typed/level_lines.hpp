@@ -13,7 +13,9 @@ namespace onset::smi {
 
 /// How finely the normals are covered.
 struct LineOptions {
-  std::size_t output = 0;      ///< of the link, whose roots are wanted
+  std::size_t output = 0;  ///< of the link, whose roots are wanted
+  /// The only value of the output that is asked for: what cannot have it is not kept.
+  std::optional<double> only = {};
   double spacing = 0.25;       ///< of lines
   double scan_spacing = 0.25;  ///< of points along a line
   double radius = 7.0;         ///< how far from the origin
@@ -149,9 +151,13 @@ class LevelLines {
 
   const TypedLink* link_;
   std::size_t output_;
-  NormalForm form_;       ///< with the rotation in its matrix
-  FieldMatrix rotation_;  ///< xi = rotation * rotated coordinates
-  FieldVector centre_;    ///< in rotated coordinates; empty: none
+  std::optional<double> only_;
+  /// The beginning of a cell that was not kept whose value is nearest to the label.
+  std::optional<Place> nearest_left_out_;
+  double least_left_out_ = 0.0;  ///< its distance
+  NormalForm form_;              ///< with the rotation in its matrix
+  FieldMatrix rotation_;         ///< xi = rotation * rotated coordinates
+  FieldVector centre_;           ///< in rotated coordinates; empty: none
   /// Points that lie ever closer to the centre, along every axis; empty: none.
   std::vector<std::vector<Position>> graded_;
   std::vector<Line> lines_;  ///< axis after axis

@@ -18,6 +18,20 @@ constexpr double off_middle = 0.0123;
 /// The ends of the first and the last part of a line.
 constexpr double no_end = std::numeric_limits<double>::infinity();
 
+/// Through a pole of odd order the value changes sign against both slopes.
+bool may_have_pole(double f0, double d0, double f1, double d1) {
+  return d0 * d1 > 0.0 && d0 * (f1 - f0) < 0.0 && !(f0 * f1 > 0.0);
+}
+
+/// Whether a cell may have a root of the label, or a pole.
+bool may_have(double label, double f0, double d0, double f1, double d1) {
+  const double a = f0 - label;
+  const double b = f1 - label;
+  const bool rises_to_it = a < 0.0 && !(d0 <= 0.0) && !(d1 >= 0.0);
+  const bool falls_to_it = a > 0.0 && !(d0 >= 0.0) && !(d1 <= 0.0);
+  return !(a * b > 0.0) || rises_to_it || falls_to_it || may_have_pole(f0, d0, f1, d1);
+}
+
 }  // namespace
 
 void LevelLines::scan(const LineOptions& options) {
@@ -92,6 +106,14 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
       cuts.push_back({places[i].line, begin, end, s, begin, end, a, b});
     }
     if (!whole) continue;
+    if (only_ && !may_have(*only_, value[i], slope[i], value[i + 1], slope[i + 1])) {
+      const double distance = std::abs(value[i] - *only_);
+      if (!nearest_left_out_ || distance < least_left_out_) {
+        nearest_left_out_ = places[i];
+        least_left_out_ = distance;
+      }
+      continue;
+    }
     add_cell({places[i].line, places[i].t, places[i + 1].t, value[i], slope[i], value[i + 1],
               slope[i + 1]});
   }
@@ -108,6 +130,7 @@ std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(
     const std::vector<Place>& places, const std::vector<double>& sides) const {
   const std::size_t count = places.size();
   const std::size_t switches = link_->switches();
+  if (switches == 0) return {};
   std::vector<HiddenPair> candidates;
   for (std::size_t i = 1; i + 1 < count; ++i) {
     if (places[i - 1].line != places[i + 1].line) continue;
@@ -149,9 +172,7 @@ std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(
 }
 
 void LevelLines::add_cell(const Cell& cell) {
-  // Through a pole of odd order the value changes sign against both slopes.
-  const bool against = cell.d0 * cell.d1 > 0.0 && cell.d0 * (cell.f1 - cell.f0) < 0.0;
-  if (!against || cell.f0 * cell.f1 > 0.0) {
+  if (!may_have_pole(cell.f0, cell.d0, cell.f1, cell.d1)) {
     cells_.push_back(cell);
     return;
   }

@@ -117,6 +117,7 @@ LevelMoments half_moments(const TypedLink& link, const NormalForm& form, const T
   LineOptions options = line_options(form.normals(), radius, nodes, half);
   if (label.rank() > 1) return resolved_points(link, form, label, options).moments();
   options.output = solved_output(label);
+  options.only = label.value[options.output];
   return resolved(link, form, LevelLines(link, form, options), label, options);
 }
 
@@ -126,6 +127,7 @@ LevelHermite half_hermite(const TypedLink& link, const NormalForm& form, const T
   LineOptions options = line_options(form.normals(), radius, nodes, half);
   if (label.rank() > 1) return resolved_points(link, form, label, options).hermite(indices);
   options.output = solved_output(label);
+  options.only = label.value[options.output];
   return resolved_hermite(link, form, LevelLines(link, form, options), label, options, indices);
 }
 
