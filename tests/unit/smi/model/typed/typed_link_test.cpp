@@ -62,6 +62,10 @@ TEST(TypedLink, WithoutOuterFunctionsSaturatedLabelsAreNoAtoms) {
   EXPECT_EQ(values[0], 9.0);
   EXPECT_EQ(values[1], -1.0);
   EXPECT_EQ(link.up_to_injections().switches(), 1u);
+  // This one is finite with its outer function alone.
+  double bounded = 0.0;
+  TypedLink("atan(z1^800)", 0.0).up_to_injections().values(1, z, &bounded);
+  EXPECT_LT(bounded, 2.0);
 }
 
 TEST(TypedLink, KnowsAtoms) {
