@@ -14,6 +14,7 @@
 #include "smi/limits/spectral_law.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
+#include "smi/limits/typed/typed_checks.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
@@ -320,7 +321,8 @@ std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link) {
   return blocks;
 }
 
-SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Context& context) {
+SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Context& context) {
+  const TypedLink link = typed.up_to_injections();
   if (!has_label_integral(link)) return drawn_law(link, seed, context);
   const SampleForm form(link, KnownDirections::none(link.directions()));
   const std::size_t replicates = form.normals() == 1 ? 1 : typed_replicates;
@@ -346,6 +348,7 @@ SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Contex
   law.replicates.resize(replicates);
   if (replicates > 1) law.noisier.resize(replicates);
   std::vector<double> missed(replicates);
+  double missed_excess = 0.0;  // of E(z^2 - 1), with one normal
   std::vector<std::vector<double>> pulls(replicates, std::vector<double>(blocks.size(), 0.0));
   numerics::parallel_for(context, replicates, [&](std::size_t r) {
     for (const LabelNode& node : rule.nodes) {
@@ -365,11 +368,20 @@ SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed, const Contex
                                        to_fields * Eigen::VectorXd(b.mean) / b.z};
       add_pull(link, blocks, weight * mean[0].cwiseProduct(mean[1]), pulls[r]);
     }
+    if (replicates == 1) {
+      for (const LabelExcess& label : law.replicates[r]) {
+        missed_excess -= label.weight * label.excess.front()(0, 0);
+      }
+    }
     missed[r] = normalise(law.replicates[r]);
     if (replicates > 1) normalise(law.noisier[r]);
   });
-  // What scatter shows of the mass it shows of the rest too.
-  if (replicates == 1) law.rule_error += missed.front();
+  // What scatter shows of the mass it shows of the rest too. Overlaps ask for sixth moments, those
+  // of 6 h_3^2.
+  if (replicates == 1) {
+    const double mass = rule.missed(1.0 - missed.front());
+    law.rule_error += 6.0 * missed_weight(mass, missed_excess, 3);
+  }
   law.pull = mean_pull(pulls);
   return law;
 }

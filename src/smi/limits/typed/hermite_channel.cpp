@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <numeric>
 
 #include "numerics/control_variates.hpp"
@@ -12,6 +13,7 @@
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
+#include "smi/limits/typed/typed_checks.hpp"
 
 namespace onset::smi {
 namespace {
@@ -199,6 +201,11 @@ std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& fo
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
     for (std::size_t k = 1; k < rule.error.size(); ++k) {
       out.back().rule_error[k - 1] = rule.error[k];
+    }
+    for (int k = 1; units == 1 && k <= max_degree; ++k) {
+      double& error = out.back().rule_error[static_cast<std::size_t>(k) - 1];
+      const double excess = -std::numbers::sqrt2 * sums.units.front().second;
+      error = std::max(error, missed_weight(rule.missed(out.back().mass), excess, k));
     }
   }
   return out;

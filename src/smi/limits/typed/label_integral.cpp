@@ -5,6 +5,7 @@
 #include "numerics/parallel.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
+#include "smi/limits/typed/typed_checks.hpp"
 
 namespace onset::smi {
 namespace {
@@ -66,6 +67,12 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
       },
       contents_of, context);
   std::vector<TypedAverages> out = less_scattered(sums.units);
+  if (units == 1) {
+    // Growth asks for (z^2 - 1)^2 = 2 h_2^2, and pull for less.
+    const double missed = rule.missed(sums.units.front().mass);
+    const double excess = -sums.units.front().defect(0, 0);
+    rule_error = std::max(rule_error, 2.0 * missed_weight(missed, excess, 2));
+  }
   for (TypedAverages& one : out) {
     one.ratio_bias = sums.ratio_bias;
     one.rule_error = rule_error;

@@ -21,6 +21,9 @@ constexpr double count_part = 0.02;
 /// Panels between the sampled extremes, to begin with.
 constexpr int first_panels = 24;
 constexpr int max_tail_panels = 90;
+/// Towards 0, panels beyond the sampled extremes are laid by factors: the law of exp(-3 z^2) has
+/// labels of every size there.
+constexpr double towards_zero = 1.0 / 16.0;
 /// Widths of the first and the widest panels beyond the sampled extremes, in units of asinh: each
 /// is twice the one before, so that the end of a bounded law is seen wherever it is.
 constexpr double first_tail_width = 1e-8;
@@ -189,6 +192,7 @@ class Panels {
 
   /// Panels outwards from `from` until they are empty.
   void add_tail(std::vector<Panel>& open, double from, double sign) const {
+    if (scale_.centre == 0.0 && sign * from < 0.0) from = add_tail_to_zero(open, from);
     double width = first_tail_width;
     for (int k = 0; k < max_tail_panels; ++k) {
       const double to = from + sign * width;
@@ -200,6 +204,20 @@ class Panels {
       if (content == 0.0 || (width == max_tail_width && content < 1e-10)) return;
       context_->check();
     }
+  }
+
+  /// Panels from there towards 0 until they hold next to nothing; returns where they end.
+  double add_tail_to_zero(std::vector<Panel>& open, double from) const {
+    for (int k = 0; k < max_tail_panels; ++k) {
+      const double to = towards_zero * from;
+      const Panel panel = measured({std::min(from, to), std::max(from, to)});
+      if (panel.content() == 0.0) return from;
+      open.push_back(panel);
+      from = to;
+      if (panel.content() < 0.1 * negligible_part * tolerance_) return from;
+      context_->check();
+    }
+    return from;
   }
 
   /// Halves every panel; keeps those that this changed.
@@ -392,6 +410,12 @@ LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,
       best(label, half_[h], [&](const LevelLines& lines) { return lines.hermite(label, indices); });
   if (found.roots >= min_level_roots) return found;
   return resolved_hermite(*link_, form_, *half_[h].lines, label, half_[h].options, indices);
+}
+
+double LabelRule::missed(double mass) const {
+  const double rounding = 1e-14;
+  const double of_rule = error.empty() ? 0.0 : error.front();
+  return std::max(0.0, std::abs(mass - 1.0) - 3.0 * of_rule - rounding);
 }
 
 LabelRule label_rule(const TypedLink& link, const LabelContents& contents,

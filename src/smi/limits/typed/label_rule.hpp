@@ -72,6 +72,10 @@ struct LabelRule {
   std::vector<LabelNode> nodes;
   /// What the last halvings changed altogether, one per content: bounds on the rule's errors.
   std::vector<double> error;
+
+  /// The mass of labels that were not met, given that of the others: what is missing from 1 beyond
+  /// the rule's own errors.
+  [[nodiscard]] double missed(double mass) const;
 };
 
 [[nodiscard]] LabelRule label_rule(const TypedLink& link, const LabelContents& contents,

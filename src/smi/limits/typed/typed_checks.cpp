@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "numerics/simd/vector_math.hpp"
 #include "smi/limits/typed/verdict.hpp"
 
 namespace onset::smi {
@@ -16,8 +18,30 @@ constexpr double defect_errors = 8.0;
 constexpr double defect_allowed = 2e-3;
 /// Labels that may be missing before it counts.
 constexpr double missing_allowed = 0.02;
+/// Labels that were not met count as others do, relative to the average, unless they are as far out
+/// as this.
+constexpr double far_out = 2.5;
+/// They are not all at one distance: a factor on what one distance would give.
+constexpr double far_part = 3.0;
 
 }  // namespace
+
+double missed_weight(double mass, double excess, int degree) {
+  if (!(mass > 0.0)) return 0.0;
+  double furthest = std::min(0.5 * mass, 0.5);
+  numerics::simd::normal_quantile({&furthest, 1}, {&furthest, 1});
+  const double square = std::min(1.0 + excess / mass, furthest * furthest);
+  if (square < far_out * far_out) return 0.0;
+  double before = 0.0;
+  double now = 1.0;
+  for (int k = 0; k < degree; ++k) {
+    // h_(k + 1) from h_k and h_(k - 1), which are normalised.
+    const double next =
+        (std::sqrt(square) * now - std::sqrt(static_cast<double>(k)) * before) / std::sqrt(k + 1.0);
+    before = std::exchange(now, next);
+  }
+  return far_part * mass * now * now;
+}
 
 double ratio_bias(const std::vector<TypedAverages>& averages) {
   double sum = 0.0;

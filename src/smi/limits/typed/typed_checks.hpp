@@ -15,6 +15,11 @@ namespace onset::smi {
 /// Squares over masses change by up to so many times the part of the mass that was missed.
 inline constexpr double missed_part = 2.0;
 
+/// About what labels that were not met may add to the weight of a degree, with one normal: their
+/// mass and what they lack of E(z^2 - 1) = 0 tell how far out they are. 0 where that is not far:
+/// estimate() speaks of those.
+[[nodiscard]] double missed_weight(double mass, double excess, int degree);
+
 /// Mean and error, with what all replicates have in common: the error of the rule over labels, and
 /// labels that it missed.
 [[nodiscard]] Estimate estimate(const numerics::Replicates& values,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/quadrature/gaussian_expectation.hpp"
@@ -28,6 +29,11 @@ constexpr double recovered_log_precision = 11.0;
 /// Thresholds that are this close, in standard errors, do not say whether a stage has begun.
 constexpr double threshold_errors = 3.0;
 constexpr std::size_t first_curve_points = 256;
+constexpr double first_part = 0.4;
+/// What becomes of an error with four times the points: between 1/4 and 1/2.
+constexpr double fall_of_errors = 0.35;
+/// One field is so cheap that it may have so many times the most points of the others.
+constexpr std::size_t points_of_one_field = 16;
 /// Points per replicate of the prediction errors, which cost no posteriors.
 constexpr std::size_t error_points = 8192;
 /// A mean square whose error is a larger part of it may as well be infinite.
@@ -159,28 +165,52 @@ class CurveBuilder {
     return point;
   }
 
+  [[nodiscard]] std::size_t most_points() const {
+    return link_->fields().size() == 1 ? points_of_one_field * options_->max_points
+                                       : options_->max_points;
+  }
+
   [[nodiscard]] TypedCurvePoint finish(const TypedStateEvolution& map,
                                        const TypedFixedPoint& nearby, TypedCurvePoint point) {
     TypedFixedPoint fixed;
+    // Who stops as soon as an error is small stops where it is so by chance. The errors of fewer
+    // points say what is to be expected, too, and the first one must be clearly below.
+    std::optional<double> expected;
+    double widening = 1.0;
     for (std::size_t points = first_curve_points;; points *= 4) {
       fixed = polish(map, nearby, points);
       write_overlaps(map, fixed, point);
-      if (point.overlap[0].error <= options_->tolerance) break;
-      if (4 * points > options_->max_points) {
-        met_tolerance_ = false;
+      const double error = point.overlap[0].error;
+      const double likely =
+          expected ? std::sqrt(0.5 * (error * error + *expected * *expected)) : error;
+      widening = error > 0.0 ? std::max(1.0, likely / error) : 1.0;
+      const double wanted = options_->tolerance * (expected ? 1.0 : first_part);
+      if (fixed.settled && std::max(error, likely) <= wanted) break;
+      expected = fall_of_errors * likely;
+      if (4 * points > most_points()) {
+        if (fixed.settled) met_tolerance_ = false;
         break;
       }
     }
     point.iterations += fixed.iterations;
     point.residual = fixed.residual;
     if (!nearby.settled) add_doubt("state evolution did not come to rest", point);
-    if (!fixed.settled) add_doubt("Newton's steps to the fixed point did not converge", point);
+    if (!fixed.settled) {
+      add_doubt(map.coordinates() == 1 ? "the fixed point is not told from its neighbourhood: a "
+                                         "threshold or the end of a branch is near"
+                                       : "Newton's steps to the fixed point did not converge",
+                point);
+    }
     if (!fixed.stable) add_doubt("the fixed point is not stable", point);
     add_doubt(doubt_in(fixed.averages), point);
     std::vector<Eigen::MatrixXd> overlaps;
     for (const Eigen::VectorXd& x : fixed.replicates) overlaps.push_back(map.overlap(x));
     add_errors(overlaps, point);
     if (map.roles().exact.cols() == 0) add_free_entropy(map, fixed, point);
+    for (Estimate& one : point.overlap) one.error *= widening;
+    for (auto* one : {&point.error_plugin, &point.error_bayes, &point.free_entropy}) {
+      if (*one) (*one)->error *= widening;
+    }
     return point;
   }
 

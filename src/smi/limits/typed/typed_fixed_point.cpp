@@ -39,6 +39,10 @@ constexpr double least_start = 1e-3;
 constexpr double first_bracket = 0.02;
 constexpr double max_bracket = 0.5;
 constexpr int max_brackets = 20;
+/// Standard errors that a residual must have to tell on which side of the fixed point it is.
+constexpr double clear = 3.0;
+/// Below this part of where the search began nothing is looked for.
+constexpr double least_part = 1.0 / 16.0;
 /// Scatter below this is rounding.
 constexpr double least_scatter = 1e-9;
 /// Newton ends when what is left is below this part of the scatter.
@@ -203,10 +207,22 @@ void take_image(const TypedStateEvolution::Image& image, const Eigen::MatrixXd& 
   }
 }
 
-/// One coordinate: the residual is a function of a number. It is bracketed where it exceeds its
-/// scatter on both sides, so that its slope is that of the range that the errors leave open: near
-/// the end of a branch, where the slope of state evolution is next to 1, and for labels with atoms,
-/// whose points change sides one by one, no slope at a point would lead there.
+/// Where residuals that fall from one point to the next are zero: x as the parabola in the residual
+/// through three points, or as the straight line through the outer two where they do not fall.
+double inverse_root(const double (&x)[3], const double (&residual)[3]) {
+  const auto [low, middle, high] = residual;
+  if (!(low > middle && middle > high)) return x[0] + (x[2] - x[0]) * low / (low - high);
+  return x[0] * middle * high / ((low - middle) * (low - high)) +
+         x[1] * low * high / ((middle - low) * (middle - high)) +
+         x[2] * low * middle / ((high - low) * (high - middle));
+}
+
+/// One coordinate: the residual is a function of a number. It is bracketed where it is clear on
+/// both sides, so that its slope is that of the range that the errors leave open: near the end of a
+/// branch, where the slope of state evolution is next to 1, and for labels with atoms, whose points
+/// change sides one by one, no slope at a point would lead there. Next to a threshold, where a
+/// residual is small because x is, nothing may be told from x = 0 with these points: the result is
+/// not settled then.
 class SinglePolish {
  public:
   SinglePolish(const TypedStateEvolution& map, const TypedFixedPoint& nearby, std::size_t points)
@@ -214,15 +230,16 @@ class SinglePolish {
     out_.iterations = nearby.iterations;
     out_.x = nearby.x;
     const At first = at(std::max(nearby.x(0), least_start));
-    scatter_ = std::max(scatter_of(image_), least_scatter);
     const At low = walked(first, -1.0);
     const At high = walked(first, 1.0);
-    descent_ = (low.residual - high.residual) / (high.x - low.x);
-    out_.stable = descent_ > 0.0;
-    if (low.residual > 0.0 && high.residual < 0.0) {
+    const double descent = (low.residual() - high.residual()) / (high.x - low.x);
+    out_.stable = descent > 0.0;
+    if (low.residual() > clear * low.scatter && high.residual() < -clear * high.scatter) {
       follow(low, high);
     } else {
-      take_image(image_, Eigen::MatrixXd::Constant(1, 1, descent_), out_);
+      const At middle = at(first.x);
+      take_image(middle.image, Eigen::MatrixXd::Constant(1, 1, descent), out_);
+      out_.settled = false;
     }
   }
 
@@ -231,20 +248,30 @@ class SinglePolish {
  private:
   struct At {
     double x;
-    double residual;
+    TypedStateEvolution::Image image;
+    double scatter;
+    [[nodiscard]] double residual() const { return image.mean(0) - x; }
+    /// That of all replicates but one.
+    [[nodiscard]] double residual_without(std::size_t r) const {
+      const auto count = static_cast<double>(replicates);
+      return (count * image.mean(0) - image.replicates[r](0)) / (count - 1.0) - x;
+    }
   };
 
   At at(double x) {
     out_.x(0) = x;
-    image_ = map_->image(out_.x, points_, replicates);
+    At now{x, map_->image(out_.x, points_, replicates), 0.0};
+    now.scatter = std::max(scatter_of(now.image), least_scatter);
     ++out_.iterations;
-    return {x, image_.mean(0) - x};
+    return now;
   }
 
-  /// The first point below (sign -1) or above whose residual exceeds the scatter as it should.
+  /// The first point below (sign -1) or above that is clearly on that side.
   At walked(At from, double sign) {
     double step = first_bracket * from.x;
-    for (int k = 0; k < max_brackets && sign * from.residual > -scatter_; ++k) {
+    const double least = least_part * from.x;
+    for (int k = 0; k < max_brackets && sign * from.residual() > -clear * from.scatter; ++k) {
+      if (sign < 0.0 && from.x <= least) break;
       from = at(sign > 0.0 ? from.x + std::min(step, max_bracket)
                            : std::max(from.x - step, 0.5 * from.x));
       step *= 2.0;
@@ -252,31 +279,42 @@ class SinglePolish {
     return from;
   }
 
-  /// Regula falsi in its Illinois form, until residual or step is small against the scatter.
+  /// Regula falsi in its Illinois form, until residual or step is small against the scatter; then
+  /// the root that replicates leave when each is left out in turn.
   void follow(At low, At high) {
+    const At first = low;
+    const At last = high;
+    const double descent = (low.residual() - high.residual()) / (high.x - low.x);
     double low_weight = 1.0;
     double high_weight = 1.0;
     double before = low.x;
+    At now = low;
     for (int k = 0; k < newton_steps && !out_.settled; ++k) {
-      const double r0 = low_weight * low.residual;
-      const double r1 = high_weight * high.residual;
-      const At now = at(low.x + (high.x - low.x) * r0 / (r0 - r1));
-      take_image(image_, Eigen::MatrixXd::Constant(1, 1, descent_), out_);
-      const bool at_rest = std::abs(now.x - before) * descent_ < converged_part * scatter_;
+      const double r0 = low_weight * low.residual();
+      const double r1 = high_weight * high.residual();
+      now = at(low.x + (high.x - low.x) * r0 / (r0 - r1));
+      take_image(now.image, Eigen::MatrixXd::Constant(1, 1, descent), out_);
+      const bool at_rest = std::abs(now.x - before) * descent < converged_part * now.scatter;
       out_.settled = out_.settled || at_rest;
       before = now.x;
-      (now.residual > 0.0 ? low : high) = now;
-      low_weight = now.residual > 0.0 ? 1.0 : 0.5 * low_weight;
-      high_weight = now.residual > 0.0 ? 0.5 * high_weight : 1.0;
+      const bool is_below = now.residual() > 0.0;
+      (is_below ? low : high) = now;
+      low_weight = is_below ? 1.0 : 0.5 * low_weight;
+      high_weight = is_below ? 0.5 * high_weight : 1.0;
+    }
+    const double x[3] = {first.x, now.x, last.x};
+    const double whole = inverse_root(x, {first.residual(), now.residual(), last.residual()});
+    const auto count = static_cast<double>(replicates);
+    for (std::size_t r = 0; r < replicates; ++r) {
+      const double without = inverse_root(
+          x, {first.residual_without(r), now.residual_without(r), last.residual_without(r)});
+      out_.replicates[r](0) = whole + (count - 1.0) * (whole - without);
     }
   }
 
   const TypedStateEvolution* map_;
   std::size_t points_;
-  TypedStateEvolution::Image image_;
   TypedFixedPoint out_;
-  double scatter_ = 0.0;
-  double descent_ = 1.0;
 };
 
 /// Slopes of state evolution at x, with so many points that they say whether it contracts.

@@ -71,7 +71,26 @@ INSTANTIATE_TEST_SUITE_P(Links, ChannelAtZero,
                                          FirstThreshold{"z1*z2", 0.0, 0.593751098},
                                          FirstThreshold{"z1_1*z1_2", 0.0, 0.296875549},
                                          FirstThreshold{"exp(-z1^2-z2^2)", 0.0, 1.0},
+                                         FirstThreshold{"exp(-3*z1^2)", 0.0, 0.5},
                                          FirstThreshold{"z1^2", 0.5, 0.5416441748}));
+
+// Labels of every size towards 0: the smallest of a sample are far from the smallest.
+TEST(TypedChannel, LawsThatEndAtZeroAreCoveredToTheirEnd) {
+  EXPECT_NEAR(top(typed_channel_at_zero(TypedLink("exp(5*z1)", 0.0), {}, {}), false).value, 1.0,
+              label_rule_error);
+  EXPECT_NEAR(top(typed_channel_at_zero(TypedLink("-exp(-5*z1)", 0.0), {}, {}), false).value, 1.0,
+              label_rule_error);
+}
+
+// Far out tanh(3 z) is 1 to rounding: labels there are not told apart, and the error says so. The
+// label shows the absolute value of z, whose growth rate is 2.
+TEST(TypedChannel, SaturatedLabelsThatWereMissedAreInTheError) {
+  const auto averages = typed_channel_at_zero(TypedLink("tanh(3*z1)^2", 0.0), {}, {});
+  const double missing = 2.0 - averages.front().growth(0, 0);
+  EXPECT_GT(missing, 1e-4);
+  EXPECT_LT(missing, averages.front().rule_error);
+  EXPECT_LT(averages.front().rule_error, 0.05);
+}
 
 // Peaks of the density next to the edge of a panel, as at an extreme value of the link, are seen,
 // also where all points of a panel and of its halves miss one, as happened to He7. Independent sums

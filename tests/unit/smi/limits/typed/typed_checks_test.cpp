@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 namespace onset::smi {
 namespace {
 
@@ -24,6 +27,22 @@ TEST(TypedChecks, ADefectBeyondItsScatterIsDoubted) {
 
 TEST(TypedChecks, MissingLabelsAreDoubted) {
   EXPECT_NE(doubt_in(averages(0.0, 0.01, 0.9)).find("labels"), std::string::npos);
+}
+
+// All labels beyond 4 on both sides: their mass, and what they lack of E(z^2 - 1) = 0, give the
+// weights that are missing up to a factor.
+TEST(TypedChecks, LabelsFarOutThatWereMissedWeighMore) {
+  const double edge = 4.0;
+  const double density = std::exp(-0.5 * edge * edge) / std::sqrt(2.0 * std::numbers::pi);
+  const double mass = std::erfc(edge / std::numbers::sqrt2);
+  const double excess = 2.0 * edge * density;
+  const double second = 0.5 * (2.0 * (edge * edge * edge + edge) * density + 2.0 * mass);
+  EXPECT_GT(missed_weight(mass, excess, 1), excess + mass);
+  EXPECT_GT(missed_weight(mass, excess, 2), second);
+  EXPECT_LT(missed_weight(mass, excess, 2), 6.0 * second);
+  // Nearer ones are like all others, and what is not missing weighs nothing.
+  EXPECT_EQ(missed_weight(mass, 0.0, 2), 0.0);
+  EXPECT_EQ(missed_weight(0.0, 0.0, 2), 0.0);
 }
 
 }  // namespace

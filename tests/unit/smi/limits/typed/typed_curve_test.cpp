@@ -53,6 +53,41 @@ TEST(TypedCurve, AQuotientIsLearnedLikeALinearLinkButHasNoTestError) {
   EXPECT_FALSE(exact.free_entropy.has_value());
 }
 
+/// E g^2 of the label sign(z^2 - 1), which is one bit, by the trapezoid rule.
+double one_bit_precision(double q) {
+  const double v = 1.0 - q;
+  const auto density = [v](double x) {
+    return std::exp(-0.5 * x * x / v) / std::sqrt(2.0 * std::acos(-1.0) * v);
+  };
+  const auto below = [v](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0 * v)); };
+  constexpr double step = 0.01;
+  double sum = 0.0;
+  for (double eta = -8.0; eta <= 8.0; eta += step) {
+    const double omega = std::sqrt(q) * eta;
+    const double inside = below(1.0 - omega) - below(-1.0 - omega);
+    const double slope = density(-1.0 - omega) - density(1.0 - omega);
+    sum += step * std::exp(-0.5 * eta * eta) * slope * slope / (inside * (1.0 - inside));
+  }
+  return sum / std::sqrt(2.0 * std::acos(-1.0));
+}
+
+// 3 % above its threshold, 0.925, an overlap is small, and no less than it is: residuals are small
+// there because overlaps are.
+TEST(TypedCurve, SmallOverlapsJustAboveAThresholdAreFound) {
+  const double alpha = 0.95;
+  double low = 1e-3;
+  double high = 0.1;
+  while (high - low > 1e-9) {
+    const double q = 0.5 * (low + high);
+    (alpha * one_bit_precision(q) > q / (1.0 - q) ? low : high) = q;
+  }
+  const TypedCurvePoint p = point_at("sign(z1^2-1)", alpha);
+  EXPECT_NEAR(p.overlap[0].value, low, many_errors * p.overlap[0].error);
+  EXPECT_LT(p.overlap[0].error, 0.5 * low);
+  const TypedCurvePoint from_truth = point_at("sign(z1^2-1)", alpha, BranchChoice::informed);
+  EXPECT_NEAR(from_truth.overlap[0].value, low, many_errors * from_truth.overlap[0].error);
+}
+
 // Near exact recovery (from 2 on) the slope of state evolution is next to 1. The values solve
 // 1 - V = alpha R(V) with one-dimensional integrals for the half line and the point.
 TEST(TypedCurve, FixedPointsNextToExactRecoveryAreFound) {
