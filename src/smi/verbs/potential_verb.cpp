@@ -165,8 +165,8 @@ void run_potential(const Potential& request, const SettledPotential& settled,
   if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
   if (!sees_all(request, model.shape())) {
     result.notes.emplace_back(prose(R"(
-        `largest` is the largest of the points above, which are a path through the overlaps; the global
-        maximum is among all combinations, `path = grid`.)"));
+        The largest value is that of a path through the overlaps; the global maximum is among all
+        combinations, `path = grid`.)"));
   }
   const double perfect = perfect_alpha(model);
   if (*std::max_element(request.alpha.begin(), request.alpha.end()) > perfect) {

@@ -185,21 +185,22 @@ class CurveBuilder {
           expected ? std::sqrt(0.5 * (error * error + *expected * *expected)) : error;
       widening = error > 0.0 ? std::max(1.0, likely / error) : 1.0;
       const double wanted = options_->tolerance * (expected ? 1.0 : first_part);
-      if (fixed.settled && std::max(error, likely) <= wanted) break;
+      if (fixed.settled && fixed.clear && std::max(error, likely) <= wanted) break;
       expected = fall_of_errors * likely;
       if (4 * points > most_points()) {
-        if (fixed.settled) met_tolerance_ = false;
+        if (fixed.settled && fixed.clear) met_tolerance_ = false;
         break;
       }
     }
     point.iterations += fixed.iterations;
     point.residual = fixed.residual;
     if (!nearby.settled) add_doubt("state evolution did not come to rest", point);
-    if (!fixed.settled) {
-      add_doubt(map.coordinates() == 1 ? "the fixed point is not told from its neighbourhood: a "
-                                         "threshold or the end of a branch is near"
-                                       : "Newton's steps to the fixed point did not converge",
-                point);
+    if (!fixed.clear) {
+      add_doubt(
+          "the errors do not tell the fixed point from its neighbours, as next to a threshold",
+          point);
+    } else if (!fixed.settled) {
+      add_doubt("Newton's steps to the fixed point did not converge", point);
     }
     if (!fixed.stable) add_doubt("the fixed point is not stable", point);
     add_doubt(doubt_in(fixed.averages), point);

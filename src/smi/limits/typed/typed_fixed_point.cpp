@@ -6,6 +6,7 @@
 
 #include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
@@ -40,7 +41,10 @@ constexpr double first_bracket = 0.02;
 constexpr double max_bracket = 0.5;
 constexpr int max_brackets = 20;
 /// Standard errors that a residual must have to tell on which side of the fixed point it is.
-constexpr double clear = 3.0;
+constexpr double clear_errors = 3.0;
+/// Fixed points of smaller log precision are asked whether a part of them grows.
+constexpr double small_log_precision = 0.3;
+constexpr double small_part = 0.25;
 /// Below this part of where the search began nothing is looked for.
 constexpr double least_part = 1.0 / 16.0;
 /// Scatter below this is rounding.
@@ -221,8 +225,7 @@ double inverse_root(const double (&x)[3], const double (&residual)[3]) {
 /// both sides, so that its slope is that of the range that the errors leave open: near the end of a
 /// branch, where the slope of state evolution is next to 1, and for labels with atoms, whose points
 /// change sides one by one, no slope at a point would lead there. Next to a threshold, where a
-/// residual is small because x is, nothing may be told from x = 0 with these points: the result is
-/// not settled then.
+/// residual is small because x is, that may take more points: the result is not clear then.
 class SinglePolish {
  public:
   SinglePolish(const TypedStateEvolution& map, const TypedFixedPoint& nearby, std::size_t points)
@@ -234,12 +237,13 @@ class SinglePolish {
     const At high = walked(first, 1.0);
     const double descent = (low.residual() - high.residual()) / (high.x - low.x);
     out_.stable = descent > 0.0;
-    if (low.residual() > clear * low.scatter && high.residual() < -clear * high.scatter) {
+    if (low.residual() > clear_errors * low.scatter &&
+        high.residual() < -clear_errors * high.scatter) {
       follow(low, high);
     } else {
       const At middle = at(first.x);
       take_image(middle.image, Eigen::MatrixXd::Constant(1, 1, descent), out_);
-      out_.settled = false;
+      out_.clear = false;
     }
   }
 
@@ -270,7 +274,8 @@ class SinglePolish {
   At walked(At from, double sign) {
     double step = first_bracket * from.x;
     const double least = least_part * from.x;
-    for (int k = 0; k < max_brackets && sign * from.residual() > -clear * from.scatter; ++k) {
+    for (int k = 0; k < max_brackets && sign * from.residual() > -clear_errors * from.scatter;
+         ++k) {
       if (sign < 0.0 && from.x <= least) break;
       from = at(sign > 0.0 ? from.x + std::min(step, max_bracket)
                            : std::max(from.x - step, 0.5 * from.x));
@@ -316,6 +321,16 @@ class SinglePolish {
   std::size_t points_;
   TypedFixedPoint out_;
 };
+
+/// Whether state evolution clearly leads from a part of x towards it.
+bool grows_towards(const TypedStateEvolution& map, const Eigen::VectorXd& x, std::size_t points) {
+  const Eigen::VectorXd part = small_part * x;
+  const TypedStateEvolution::Image image = map.image(part, points, replicates);
+  numerics::Replicates along;
+  for (const Eigen::VectorXd& one : image.replicates) along.push_back(x.dot(one - part));
+  const Estimate growth = numerics::reduce(along);
+  return growth.value > clear_errors * growth.error;
+}
 
 /// Slopes of state evolution at x, with so many points that they say whether it contracts.
 Eigen::MatrixXd slopes_at(const TypedStateEvolution& map, const Eigen::VectorXd& x,
@@ -369,6 +384,7 @@ TypedFixedPoint polish(const TypedStateEvolution& map, const TypedFixedPoint& ne
     // Broyden's rule speaks of the residual that a full step would have left.
     if (shortened < 1.0) step.setZero();
   }
+  if (out.x.norm() < small_log_precision) out.clear = grows_towards(map, out.x, points);
   return out;
 }
 

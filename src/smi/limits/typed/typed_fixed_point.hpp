@@ -71,6 +71,9 @@ struct TypedFixedPoint {
   int iterations = 0;
   double residual = 0.0;
   bool settled = false;   ///< the iteration came to rest
+  /// Whether state evolution leads to it from both sides beyond its scatter, as far as that was
+  /// looked at: next to a threshold a small overlap may not be told from none.
+  bool clear = true;
   bool stable = false;    ///< state evolution contracts to it
   bool runs_off = false;  ///< V became so small that the iteration was ended
 };
