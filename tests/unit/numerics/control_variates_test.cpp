@@ -50,6 +50,7 @@ TEST(ControlWeights, NothingIsTakenOutWhereTheControlsAreNotZeroOnAverage) {
 TEST(ControlWeights, FewReplicatesAreLeftAsTheyAre) {
   Stream stream(3, "controls");
   EXPECT_TRUE(control_weights(normals(5, 2, stream)).isIdentity());
+  EXPECT_FALSE(control_weights(normals(6, 2, stream)).isIdentity());
 }
 
 TEST(ControlWeights, MeansStayUnbiasedAndTheirErrorsCover) {

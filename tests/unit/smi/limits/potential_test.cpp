@@ -7,8 +7,10 @@
 #include <numbers>
 #include <vector>
 
+#include "onset/core/error.hpp"
 #include "smi/model/links.hpp"
 #include "smi/model/typed/typed_model.hpp"
+#include "support/channel_comparisons.hpp"
 #include "support/contexts.hpp"
 
 namespace onset::smi {
@@ -65,6 +67,26 @@ TEST(SmiPotential, ADipBeyondErrorsPartsTwoMaxima) {
   EXPECT_EQ(points[2].maximum, Maximum::local);
   EXPECT_EQ(points.back().maximum, Maximum::global);
   for (const std::size_t k : {0U, 1U, 3U, 4U, 5U}) EXPECT_EQ(points[k].maximum, Maximum::none);
+}
+
+// Far below all thresholds nothing is known of either layer: of a grid over both, that is the one
+// maximum, whichever axis leads away from it.
+TEST(SmiPotential, OfAGridOverTwoBlocksEveryAxisLeadsDown) {
+  ChannelOptions options;
+  options.points = 64;
+  const Channel channel(deep_attention(2, 2, {1.0}), options);
+  const OverlapGrid grid{{{0.0, 0.4, 0.8}, {0.0, 0.3, 0.6, 0.9}}, false};
+  const std::vector<double> alphas = {0.02};
+  const auto points = potential(channel, grid, alphas, with_threads(1))[0];
+  ASSERT_EQ(points.size(), 12U);
+  EXPECT_EQ(points.front().maximum, Maximum::global);
+  for (std::size_t k = 1; k < points.size(); ++k) EXPECT_EQ(points[k].maximum, Maximum::none) << k;
+}
+
+TEST(SmiPotential, ListsThatAreTakenTogetherAreEquallyLong) {
+  EXPECT_THROW((OverlapGrid{{{0.0, 0.4}, {0.0}}, true}.validate()), InvalidArgument);
+  EXPECT_NO_THROW((OverlapGrid{{{0.0, 0.4}, {0.0, 0.3}}, true}.validate()));
+  EXPECT_NO_THROW((OverlapGrid{{{0.0, 0.4}, {0.0}}, false}.validate()));
 }
 
 }  // namespace

@@ -168,6 +168,17 @@ TEST(QuadraticTraining, InterpolatesWithTheLeastTraceWithoutDecay) {
   EXPECT_NEAR(small.delta, m.delta, moved);
 }
 
+// A decay beyond the largest keeps nothing; it cuts R at its threshold all the same.
+TEST(QuadraticTraining, ADecayBeyondTheLargestHasItsThreshold) {
+  for (const Penalty penalty : {Penalty::trace, Penalty::nuclear}) {
+    const QuadraticProblem p{penalty, 0.5, 0.8, 0.2};
+    const double decay = 1.5 * quadratic_max_decay(p);
+    const QuadraticMinimum m = quadratic_minimum(p, decay);
+    EXPECT_TRUE(m.zero);
+    EXPECT_NEAR(2.0 * p.equations * m.threshold, decay, tolerance::dozens_of_roundings * decay);
+  }
+}
+
 TEST(QuadraticTraining, RidgeSolvesItsQuadraticAndHasItsBestDecay) {
   const QuadraticProblem p{Penalty::ridge, 0.3, 0.72, 0.1};
   const QuadraticMinimum m = quadratic_minimum(p, 0.1);
@@ -179,6 +190,9 @@ TEST(QuadraticTraining, RidgeSolvesItsQuadraticAndHasItsBestDecay) {
     return p.equations * x.delta - p.noise;
   };
   EXPECT_NEAR(error(0.1), 0.5179049266, half_of_tenth_digit);
+  // S = shrinkage R minimises (conjugate/4) (S - R)^2 + decay S^2, and chi is how S follows R.
+  EXPECT_NEAR(m.conjugate * m.chi, m.shrinkage, tolerance::dozens_of_roundings);
+  EXPECT_NEAR(m.conjugate / (m.conjugate + 4.0 * 0.1), m.shrinkage, tolerance::dozens_of_roundings);
   const double best = best_quadratic_minimum(p).decay;
   EXPECT_GT(error(1.01 * best), error(best));
   EXPECT_GT(error(0.99 * best), error(best));
