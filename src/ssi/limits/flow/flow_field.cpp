@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -46,7 +47,7 @@ class FlowField::Moments {
   [[nodiscard]] Motion at(double e, double m, std::size_t rule) const {
     auto x = interpolated(e, m, rule);
     if (landscape_) {
-      const Jet risk = landscape_->jet(e, m);
+      const RiskSlopes risk = landscape_->slopes(e, m, series_of(rule));
       const double radial = m * risk.m + e * risk.e;
       x[mean_u] = risk.m - m * radial;
       x[mean_v] = risk.e - e * radial;
@@ -76,8 +77,29 @@ class FlowField::Moments {
     return motion;
   }
 
-  [[nodiscard]] std::size_t rules() const { return tables_.values.size(); }
-  [[nodiscard]] bool product_rules() const { return tables_.product_rules; }
+  [[nodiscard]] std::vector<std::size_t> rules() const {
+    std::vector<std::size_t> list(tables_.values.size());
+    std::iota(list.begin(), list.end(), std::size_t{0});
+    if (landscape_) {
+      list.insert(list.end(), {FlowField::best, FlowField::coarse_series, FlowField::cut_series});
+    }
+    return list;
+  }
+
+  [[nodiscard]] Estimate reduce(std::vector<double> values) const {
+    const std::size_t own = tables_.values.size();
+    double of_series = 0.0;
+    if (landscape_) {
+      of_series =
+          second_order * std::hypot(values[own] - values[own + 1], values[own] - values[own + 2]);
+      values.resize(own);
+    }
+    Estimate x = tables_.product_rules
+                     ? Estimate{values[0], second_order * std::abs(values[0] - values[1])}
+                     : numerics::reduce(values);
+    x.error = std::hypot(x.error, of_series);
+    return x;
+  }
   [[nodiscard]] bool positional() const { return positional_; }
   [[nodiscard]] double rate() const { return rate_; }
   [[nodiscard]] Estimate start() const {
@@ -88,7 +110,8 @@ class FlowField::Moments {
       for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * table[variance * w.size() + i];
       v.push_back(sum);
     }
-    return reduce_rules(v, tables_.product_rules);
+    if (landscape_) v.insert(v.end(), 3, v[0]);  // V has nothing of the series
+    return reduce(std::move(v));
   }
   [[nodiscard]] Estimate drift() const {
     if (landscape_) {
@@ -96,10 +119,8 @@ class FlowField::Moments {
       return {-slope.value, slope.error};
     }
     std::vector<double> by_rule;
-    for (std::size_t rule = 0; rule < rules(); ++rule) {
-      by_rule.push_back(at(0.0, 0.0, rule).drift_m);
-    }
-    return reduce_rules(by_rule, tables_.product_rules);
+    for (const std::size_t rule : rules()) by_rule.push_back(at(0.0, 0.0, rule).drift_m);
+    return reduce(std::move(by_rule));
   }
 
  private:
@@ -112,6 +133,11 @@ class FlowField::Moments {
     }
   }
 
+  static SeriesRule series_of(std::size_t rule) {
+    if (rule == FlowField::coarse_series) return SeriesRule::coarse;
+    return rule == FlowField::cut_series ? SeriesRule::cut : SeriesRule::fine;
+  }
+
   using Row = std::array<double, moment_rows>;
   /// The coarser product rule leaves the rim as it is, so that the difference shows the correction
   /// too.
@@ -119,7 +145,7 @@ class FlowField::Moments {
 
   [[nodiscard]] Row interpolated(double e, double m, std::size_t rule) const {
     const auto w = nodes_.weights(e, m);
-    const auto& table = rule == FlowField::best ? best_ : tables_.values[rule];
+    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : best_;
     Row x{};
     for (std::size_t r = 0; r < moment_rows; ++r) {
       for (std::size_t i = 0; i < w.size(); ++i) x[r] += w[i] * table[r * w.size() + i];
@@ -170,11 +196,6 @@ class FlowField::Moments {
   std::unique_ptr<Landscape> landscape_;
 };
 
-Estimate reduce_rules(const std::vector<double>& values, bool product_rules) {
-  if (product_rules) return {values[0], second_order * std::abs(values[0] - values[1])};
-  return numerics::reduce(values);
-}
-
 FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed,
                      const Context& context) {
   if (model.student.vector_per_token) {
@@ -205,12 +226,12 @@ Motion FlowField::at(double e, double m, std::size_t rule) const {
   return moments_->at(e, m, rule);
 }
 
-std::size_t FlowField::rules() const {
+std::vector<std::size_t> FlowField::rules() const {
   return moments_->rules();
 }
 
-bool FlowField::product_rules() const {
-  return moments_->product_rules();
+Estimate FlowField::reduce(std::vector<double> values) const {
+  return moments_->reduce(std::move(values));
 }
 
 bool FlowField::positional() const {
