@@ -44,15 +44,17 @@ class FlowField {
   /// early.
   static constexpr std::size_t coarse_series = static_cast<std::size_t>(-2);
   static constexpr std::size_t cut_series = static_cast<std::size_t>(-3);
+  /// The best moments, interpolated from fewer nodes.
+  static constexpr std::size_t fewer_nodes = static_cast<std::size_t>(-4);
   /// Drift and noise at a point, by the best rule or by a given one.
   [[nodiscard]] Motion at(double e, double m, std::size_t rule = best) const;
   /// The rules whose differences give errors: two product rules, or replicates, and then, where the
   /// slope of the risk is a series that all of these share, `best`,
-  /// `coarse_series` and `cut_series`.
+  /// `coarse_series`, `cut_series` and `fewer_nodes`.
   [[nodiscard]] std::vector<std::size_t> rules() const;
   /// Reduces the values under all rules, in their order, to one number: the value of the finer of
   /// two product rules, with a multiple of their difference that is a bound at kinks too, or the
-  /// mean and standard error of replicates; what series differ by adds to the error.
+  /// mean and standard error of replicates; what differs from `best` adds to the error.
   [[nodiscard]] Estimate reduce(std::vector<double> values) const;
   [[nodiscard]] bool positional() const;
   [[nodiscard]] double rate() const;

@@ -26,6 +26,7 @@ class FlowField::Moments {
       : rate_(rate),
         positional_(model.positional),
         nodes_(model.positional),
+        fewer_(model.positional, OverlapNodes::Density::fewer),
         tables_(gradient_moments(model, rate, nodes_, seed, context)) {
     require_moments();
     if (tables_.product_rules) {
@@ -36,6 +37,11 @@ class FlowField::Moments {
         for (std::size_t i = 0; i < best_.size(); ++i) best_[i] += table[i];
       }
       for (double& x : best_) x /= static_cast<double>(tables_.values.size());
+    }
+    for (std::size_t r = 0; r < moment_rows; ++r) {
+      for (const OverlapNodes::Node& node : fewer_.nodes()) {
+        fewer_values_.push_back(interpolated(node.e, node.m, FlowField::best)[r]);
+      }
     }
     if (has_series(model)) {
       landscape_ = population_risk(model, seed, context);
@@ -81,36 +87,33 @@ class FlowField::Moments {
     std::vector<std::size_t> list(tables_.values.size());
     std::iota(list.begin(), list.end(), std::size_t{0});
     if (landscape_) {
-      list.insert(list.end(), {FlowField::best, FlowField::coarse_series, FlowField::cut_series});
+      list.insert(list.end(), {FlowField::best, FlowField::coarse_series, FlowField::cut_series,
+                               FlowField::fewer_nodes});
     }
     return list;
   }
 
   [[nodiscard]] Estimate reduce(std::vector<double> values) const {
     const std::size_t own = tables_.values.size();
-    double of_series = 0.0;
-    if (landscape_) {
-      of_series =
-          second_order * std::hypot(values[own] - values[own + 1], values[own] - values[own + 2]);
-      values.resize(own);
-    }
+    const std::vector<double> shared(values.begin() + static_cast<std::ptrdiff_t>(own),
+                                     values.end());
+    values.resize(own);
     Estimate x = tables_.product_rules
                      ? Estimate{values[0], second_order * std::abs(values[0] - values[1])}
                      : numerics::reduce(values);
-    x.error = std::hypot(x.error, of_series);
+    if (shared.empty()) return x;
+    // The mean over replicates that stop at the rim is not where their mean leads to.
+    x.error = std::hypot(x.error, x.value - shared[0]);
+    for (const double other : shared) {
+      x.error = std::hypot(x.error, second_order * (shared[0] - other));
+    }
     return x;
   }
   [[nodiscard]] bool positional() const { return positional_; }
   [[nodiscard]] double rate() const { return rate_; }
   [[nodiscard]] Estimate start() const {
-    const auto w = nodes_.weights(0.0, 0.0);
     std::vector<double> v;
-    for (const auto& table : tables_.values) {
-      double sum = 0.0;
-      for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * table[variance * w.size() + i];
-      v.push_back(sum);
-    }
-    if (landscape_) v.insert(v.end(), 3, v[0]);  // V has nothing of the series
+    for (const std::size_t rule : rules()) v.push_back(at(0.0, 0.0, rule).variance);
     return reduce(std::move(v));
   }
   [[nodiscard]] Estimate drift() const {
@@ -144,8 +147,10 @@ class FlowField::Moments {
   static constexpr std::size_t coarser_rule = 1;
 
   [[nodiscard]] Row interpolated(double e, double m, std::size_t rule) const {
-    const auto w = nodes_.weights(e, m);
-    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : best_;
+    const bool fewer = rule == FlowField::fewer_nodes;
+    const auto w = (fewer ? fewer_ : nodes_).weights(e, m);
+    const auto& best = fewer ? fewer_values_ : best_;
+    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : best;
     Row x{};
     for (std::size_t r = 0; r < moment_rows; ++r) {
       for (std::size_t i = 0; i < w.size(); ++i) x[r] += w[i] * table[r * w.size() + i];
@@ -190,9 +195,11 @@ class FlowField::Moments {
   double rate_;
   bool positional_;
   OverlapNodes nodes_;
+  OverlapNodes fewer_;
   MomentTables tables_;
   std::vector<Slopes> miss_;
   std::vector<double> best_;
+  std::vector<double> fewer_values_;
   std::unique_ptr<Landscape> landscape_;
 };
 
