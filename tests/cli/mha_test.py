@@ -184,6 +184,21 @@ class Learning(unittest.TestCase):
             self.assertEqual((row["heads_found"], row["theta"], row["verdict"]),
                              (0, None, "refused"))
 
+    def test_relative_to_a_theta_of_zero_there_is_no_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            examples, model = os.path.join(folder, "examples"), os.path.join(folder, "model")
+            onset("mha", "generate", "--heads", "1", "--dim", "4", "--tokens", "3", "--scale", "0", "--samples", "5000",
+                  "--seed", "3", "--out", examples)
+            onset("mha", "learn", examples, "--out", model)
+            run = onset("mha", "evaluate", examples, "--model", model, "--truth", os.path.join(examples, "truth"),
+                        "--format", "json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            result = one_object(run.stdout)
+            row = result["rows"][0]
+            self.assertEqual((row["geometry_theta"], row["theta"]), (None, None))
+            self.assertLess(row["w"], 1e-12)
+            self.assertIn("theta = 0", " ".join(result["notes"]))
+
     def test_inspect_foretells_how_many_examples_are_needed(self):
         run = onset("mha", "inspect", str(self.examples / "truth"), "--format", "json")
         self.assertEqual(run.returncode, 0, run.stderr)

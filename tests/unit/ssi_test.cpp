@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "onset/ssi.hpp"
 #include "ssi/verbs.hpp"
 #include "support/complaint.hpp"
@@ -80,6 +82,23 @@ TEST(SsiRequests, WhatDoesNotGoTogetherIsRefusedWhenSettled) {
        "dim: is too large for `engine = full`");
   says(complaint([] { (void)Sgd{.a = 1.0, .omega = {0.6}, .dim = 1e12, .rate = 1e-9}.settle(); }),
        "rate: 1e-09 with `dim = 1000000000000` means");
+}
+
+TEST(SsiRequests, ALevelThatSomeReplicatesReachIsNotCalledUnreached) {
+  Flow flow{.target = "z1*z2*z3", .time = 20.0, .m0 = 0.3};
+  flow.student = "z1*z2*z3";
+  flow.tokens = 3;
+  flow.rate = 0.05;
+  const auto says = [](const Result& result, const std::string& words) {
+    return std::any_of(result.notes.begin(), result.notes.end(), [&](const std::string& note) {
+      return note.find(words) != std::string::npos;
+    });
+  };
+  const Result some = flow.run();
+  EXPECT_TRUE(says(some, "Whether the level 0.5 is reached within `time` is not resolved"));
+  EXPECT_FALSE(says(some, "is not reached"));
+  flow.time = 0.01;
+  EXPECT_TRUE(says(flow.run(), "The level 0.5 is not reached within `time`."));
 }
 
 TEST(SsiRequests, AllKindsOfRowsAreDescribed) {

@@ -31,7 +31,7 @@ std::optional<double> projection_error(const std::vector<double>& estimate, cons
 }
 
 std::optional<double> hull_error(const Knowledge& known, const Layer& truth) {
-  if (known.hull_base.empty()) return std::nullopt;
+  if (known.hull_base.empty() || has_zero_theta(truth)) return std::nullopt;
   const std::size_t size = known.hull_base.size();
   double worst = 0.0;
   for (int i = 0; i < truth.heads; ++i) {
@@ -43,8 +43,7 @@ std::optional<double> hull_error(const Knowledge& known, const Layer& truth) {
       for (std::size_t c = 0; c < size; ++c) along += off[c] * direction[c];
       for (std::size_t c = 0; c < size; ++c) off[c] -= along * direction[c];
     }
-    const double own = std::max(norm(truth.theta_of(i)), std::numeric_limits<double>::min());
-    worst = std::max(worst, norm(off) / own);
+    worst = std::max(worst, norm(off) / norm(truth.theta_of(i)));
   }
   return worst;
 }

@@ -11,8 +11,9 @@ namespace onset::mha {
 /// of what the phase adds.
 struct PhaseErrors {
   std::optional<double> projection{};  ///< of their sum; empty where the true ones cancel
-  std::optional<double> hull{};        ///< largest distance of a true head from the hull
-  std::optional<double> theta{};       ///< as in ParameterErrors
+  std::optional<double> hull{};   ///< largest distance of a true head from the hull; none where
+                                  ///< a true theta is 0
+  std::optional<double> theta{};  ///< as in ParameterErrors
   std::optional<double> w{};
 };
 

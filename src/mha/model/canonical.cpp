@@ -24,8 +24,10 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return norm(off);
 }
 
+/// The distance itself where the truth is 0.
 double relative(std::span<const double> found, std::span<const double> truth) {
-  return distance(found, truth) / std::max(norm(truth), std::numeric_limits<double>::min());
+  const double size = norm(truth);
+  return distance(found, truth) / (size > 0.0 ? size : 1.0);
 }
 
 struct Head {
@@ -75,22 +77,31 @@ Layer canonical(const Layer& layer, double tolerance) {
   return out;
 }
 
+bool has_zero_theta(const Layer& layer) {
+  for (int i = 0; i < layer.heads; ++i) {
+    if (norm(layer.theta_of(i)) == 0.0) return true;
+  }
+  return false;
+}
+
 std::optional<ParameterErrors> parameter_errors(const Layer& found, const Layer& truth) {
   if (found.heads != truth.heads || found.dim != truth.dim) return std::nullopt;
   std::vector<int> order(static_cast<std::size_t>(truth.heads));
   std::iota(order.begin(), order.end(), 0);
-  ParameterErrors best{std::numeric_limits<double>::infinity(), 0.0};
+  ParameterErrors best{.theta = std::numeric_limits<double>::infinity()};
   do {
     ParameterErrors errors;
     for (int i = 0; i < truth.heads; ++i) {
       const int j = order[static_cast<std::size_t>(i)];
-      errors.theta = std::max(errors.theta, relative(found.theta_of(j), truth.theta_of(i)));
+      errors.theta = std::max(*errors.theta, relative(found.theta_of(j), truth.theta_of(i)));
+      if (norm(truth.theta_of(i)) == 0.0) errors.at_zero = norm(found.theta_of(j));
       errors.w = std::max(errors.w, relative(found.w_of(j), truth.w_of(i)));
     }
     if (errors.theta < best.theta || (errors.theta == best.theta && errors.w < best.w)) {
       best = errors;
     }
   } while (std::next_permutation(order.begin(), order.end()));
+  if (has_zero_theta(truth)) best.theta.reset();
   return best;
 }
 

@@ -12,11 +12,16 @@ namespace onset::mha {
 /// same up to what was dropped.
 [[nodiscard]] Layer canonical(const Layer& layer, double tolerance);
 
+/// Whether theta of some head is 0: relative to it there is no error.
+[[nodiscard]] bool has_zero_theta(const Layer& layer);
+
 /// Relative errors of the parameters after the permutation of heads that makes the largest theta
 /// error smallest [mha 6].
 struct ParameterErrors {
-  double theta = 0.0;  ///< max over heads of |theta - true| / |true|, Frobenius
-  double w = 0.0;      ///< the same for w under that permutation
+  /// Max over heads of |theta - true| / |true|, Frobenius; nothing where a true theta is 0.
+  std::optional<double> theta = 0.0;
+  double w = 0.0;        ///< the same for w under that permutation
+  double at_zero = 0.0;  ///< |theta| of the head that stands for one whose true theta is 0
 };
 
 /// Returns nothing when the numbers of heads or the dimensions differ.

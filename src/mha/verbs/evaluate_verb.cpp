@@ -71,12 +71,18 @@ void run_evaluate(const Evaluate& request, const SettledEvaluate& settled, const
   }
   // Errors of 0: exact to rounding.
   if (const auto errors = parameter_errors(settled.geometry, settled.truth)) {
-    row.geometry_theta = Estimate{errors->theta, 0.0};
+    if (errors->theta) row.geometry_theta = Estimate{*errors->theta, 0.0};
     row.geometry_w = Estimate{errors->w, 0.0};
   }
   if (const auto errors = parameter_errors(settled.found, settled.truth)) {
-    row.theta = Estimate{errors->theta, 0.0};
+    if (errors->theta) row.theta = Estimate{*errors->theta, 0.0};
     row.w = Estimate{errors->w, 0.0};
+    if (!errors->theta) {
+      result.notes.push_back(prose(R"(
+          A head of the truth has theta = 0, and relative to it there is no error: geometry_theta
+          and theta are left empty. The norm of theta that stands for it is {:.2g}.)",
+                                   errors->at_zero));
+    }
   }
   row.function = function_error(settled.found, settled.truth, settled.tokens,
                                 settled.certificate.inputs, request.seed, context);
@@ -97,7 +103,8 @@ VerbOf<Evaluate> Evaluate::verb() {
   d.details = prose(R"(
       Gives relative errors |found - true| / |true| in Frobenius norm, the largest over heads
       after the permutation that makes the largest error of theta smallest; they are empty when
-      the numbers of heads differ or the model was refused. The geometry is the layer before the
+      the numbers of heads differ or the model was refused, and those of theta also when a true
+      theta is 0. The geometry is the layer before the
       polish. What is compared entry by entry is exact to rounding; the error of the function is
       a mean over fresh examples, with the scatter of 16 batches.)");
   d.fields = model_fields<Evaluate>();
@@ -106,6 +113,7 @@ VerbOf<Evaluate> Evaluate::verb() {
   d.rows = {{"", evaluate_columns().list()}};
   d.primary = "function";
   d.examples = {"mha evaluate examples --model model --truth examples/truth"};
+  d.method = 2;
   d.settle = settle_evaluate;
   d.cost = evaluate_cost;
   d.run = run_evaluate;

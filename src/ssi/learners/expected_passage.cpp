@@ -81,11 +81,11 @@ Estimate expected_passage(const FlowField& field, const SgdOptions& options) {
     throw InvalidArgument("positional", "the expected passage is known for one overlap only");
   }
   std::vector<double> by_rule;
-  for (std::size_t rule = 0; rule < field.rules(); ++rule) {
+  for (const std::size_t rule : field.rules()) {
     by_rule.push_back(steps_by(field, options, rule, cells));
     if (!std::isfinite(by_rule.back())) return {std::numeric_limits<double>::infinity(), 0.0};
   }
-  const Estimate rough = reduce_rules(by_rule, field.product_rules());
+  const Estimate rough = field.reduce(by_rule);
   const double coarse = steps_by(field, options, FlowField::best, cells);
   const double fine = steps_by(field, options, FlowField::best, 2 * cells);
   return {rough.value + (fine - coarse), std::hypot(rough.error, fine - coarse)};

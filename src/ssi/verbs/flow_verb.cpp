@@ -179,13 +179,22 @@ void add_rates(const FlowField& field, double stretch, Result& result) {
   }
 }
 
-void add_escape(const std::optional<Estimate>& time, const Flow& request, Result& result) {
+/// Why there is no escape time.
+std::string escape_note(double level, std::size_t escaped, std::size_t integrations) {
+  const std::string text = to_text(Value(level));
+  if (escaped == 0) return fmt::format("The level {} is not reached within `time`.", text);
+  return prose(R"(
+      Whether the level {} is reached within `time` is not resolved: {} of the {} integrations whose
+      differences give the errors reach it.)",
+               text, escaped, integrations);
+}
+
+void add_escape(const std::optional<Estimate>& time, const std::string& note, const Flow& request,
+                Result& result) {
   result.summary.emplace_back("escape_time", time.value_or(no_estimate));
   result.summary.emplace_back("escape_steps",
                               scaled(request.dim / request.rate, time.value_or(no_estimate)));
-  if (time) return;
-  result.notes.push_back("The level " + to_text(Value(request.level)) +
-                         " is not reached within `time`.");
+  if (!time) result.notes.push_back(note);
 }
 
 void run_ode(const FlowField& field, const Flow& request, const SettledFlow& settled,
@@ -204,7 +213,7 @@ void run_ode(const FlowField& field, const Flow& request, const SettledFlow& set
   }
   std::optional<Estimate> escape = path.escape;
   if (escape) escape = scaled(settled.stretch, *escape);
-  add_escape(escape, request, result);
+  add_escape(escape, escape_note(request.level, path.escaped, path.integrations), request, result);
   if (path.status.converged()) return;
   result.unconverged("the integration ended early: " + std::string(to_string(path.status.reason)));
 }
@@ -223,7 +232,8 @@ void run_many(const Flow& request, const SettledFlow& settled, const Context& co
   const ManyFlowPath path = integrate_flow(field, options, context);
   result.table = columns.table(path.rows);
   result.summary.emplace_back("gradient_variance", field.variance_at_start());
-  add_escape(path.escape, request, result);
+  add_escape(path.escape, escape_note(request.level, path.escaped, path.integrations), request,
+             result);
   if (path.status.converged()) return;
   result.unconverged("the integration ended early: " + std::string(to_string(path.status.reason)));
 }
@@ -237,7 +247,7 @@ void run_sde(const FlowField& field, const Flow& request, const SettledFlow& set
   result.summary.emplace_back("reached_fraction", reached_fraction(ensemble.runs));
   std::optional<Estimate> escape = mean_passage(ensemble.runs);
   if (escape) escape = scaled(request.rate / request.dim, *escape);
-  add_escape(escape, request, result);
+  add_escape(escape, escape_note(request.level, 0, ensemble.runs.size()), request, result);
   result.artifacts.push_back(runs_artifact(ensemble.runs, "runs.csv"));
 }
 
@@ -310,7 +320,7 @@ VerbOf<Flow> Flow::verb() {
       fields. At finite d they also diffuse (`method = sde`). The summary has the growth rates
       at the start, the largest rate at which m of any small size still grows (empty where every
       rate does, since the student sees a part of degree 1; 0 where none does), and the time at which
-      |(e, m)| reaches `level`. A model is a `target` with a `student`, or `a` and `omega`. With `encodings`
+      max(|e|, |m|) reaches `level`. A model is a `target` with a `student`, or `a` and `omega`. With `encodings`
       along several directions across the teacher the ODE has an overlap for each.)");
   d.fields = model_fields<Flow>();
   add_mixture_fields(d.fields);
@@ -335,7 +345,7 @@ VerbOf<Flow> Flow::verb() {
   d.examples = {"ssi flow --a 1 --omega 0.6 --rate 0.05 --time 100",
                 "ssi flow --target H2sum --tokens 4 --student tied --loss squared --rate 0.05",
                 "ssi flow --a 1 --omega 0.64 --method sde --dim 1e9 --runs 512"};
-  d.method = 7;
+  d.method = 8;
   d.settle = settle_flow;
   d.cost = flow_cost;
   d.run = run_flow;

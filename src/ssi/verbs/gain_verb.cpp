@@ -174,7 +174,7 @@ VerbOf<Gain> Gain::verb() {
   d.primary = "gain";
   d.examples = {"ssi gain --tokens 2,4,8 --policy equal --dim 1000 --rate 0.05 --level 0.3",
                 "ssi gain --tokens 2,4,8,16 --policy linear --rate 0.002 --loss squared --runs 64"};
-  d.method = 7;
+  d.method = 8;
   d.settle = settle_gain;
   d.cost = gain_cost;
   d.run = run_gain;

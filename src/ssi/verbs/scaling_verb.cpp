@@ -275,7 +275,7 @@ VerbOf<Scaling> Scaling::verb() {
       "ssi scaling --target H2sum --student tied --dim log:100:10000:5",
       "ssi scaling --target H3sum --student tied --activation 'sin(u)' --dim 50,100,200 --runs 256",
       "ssi scaling --target H2sum --student tied --rate '1/log(dim)' --dim 100,1000,10000"};
-  d.method = 1;
+  d.method = 2;
   d.settle = settle_scaling;
   d.cost = scaling_cost;
   d.run = run_scaling;

@@ -350,7 +350,7 @@ VerbOf<Sgd> Sgd::verb() {
       "ssi sgd --target H2sum --tokens 4 --student tied --loss squared --rate 0.05 --level 0.5",
       "ssi sgd --a 1 --omega 0.67 --rate 0.5 --trajectories 8 --runs 8",
       "ssi sgd --a 1 --omega 0.64 --engine sde --dim 1e9 --runs 512"};
-  d.method = 5;
+  d.method = 6;
   d.settle = settle_sgd;
   d.cost = sgd_cost;
   d.run = run_sgd;

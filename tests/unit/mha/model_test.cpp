@@ -287,11 +287,25 @@ TEST(MhaCanonical, ErrorsDoNotDependOnTheOrderOfHeads) {
   std::rotate(found.w.begin(), found.w.begin() + 16, found.w.end());
   const auto same = parameter_errors(found, truth);
   ASSERT_TRUE(same);
-  EXPECT_EQ(same->theta, 0.0);
+  EXPECT_EQ(same->theta.value(), 0.0);
   EXPECT_EQ(same->w, 0.0);
   for (double& v : found.w) v *= 1.5;
   EXPECT_NEAR(parameter_errors(found, truth)->w, 0.5, tolerance::dozens_of_roundings);
   EXPECT_FALSE(parameter_errors(make_layer(2, 4), truth));
+}
+
+TEST(MhaCanonical, RelativeToAThetaOfZeroThereIsNoError) {
+  Layer truth = draw_layer(law_of(2, 4, 2, 3.0), 9);
+  std::fill_n(truth.theta.begin(), 16, 0.0);
+  Layer found = truth;
+  found.theta[3] = 1e-9;
+  std::rotate(found.theta.begin(), found.theta.begin() + 16, found.theta.end());
+  std::rotate(found.w.begin(), found.w.begin() + 16, found.w.end());
+  const auto errors = parameter_errors(found, truth);
+  ASSERT_TRUE(errors);
+  EXPECT_FALSE(errors->theta);
+  EXPECT_EQ(errors->at_zero, 1e-9);
+  EXPECT_EQ(errors->w, 0.0) << "the heads are paired all the same";
 }
 
 TEST(MhaExamples, RepeatsUpToTheSymmetriesAreComparedTokenByToken) {

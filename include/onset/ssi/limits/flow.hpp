@@ -30,8 +30,8 @@ struct Motion {
 ///
 /// Moments of the gradient are integrated at polar Chebyshev nodes and interpolated: up to two
 /// tokens by product rules, else by scrambled Sobol points with both signs of all fields; for
-/// squared losses the gradient of the risk itself is exact. Tied students have one overlap; untied
-/// students, with one per token, have no such field.
+/// squared losses the gradient of the risk itself comes from its Hermite series. Tied students have
+/// one overlap; untied students, with one per token, have no such field.
 class FlowField {
  public:
   FlowField(const SequenceModel& model, double rate, std::uint64_t seed, const Context& context);
@@ -40,11 +40,22 @@ class FlowField {
   [[nodiscard]] static double seconds(const SequenceModel& model);
 
   static constexpr std::size_t best = static_cast<std::size_t>(-1);
-  /// Drift and noise at a point, by the best rule or by a given one. The rules are two product
-  /// rules, or replicates.
+  /// The best moments, with the slope of the risk from a coarser series or from one that ends
+  /// early.
+  static constexpr std::size_t coarse_series = static_cast<std::size_t>(-2);
+  static constexpr std::size_t cut_series = static_cast<std::size_t>(-3);
+  /// The best moments, interpolated from fewer nodes.
+  static constexpr std::size_t fewer_nodes = static_cast<std::size_t>(-4);
+  /// Drift and noise at a point, by the best rule or by a given one.
   [[nodiscard]] Motion at(double e, double m, std::size_t rule = best) const;
-  [[nodiscard]] std::size_t rules() const;
-  [[nodiscard]] bool product_rules() const;
+  /// The rules whose differences give errors: two product rules, or replicates, and then, where the
+  /// slope of the risk is a series that all of these share, `best`,
+  /// `coarse_series`, `cut_series` and `fewer_nodes`.
+  [[nodiscard]] std::vector<std::size_t> rules() const;
+  /// Reduces the values under all rules, in their order, to one number: the value of the finer of
+  /// two product rules, with a multiple of their difference that is a bound at kinks too, or the
+  /// mean and standard error of replicates; what differs from `best` adds to the error.
+  [[nodiscard]] Estimate reduce(std::vector<double> values) const;
   [[nodiscard]] bool positional() const;
   [[nodiscard]] double rate() const;
   /// V(0, 0) = E|delta|^2 at the start.
@@ -57,16 +68,11 @@ class FlowField {
   std::unique_ptr<const Moments> moments_;
 };
 
-/// Reduces the values under all rules to one number: the value of the finer of two product rules,
-/// with a multiple of their difference that is a bound at kinks too, or the mean and standard error
-/// of replicates.
-[[nodiscard]] Estimate reduce_rules(const std::vector<double>& values, bool product_rules);
-
 struct FlowOptions {
   double start_e = 0.0;
   double start_m = 0.0;
   std::vector<double> times;
-  double level = 0.5;  ///< the value of |(e, m)| that defines the escape time
+  double level = 0.5;  ///< the value of max(|e|, |m|) that defines the escape time
 };
 
 /// The overlaps at one time.
@@ -78,7 +84,10 @@ struct FlowRow {
 
 struct FlowPath {
   std::vector<FlowRow> rows;
-  std::optional<Estimate> escape;  ///< the first time with |(e, m)| >= level
+  std::optional<Estimate> escape;  ///< the first time with max(|e|, |m|) >= level, if all reach it
+  /// Of how many integrations, one per rule, how many reach the level.
+  std::size_t integrations = 0;
+  std::size_t escaped = 0;
   Status status;
 };
 

@@ -29,6 +29,16 @@ struct RiskPoint {
   Estimate slope_m;
 };
 
+/// Ways to compute a Hermite series: the finest one, one with coarser integrals, which shows the
+/// error of coefficients, and one that ends early, which shows what is left out.
+enum class SeriesRule { fine, coarse, cut };
+
+/// The slopes of the risk.
+struct RiskSlopes {
+  double e = 0.0;
+  double m = 0.0;
+};
+
 /// The population risk R(e, m) of a model on the closed unit disk. [ssi 6]
 class Landscape {
  public:
@@ -37,6 +47,10 @@ class Landscape {
   /// Whether the value and its derivatives are exact to quadrature.
   [[nodiscard]] virtual bool smooth() const { return false; }
   [[nodiscard]] virtual Jet jet(double e, double m) const;
+  /// The slopes by one of these rules, for those who follow them along a path: three times the
+  /// difference of a rule from the finest one bounds the error that it shows. Where both functions
+  /// have kinks, series are continued beyond their last degree. [ssi 46]
+  [[nodiscard]] virtual RiskSlopes slopes(double e, double m, SeriesRule rule) const;
 };
 
 /// Whether the risk of a model is a Hermite series: squared losses of up to three tokens whose

@@ -213,7 +213,7 @@ std::optional<std::string> cancelling_reason(const Layer& layer) {
 }
 
 std::optional<double> one_more_head(const Subset& train, const Subset& held, const Layer& layer,
-                                    const Context& context) {
+                                    double residual_of_right, const Context& context) {
   if (layer.heads >= max_heads_found) return std::nullopt;
   const Subset few = head_of(train, fit_examples(train, layer.heads + 1));
   for (int start = 0; start < starts; ++start) {
@@ -221,7 +221,7 @@ std::optional<double> one_more_head(const Subset& train, const Subset& held, con
     thetas.push_back(random_thetas(1, static_cast<Index>(train.dim()), start).front());
     const FitOutcome fit = fit_layer(few, thetas, nullptr, {}, context);
     const double residual = relative_residual(held, fit.layer, context);
-    if (residual <= zero_residual) return residual;
+    if (residual <= residual_of_right) return residual;
   }
   return std::nullopt;
 }

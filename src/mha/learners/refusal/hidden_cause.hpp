@@ -15,10 +15,11 @@ namespace onset::mha {
 [[nodiscard]] std::string hidden_cause(const Subset& train, const Subset& held,
                                        const Context& context);
 
-/// The held-out residual of least squares with one more head than the layer has, if it is zero to
-/// rounding.
+/// The held-out residual of least squares with one more head than the layer has, if it is at most
+/// what a right layer would leave.
 [[nodiscard]] std::optional<double> one_more_head(const Subset& train, const Subset& held,
-                                                  const Layer& layer, const Context& context);
+                                                  const Layer& layer, double residual_of_right,
+                                                  const Context& context);
 
 /// What is wrong with a layer whose projections nearly cancel; nothing when they do not.
 [[nodiscard]] std::optional<std::string> cancelling_reason(const Layer& layer);

@@ -20,6 +20,9 @@ constexpr std::size_t enough_repeats = 10;
 constexpr double noisy_difference = 0.5;
 /// and by far less where something else is left.
 constexpr double exact_difference = 0.01;
+/// A layer that leaves nothing but noise leaves 0.7 of that difference, or somewhat more where it
+/// was fitted to few examples.
+constexpr double of_scatter = 2.0;
 
 }  // namespace
 
@@ -53,16 +56,19 @@ std::string SixPhases::leftover_cause() const {
     return fmt::format("labels are noisy: those of {} repeated examples differ by {:.2g}",
                        repeats.count, repeats.difference);
   }
-  const bool exact = known && repeats.difference < exact_difference * out_.residual;
-  if (const auto more = one_more_head(train_, held_, out_.layer, context_)) {
-    return fmt::format("a weaker head is missing: {} heads leave {:.2g}; `heads = {}` finds them",
-                       out_.layer.heads + 1, *more, out_.layer.heads + 1);
+  const bool little_noise = known && repeats.difference < exact_difference * out_.residual;
+  const double nothing_else =
+      std::max(zero_residual, little_noise ? of_scatter * repeats.difference : 0.0);
+  if (const auto more = one_more_head(train_, held_, out_.layer, nothing_else, context_)) {
+    return fmt::format("a weaker head is missing: {} heads leave {:.2g}{}; `heads = {}` finds them",
+                       out_.layer.heads + 1, *more,
+                       *more > zero_residual ? ", as label noise does" : "", out_.layer.heads + 1);
   }
-  if (!exact) return "label noise, weaker heads, or labels of no such layer";
+  if (!little_noise) return "label noise, weaker heads, or labels of no such layer";
   return fmt::format(
-      "weaker heads, or labels of no such layer; no label noise, for {} repeated examples have "
-      "equal labels",
-      repeats.count);
+      "weaker heads, or labels of no such layer; not label noise, for the labels of {} repeated "
+      "examples differ by {:.2g} only",
+      repeats.count, repeats.difference);
 }
 
 std::string SixPhases::missing_certificates() const {

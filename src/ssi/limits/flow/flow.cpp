@@ -13,8 +13,10 @@ namespace {
 /// the start up to rounding and up to the fourth power of the step.
 constexpr double near_start = 1e-3;
 
-/// The relative tolerance of the solver.
-constexpr double solver_tolerance = 1e-8;
+/// The relative error of the solver over a whole path, and what it is allowed in a step: some
+/// hundred steps add up, and where m settles near 1 their errors all have one sign.
+constexpr double solver_error = 1e-8;
+constexpr double step_tolerance = 1e-10;
 
 /// The number of standard errors (or bounds) that a drift must exceed to have a sign, and the part
 /// of sqrt(V), which has the same unit, that is rounding of differences near the start.
@@ -23,7 +25,7 @@ constexpr double rounding = 1e-12;
 
 /// Adds the error of the solver, which no rule shows.
 Estimate with_solver_error(const Estimate& overlap) {
-  return {overlap.value, std::hypot(overlap.error, solver_tolerance * std::abs(overlap.value))};
+  return {overlap.value, std::hypot(overlap.error, solver_error * std::abs(overlap.value))};
 }
 
 /// Which growth rate: along m or e, and the learning rate whose pull is to be removed again.
@@ -44,12 +46,12 @@ double slope_over(const FlowField& field, const Growth& growth, double step, std
 
 /// The growth rate along one overlap, extrapolated from two steps.
 Estimate growth_along(const FlowField& field, const Growth& growth, double step = near_start) {
-  std::vector<double> rates(field.rules());
-  for (std::size_t r = 0; r < rates.size(); ++r) {
-    rates[r] =
-        (4.0 * slope_over(field, growth, step, r) - slope_over(field, growth, 2.0 * step, r)) / 3.0;
+  std::vector<double> rates;
+  for (const std::size_t rule : field.rules()) {
+    const double near = slope_over(field, growth, step, rule);
+    rates.push_back((4.0 * near - slope_over(field, growth, 2.0 * step, rule)) / 3.0);
   }
-  return reduce_rules(rates, field.product_rules());
+  return field.reduce(std::move(rates));
 }
 
 }  // namespace
@@ -89,21 +91,22 @@ RateLimit max_rate(const FlowField& field) {
 
 FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
                         const Context& context) {
-  const std::size_t count = field.rules();
+  const std::vector<std::size_t> rules = field.rules();
+  const std::size_t count = rules.size();
   std::vector<numerics::OdeSolution> solutions(count);
   numerics::parallel_for(context, count, [&](std::size_t r) {
     const auto slope = [&](const numerics::OdeState& x) {
       // The disk is invariant; rounding may leave it.
       const double radius = std::hypot(x[0], x[1]);
       const double shrink = radius > 1.0 ? 1.0 / radius : 1.0;
-      const Motion motion = field.at(x[0] * shrink, x[1] * shrink, r);
+      const Motion motion = field.at(x[0] * shrink, x[1] * shrink, rules[r]);
       return numerics::OdeState{motion.drift_e, motion.drift_m};
     };
     const auto escaped = [&](const numerics::OdeState& x) {
-      return std::hypot(x[0], x[1]) - options.level;
+      return std::max(std::abs(x[0]), std::abs(x[1])) - options.level;
     };
     solutions[r] = numerics::solve_ode(slope, {options.start_e, options.start_m}, options.times,
-                                       {solver_tolerance, 1e-13, 200'000}, context, escaped);
+                                       {step_tolerance, 1e-13, 200'000}, context, escaped);
   });
   FlowPath path;
   path.status = solutions[0].status;
@@ -125,15 +128,16 @@ FlowPath integrate_flow(const FlowField& field, const FlowOptions& options,
       e[r] = solutions[r].states[i][0] / std::max(1.0, radius);
       m[r] = solutions[r].states[i][1] / std::max(1.0, radius);
     }
-    path.rows.push_back({options.times[i],
-                         with_solver_error(reduce_rules(e, field.product_rules())),
-                         with_solver_error(reduce_rules(m, field.product_rules()))});
+    path.rows.push_back(
+        {options.times[i], with_solver_error(field.reduce(e)), with_solver_error(field.reduce(m))});
   }
   std::vector<double> escapes;
   for (const auto& solution : solutions) {
     if (solution.event_time) escapes.push_back(*solution.event_time);
   }
-  if (escapes.size() == count) path.escape = reduce_rules(escapes, field.product_rules());
+  path.integrations = count;
+  path.escaped = escapes.size();
+  if (escapes.size() == count) path.escape = field.reduce(std::move(escapes));
   return path;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -25,6 +26,7 @@ class FlowField::Moments {
       : rate_(rate),
         positional_(model.positional),
         nodes_(model.positional),
+        fewer_(model.positional, OverlapNodes::Density::fewer),
         tables_(gradient_moments(model, rate, nodes_, seed, context)) {
     require_moments();
     if (tables_.product_rules) {
@@ -36,6 +38,11 @@ class FlowField::Moments {
       }
       for (double& x : best_) x /= static_cast<double>(tables_.values.size());
     }
+    for (std::size_t r = 0; r < moment_rows; ++r) {
+      for (const OverlapNodes::Node& node : fewer_.nodes()) {
+        fewer_values_.push_back(interpolated(node.e, node.m, FlowField::best)[r]);
+      }
+    }
     if (has_series(model)) {
       landscape_ = population_risk(model, seed, context);
     } else if (tables_.product_rules) {
@@ -46,7 +53,7 @@ class FlowField::Moments {
   [[nodiscard]] Motion at(double e, double m, std::size_t rule) const {
     auto x = interpolated(e, m, rule);
     if (landscape_) {
-      const Jet risk = landscape_->jet(e, m);
+      const RiskSlopes risk = landscape_->slopes(e, m, series_of(rule));
       const double radial = m * risk.m + e * risk.e;
       x[mean_u] = risk.m - m * radial;
       x[mean_v] = risk.e - e * radial;
@@ -76,19 +83,38 @@ class FlowField::Moments {
     return motion;
   }
 
-  [[nodiscard]] std::size_t rules() const { return tables_.values.size(); }
-  [[nodiscard]] bool product_rules() const { return tables_.product_rules; }
+  [[nodiscard]] std::vector<std::size_t> rules() const {
+    std::vector<std::size_t> list(tables_.values.size());
+    std::iota(list.begin(), list.end(), std::size_t{0});
+    if (landscape_) {
+      list.insert(list.end(), {FlowField::best, FlowField::coarse_series, FlowField::cut_series,
+                               FlowField::fewer_nodes});
+    }
+    return list;
+  }
+
+  [[nodiscard]] Estimate reduce(std::vector<double> values) const {
+    const std::size_t own = tables_.values.size();
+    const std::vector<double> shared(values.begin() + static_cast<std::ptrdiff_t>(own),
+                                     values.end());
+    values.resize(own);
+    Estimate x = tables_.product_rules
+                     ? Estimate{values[0], second_order * std::abs(values[0] - values[1])}
+                     : numerics::reduce(values);
+    if (shared.empty()) return x;
+    // The mean over replicates that stop at the rim is not where their mean leads to.
+    x.error = std::hypot(x.error, x.value - shared[0]);
+    for (const double other : shared) {
+      x.error = std::hypot(x.error, second_order * (shared[0] - other));
+    }
+    return x;
+  }
   [[nodiscard]] bool positional() const { return positional_; }
   [[nodiscard]] double rate() const { return rate_; }
   [[nodiscard]] Estimate start() const {
-    const auto w = nodes_.weights(0.0, 0.0);
     std::vector<double> v;
-    for (const auto& table : tables_.values) {
-      double sum = 0.0;
-      for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * table[variance * w.size() + i];
-      v.push_back(sum);
-    }
-    return reduce_rules(v, tables_.product_rules);
+    for (const std::size_t rule : rules()) v.push_back(at(0.0, 0.0, rule).variance);
+    return reduce(std::move(v));
   }
   [[nodiscard]] Estimate drift() const {
     if (landscape_) {
@@ -96,10 +122,8 @@ class FlowField::Moments {
       return {-slope.value, slope.error};
     }
     std::vector<double> by_rule;
-    for (std::size_t rule = 0; rule < rules(); ++rule) {
-      by_rule.push_back(at(0.0, 0.0, rule).drift_m);
-    }
-    return reduce_rules(by_rule, tables_.product_rules);
+    for (const std::size_t rule : rules()) by_rule.push_back(at(0.0, 0.0, rule).drift_m);
+    return reduce(std::move(by_rule));
   }
 
  private:
@@ -112,14 +136,21 @@ class FlowField::Moments {
     }
   }
 
+  static SeriesRule series_of(std::size_t rule) {
+    if (rule == FlowField::coarse_series) return SeriesRule::coarse;
+    return rule == FlowField::cut_series ? SeriesRule::cut : SeriesRule::fine;
+  }
+
   using Row = std::array<double, moment_rows>;
   /// The coarser product rule leaves the rim as it is, so that the difference shows the correction
   /// too.
   static constexpr std::size_t coarser_rule = 1;
 
   [[nodiscard]] Row interpolated(double e, double m, std::size_t rule) const {
-    const auto w = nodes_.weights(e, m);
-    const auto& table = rule == FlowField::best ? best_ : tables_.values[rule];
+    const bool fewer = rule == FlowField::fewer_nodes;
+    const auto w = (fewer ? fewer_ : nodes_).weights(e, m);
+    const auto& best = fewer ? fewer_values_ : best_;
+    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : best;
     Row x{};
     for (std::size_t r = 0; r < moment_rows; ++r) {
       for (std::size_t i = 0; i < w.size(); ++i) x[r] += w[i] * table[r * w.size() + i];
@@ -164,16 +195,13 @@ class FlowField::Moments {
   double rate_;
   bool positional_;
   OverlapNodes nodes_;
+  OverlapNodes fewer_;
   MomentTables tables_;
   std::vector<Slopes> miss_;
   std::vector<double> best_;
+  std::vector<double> fewer_values_;
   std::unique_ptr<Landscape> landscape_;
 };
-
-Estimate reduce_rules(const std::vector<double>& values, bool product_rules) {
-  if (product_rules) return {values[0], second_order * std::abs(values[0] - values[1])};
-  return numerics::reduce(values);
-}
 
 FlowField::FlowField(const SequenceModel& model, double rate, std::uint64_t seed,
                      const Context& context) {
@@ -205,12 +233,12 @@ Motion FlowField::at(double e, double m, std::size_t rule) const {
   return moments_->at(e, m, rule);
 }
 
-std::size_t FlowField::rules() const {
+std::vector<std::size_t> FlowField::rules() const {
   return moments_->rules();
 }
 
-bool FlowField::product_rules() const {
-  return moments_->product_rules();
+Estimate FlowField::reduce(std::vector<double> values) const {
+  return moments_->reduce(std::move(values));
 }
 
 bool FlowField::positional() const {

@@ -33,7 +33,8 @@ void add_gradient_moments(const SequenceModel& model, double rate, OverlapNodes:
                           SlopeMethod method, const FieldBatch& fields, std::span<double> out);
 
 /// The moments at every node, one table per rule: two product rules (the finer first) for up to two
-/// tokens, else replicates of scrambled Sobol points: 16, or 64 for one token.
+/// tokens (but not for kinks of one token with a series for the slope), else replicates of
+/// scrambled Sobol points: 16, or 64 for one token.
 struct MomentTables {
   /// The moments, as values[rule][row * nodes + node].
   std::vector<std::vector<double>> values;

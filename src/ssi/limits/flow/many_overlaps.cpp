@@ -207,7 +207,7 @@ ManyFlowPath integrate_flow(const ManyOverlaps& field, const ManyFlowOptions& op
       return field.drift(into_ball(x), options.rate, r);
     };
     const auto escaped = [&](const numerics::OdeState& x) {
-      return length_of(x, x.size()) - options.level;
+      return std::max(length_of(x, directions), std::abs(x.back())) - options.level;
     };
     solutions[r] = numerics::solve_ode(slope, options.start, options.times,
                                        {many_solver_tolerance, 1e-12, 200'000}, context, escaped);
@@ -241,6 +241,8 @@ ManyFlowPath integrate_flow(const ManyOverlaps& field, const ManyFlowOptions& op
     }
     path.rows.push_back(std::move(row));
   }
+  path.integrations = count;
+  path.escaped = escapes.size();
   if (escapes.size() == count) path.escape = numerics::reduce(escapes);
   return path;
 }

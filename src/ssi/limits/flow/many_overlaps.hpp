@@ -62,8 +62,11 @@ struct ManyFlowRow {
 
 struct ManyFlowPath {
   std::vector<ManyFlowRow> rows;
-  std::optional<Estimate>
-      escape;  ///< the first time at which all overlaps together reach the level
+  /// The first time at which |m| or the length of the others reaches the level, if it is reached by
+  /// all replicates.
+  std::optional<Estimate> escape;
+  std::size_t integrations = 0;  ///< one per replicate,
+  std::size_t escaped = 0;       ///< and how many of them reach the level
   Status status;
 };
 

@@ -8,27 +8,33 @@
 namespace onset::ssi {
 namespace {
 
-constexpr std::size_t segment_nodes = 24;
-constexpr std::size_t diameter_nodes = 16;  ///< an even number, so that no node is at the centre
-constexpr std::size_t angles = 16;          ///< an even number
+struct NodeCounts {
+  std::size_t segment;
+  std::size_t diameter;  ///< an even number, so that no node is at the centre
+  std::size_t angles;    ///< an even number
+};
+constexpr NodeCounts all_nodes{24, 16, 16};
+constexpr NodeCounts fewer_nodes{20, 14, 14};
 
-double angle(std::size_t k) {
+}  // namespace
+
+double OverlapNodes::angle(std::size_t k) const {
   // Angles are half a step off the axes.
-  return 2.0 * std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(angles);
+  return 2.0 * std::numbers::pi * (static_cast<double>(k) + 0.5) / static_cast<double>(angles_);
 }
 
 /// 1 at 0, 0 at the other multiples of the angular step.
-double cardinal(double x) {
-  constexpr auto n = static_cast<double>(angles);
+double OverlapNodes::cardinal(double x) const {
+  const auto n = static_cast<double>(angles_);
   const double tangent = std::tan(0.5 * x);
   if (std::abs(std::sin(0.5 * x)) < 1e-12) return 1.0;
   return std::sin(0.5 * n * x) / (n * tangent);
 }
 
-}  // namespace
-
-OverlapNodes::OverlapNodes(bool positional) : positional_(positional) {
-  const std::size_t n = positional ? diameter_nodes : segment_nodes;
+OverlapNodes::OverlapNodes(bool positional, Density density) : positional_(positional) {
+  const NodeCounts& counts = density == Density::full ? all_nodes : fewer_nodes;
+  angles_ = counts.angles;
+  const std::size_t n = positional ? counts.diameter : counts.segment;
   radii_ = numerics::chebyshev_points(n);
   for (std::size_t i = 0; i < n; ++i) {
     const double theta = std::numbers::pi * (static_cast<double>(i) + 0.5) / static_cast<double>(n);
@@ -39,7 +45,7 @@ OverlapNodes::OverlapNodes(bool positional) : positional_(positional) {
     return;
   }
   for (std::size_t i = n / 2; i < n; ++i) {
-    for (std::size_t k = 0; k < angles; ++k) {
+    for (std::size_t k = 0; k < angles_; ++k) {
       nodes_.push_back({radii_[i] * std::cos(angle(k)), radii_[i] * std::sin(angle(k))});
     }
   }
@@ -68,11 +74,11 @@ std::vector<double> OverlapNodes::weights(double e, double m) const {
   const double theta = std::atan2(m, e);
   const std::size_t half = radii_.size() / 2;
   std::vector<double> w(nodes_.size());
-  for (std::size_t k = 0; k < angles; ++k) {
+  for (std::size_t k = 0; k < angles_; ++k) {
     const double same = cardinal(theta - angle(k));
     const double opposite = cardinal(theta + std::numbers::pi - angle(k));
     for (std::size_t i = 0; i < half; ++i) {
-      w[i * angles + k] = radial[half + i] * same + radial[half - 1 - i] * opposite;
+      w[i * angles_ + k] = radial[half + i] * same + radial[half - 1 - i] * opposite;
     }
   }
   return w;

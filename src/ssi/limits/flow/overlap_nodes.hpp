@@ -11,7 +11,9 @@ namespace onset::ssi {
 /// smooth functions.
 class OverlapNodes {
  public:
-  explicit OverlapNodes(bool positional);
+  /// How many nodes there are: all, or fewer of them, which show the error of interpolation.
+  enum class Density { full, fewer };
+  explicit OverlapNodes(bool positional, Density density = Density::full);
   struct Node {
     double e;
     double m;
@@ -21,10 +23,13 @@ class OverlapNodes {
 
  private:
   bool positional_;
+  std::size_t angles_;
   std::vector<double> radii_;  ///< Chebyshev points of (-1, 1)
   std::vector<double> barycentric_;
   std::vector<Node> nodes_;
   [[nodiscard]] std::vector<double> radial_weights(double r) const;
+  [[nodiscard]] double angle(std::size_t k) const;
+  [[nodiscard]] double cardinal(double x) const;
 };
 
 }  // namespace onset::ssi

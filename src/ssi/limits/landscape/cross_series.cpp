@@ -1,5 +1,6 @@
 #include "ssi/limits/landscape/cross_series.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "numerics/parallel.hpp"
@@ -37,12 +38,16 @@ void require_small(const Link& link) {
 }  // namespace
 
 Jet CrossSeries::cross(double e, double m) const {
+  return cross(e, m, degree_);
+}
+
+Jet CrossSeries::cross(double e, double m, std::size_t last) const {
   const auto basis = numerics::chebyshev_basis(e, nodes_);
   Jet x;
   double before = 0.0;    // m^(s-1)
   double before_2 = 0.0;  // m^(s-2)
   double power = 1.0;
-  for (std::size_t s = 0; s <= degree_; ++s) {
+  for (std::size_t s = 0; s <= std::min(last, degree_); ++s) {
     const Bent c = along_e(coefficients_.data() + s * nodes_, basis);
     const auto order = static_cast<double>(s);
     x.value += c.value * power;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "onset/core/context.hpp"
@@ -25,11 +26,15 @@ class CrossSeries {
       : degree_(degree), nodes_(nodes), coefficients_((degree + 1) * nodes), square_(nodes) {}
 
   [[nodiscard]] Jet cross(double e, double m) const;  ///< X
-  [[nodiscard]] Jet square(double e) const;           ///< F
+  /// X of a series that ends at another degree than its last.
+  [[nodiscard]] Jet cross(double e, double m, std::size_t last) const;
+  [[nodiscard]] Jet square(double e) const;  ///< F
   [[nodiscard]] double target_square() const { return target_square_; }
   /// Bound on what the series leaves out of X: |m|^(degree + 1) times this.
   [[nodiscard]] double tail() const { return tail_; }
   [[nodiscard]] std::size_t degree() const { return degree_; }
+  /// c_0, c_1, .. of a series that does not depend on e.
+  [[nodiscard]] std::span<const double> coefficients() const { return coefficients_; }
   /// Whether it depends on e at all.
   [[nodiscard]] bool positional() const { return nodes_ > 1; }
 
