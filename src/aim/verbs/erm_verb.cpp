@@ -168,6 +168,11 @@ void judge(const Erm& request, const TrainedPoint& p, Result& result) {
       " at alpha = " + to_text(Value(p.alpha)) + ", decay " + to_text(Value(p.decay.value));
   if (p.status.reason == StopReason::diverged) {
     result.unconverged("the equations were not solved" + where);
+  } else if (p.too_high()) {
+    result.unconverged(
+        fmt::format("a multiple of the teacher has a smaller objective, {:.6g}, so "
+                    "that this is not the minimum{}",
+                    p.bound->value, where));
   } else if (p.test.error > *request.tol) {
     result.unconverged("the asked tolerance " + to_text(Value(*request.tol)) + " was not reached" +
                        where);
@@ -287,7 +292,7 @@ VerbOf<Erm> Erm::verb() {
            "Width ratio r_s/d of the student; below the rank of the minimum it is refused.");
   d.rows = {{"", erm_columns().list()}};
   d.primary = "test";
-  d.method = 3;
+  d.method = 4;
   d.usual_tolerance = "1e-3, or 2e-2 where the loss is sampled (three tokens and more),";
   d.examples = {
       "aim erm --channel softmax --loss fields --noise-variance 0.1 --alpha 0.05:0.4:0.05",
