@@ -220,6 +220,12 @@ class Training(unittest.TestCase):
                 (["curve", *alpha, "--skip", "5"], ["--skip", "--layers", "allowed"]),
                 (["amp", *alpha, "--dim", "20", "--skip", "3"], ["--skip", "--layers", "allowed"]),
                 (["curve", *alpha, "--channel", "linear", "--beta", "7"], ["--beta", "linear", "allowed"]),
+                (["curve", *alpha, "--channel", "hardmax", "--beta", "7"], ["--beta", "hardmax", "allowed"]),
+                (["thresholds", "--channel", "hardmax", "--beta", "7"], ["--beta", "hardmax", "allowed"]),
+                (["flow", "--time", "0.1", "--draws", "99"], ["--draws", "closed form", "allowed"]),
+                (["flow", "--time", "0.1", "--size", "999"], ["--size", "closed form", "allowed"]),
+                (["flow", "--spectrum", "0.1", "--draws", "99"], ["--draws", "closed form", "allowed"]),
+                (["flow", "--time", "0.1", "--points", "99"], ["--points", "--spectrum", "allowed"]),
                 (["flow", "--time", "0.1", "--smoothing", "0.5"], ["--smoothing", "--spectrum", "allowed"]),
                 (["gd", *alpha, "--decay", "-1"], ["--decay"]), (["gd", *alpha, "--width", "0"], ["--width"])]:
             done = onset("aim", *arguments)

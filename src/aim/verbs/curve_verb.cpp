@@ -114,6 +114,7 @@ struct SettledCurve {
 
 SettledCurve settle_curve(Curve& request) {
   const AttentionIndexed model = settle_model(request);
+  refuse_beta_of_hardmax(model);
   InformationPlan plan =
       model.is_deep() ? two_layer_plan() : model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;

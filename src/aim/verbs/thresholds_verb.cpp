@@ -47,6 +47,7 @@ bool can_be_trained(const AttentionIndexed& model) {
 
 SettledThresholds settle_thresholds(Thresholds& request) {
   const AttentionIndexed model = settle_model(request);
+  if (request.alpha.empty()) refuse_beta_of_hardmax(model);
   if (!request.alpha.empty()) {
     if (!can_be_trained(model)) {
       throw InvalidArgument(
