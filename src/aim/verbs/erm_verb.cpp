@@ -228,7 +228,9 @@ Cost erm_cost(const Erm& request, const SettledErm& settled) {
   // Measured on one core.
   constexpr double best_seconds = 1.5;
   constexpr double best_of_learned_seconds = 12.0;  // the best decay is tiny, and hard to solve for
-  constexpr double best_of_samples = 6.0;           // times a given decay
+  constexpr double best_of_many_seconds = 15.0;     // of hardmax labels: so is theirs
+  constexpr double many_samples = 50.0;
+  constexpr double best_of_samples = 6.0;  // times a given decay
   const Training& training = *settled.training;
   const double points =
       static_cast<double>(request.alpha.size()) *
@@ -253,6 +255,9 @@ Cost erm_cost(const Erm& request, const SettledErm& settled) {
       for (const double alpha : request.alpha) {
         cost.core_seconds +=
             learns_all(settled.model, alpha) ? best_of_learned_seconds : best_seconds;
+        if (settled.model.channel == &hardmax_channel()) {
+          cost.core_seconds += std::min(alpha / many_samples, 1.0) * best_of_many_seconds;
+        }
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "aim/limits/erm/training.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -34,6 +36,9 @@ constexpr int max_sampled_tokens = 6;
 /// of the logarithm.
 constexpr double scan_ratio = 1.5;
 constexpr int max_scan_steps = 36;
+/// The same with labels that do not fix the length of S: there is no limit of small decays, and the
+/// best one falls like 1/alpha while the largest grows like alpha.
+constexpr int max_long_scan_steps = 64;
 /// The same with sampled labels, whose minima take ever longer at small decays: a thousandth of the
 /// largest decay is as good as none.
 constexpr int max_sampled_scan_steps = 18;
@@ -395,7 +400,8 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   double best = value(best_log);
   int rises = 0;
   double y = best_log;
-  const int steps = output_->replicated() ? max_sampled_scan_steps : max_scan_steps;
+  const int grid_steps = model_.channel->fixes_length() ? max_scan_steps : max_long_scan_steps;
+  const int steps = output_->replicated() ? max_sampled_scan_steps : grid_steps;
   for (int i = 1; i < steps && rises < max_rises; ++i) {
     y -= step;
     const double now = value(y);
@@ -454,6 +460,19 @@ Estimate Training::sampled_best_decay(double alpha, double coarse, DecayGoal goa
       "grid of `decay`");
 }
 
+/// The coarse rule does not resolve the decays that are best for many hardmax labels, and may end
+/// its search anywhere: the fine rules must find no smaller error at a smaller decay.
+void Training::check_best(const TrainedPoint& p, Conjugates start, const Context& context) const {
+  constexpr double smaller = 1.0 / 3.0;
+  const TrainedPoint other = at(p.alpha, smaller * p.decay.value, start, context);
+  if (p.too_high() || other.too_high()) return;
+  if (p.test.value - other.test.value <= p.test.error + other.test.error) return;
+  throw Refused(fmt::format(
+      "the error still falls below a decay of {:.3g}, where the search ended: the coarse rule that "
+      "it uses does not resolve so small ones; possible: a grid of `decay`, or a smaller `alpha`",
+      p.decay.value));
+}
+
 TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context) const {
   if (quadratic()) {
     return quadratic_point(alpha, best_quadratic_minimum(quadratic_problem(alpha)));
@@ -470,6 +489,9 @@ TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context
                                                : Estimate{coarse, best_decay_precision * coarse};
   TrainedPoint p = at(alpha, decay.value, start, context);
   p.decay = decay;
+  if (!model_.channel->fixes_length() && !output_->replicated()) {
+    check_best(p, start, context);
+  }
   return p;
 }
 

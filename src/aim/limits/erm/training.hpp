@@ -91,6 +91,7 @@ class Training {
   [[nodiscard]] Estimate sampled_best_decay(double alpha, double coarse, DecayGoal goal,
                                             const Context& context) const;
   [[nodiscard]] double goal_of(const RuleSolution& s, DecayGoal goal) const;
+  void check_best(const TrainedPoint& point, Conjugates start, const Context& context) const;
   void judge(TrainedPoint& point) const;
 
   AttentionIndexed model_;
