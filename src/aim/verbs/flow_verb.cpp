@@ -243,7 +243,7 @@ VerbOf<Flow> Flow::verb() {
              flow_columns(with_every_column()).list()},
             {"with `spectrum`", student_density_columns().list()}};
   d.primary = "mse";
-  d.method = 3;
+  d.method = 4;
   d.usual_tolerance =
       "1e-8 (1e-5 beyond two tokens, 1e-3 there with a rate, 1e-2 for hardmax), and what comes out "
       "where matrices are drawn,";
