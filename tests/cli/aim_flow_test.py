@@ -1,5 +1,6 @@
 """aim flow and aim sgd as the shell sees them."""
 
+import re
 import unittest
 
 from onset_command import onset, one_object
@@ -47,6 +48,16 @@ class Columns(unittest.TestCase):
             self.assertAlmostEqual(found["summary"]["escape"], escape, places=4)
             slope_times_half_a_digit = 5e-7
             self.assertLess(abs(found["rows"][0]["mse"] - 0.01), slope_times_half_a_digit)
+
+    def test_the_estimate_knows_what_takes_long(self):
+        # Seconds of one core of the machine they were measured on; the estimate is good to a factor of three.
+        for options, seconds in ((["--rho", "1e-6", "--time", "0,1,10"], 42), (["--beta", "20", "--time", "0,0.1,1"], 11),
+                                 (["--time", "0,1,10"], 0.6), (["--rho", "1e-4", "--loss", "cross-entropy", "--time", "0,10"], 8.9),
+                                 (["--student", "direct", "--beta", "20", "--time", "0,1"], 7.4)):
+            text = onset("aim", "flow", *options, "--explain").stdout
+            estimate = float(re.search(r"Estimated cost: (\S+) core-seconds", text).group(1))
+            self.assertLess(seconds / 3, estimate, options)
+            self.assertLess(estimate, 3 * seconds, options)
 
     def test_a_time_that_is_not_reached_is_empty(self):
         done = onset("aim", "flow", "--time", "0.01")

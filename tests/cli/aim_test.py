@@ -162,6 +162,17 @@ class Training(unittest.TestCase):
         largest = rows("thresholds", "--alpha", "0.1", "--beta", "1e6")[-1]
         self.assertAlmostEqual(largest["decay"], 726387, delta=1)
 
+    def test_no_objective_is_claimed_above_one_that_is_attained(self):
+        # S = zeta S0 has objectives of 132.4 and 1323 [aim 110]; so small a decay is at the limit of what is resolved.
+        for alpha, decay, attained in (("1e4", "1", 132.4), ("1e8", "0.01", 1323)):
+            done = onset("aim", "erm", "--channel", "hardmax", "--alpha", alpha, "--decay", decay, "--format", "json")
+            found = one_object(done.stdout)
+            if found["rows"][0]["objective"] > attained:
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("not the minimum", done.stdout + done.stderr)
+            else:
+                self.assertEqual(done.returncode, 0)
+
     def test_the_window_without_decay_is_in_the_summary(self):
         done = onset("aim", "erm", "--loss", "fields", "--alpha", "0.1", "--format", "json")
         result = one_object(done.stdout)
@@ -220,6 +231,12 @@ class Training(unittest.TestCase):
                 (["curve", *alpha, "--skip", "5"], ["--skip", "--layers", "allowed"]),
                 (["amp", *alpha, "--dim", "20", "--skip", "3"], ["--skip", "--layers", "allowed"]),
                 (["curve", *alpha, "--channel", "linear", "--beta", "7"], ["--beta", "linear", "allowed"]),
+                (["curve", *alpha, "--channel", "hardmax", "--beta", "7"], ["--beta", "hardmax", "allowed"]),
+                (["thresholds", "--channel", "hardmax", "--beta", "7"], ["--beta", "hardmax", "allowed"]),
+                (["flow", "--time", "0.1", "--draws", "99"], ["--draws", "closed form", "allowed"]),
+                (["flow", "--time", "0.1", "--size", "999"], ["--size", "closed form", "allowed"]),
+                (["flow", "--spectrum", "0.1", "--draws", "99"], ["--draws", "closed form", "allowed"]),
+                (["flow", "--time", "0.1", "--points", "99"], ["--points", "--spectrum", "allowed"]),
                 (["flow", "--time", "0.1", "--smoothing", "0.5"], ["--smoothing", "--spectrum", "allowed"]),
                 (["gd", *alpha, "--decay", "-1"], ["--decay"]), (["gd", *alpha, "--width", "0"], ["--width"])]:
             done = onset("aim", *arguments)

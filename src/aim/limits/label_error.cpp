@@ -12,6 +12,8 @@ namespace onset::aim {
 namespace {
 
 constexpr double sum_rounding = 1e-14;
+/// Relative, of rows of three and more tokens.
+constexpr double disagreement_precision = 1e-9;
 
 /// A function of V by two rules at V and at both ends of its error: the difference of the rules,
 /// and what the error of V does.
@@ -85,11 +87,12 @@ LabelError LabelErrors::softmax(double norm, const Estimate& mmse) const {
 }
 
 LabelError LabelErrors::hardmax(double norm, const Estimate& mmse) const {
-  const Estimate plug_in = along_error(mmse, norm, [&](double v, Precision) {
-    return row_disagreement(std::sqrt((norm - v) / norm), model_.tokens);
+  Estimate plug_in = along_error(mmse, norm, [&](double v, Precision) {
+    return row_disagreement(std::atan2(std::sqrt(v), std::sqrt(norm - v)), model_.tokens);
   });
   // Two tokens: the larger score is the more probable one.
   if (model_.tokens == 2) return {plug_in, plug_in};
+  plug_in.error += disagreement_precision * plug_in.value;
   const Estimate gain = gain_of_best_choices(mmse.value / norm, model_.tokens, seed_);
   return {{plug_in.value - gain.value, std::hypot(plug_in.error, gain.error)}, plug_in};
 }

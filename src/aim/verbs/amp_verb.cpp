@@ -302,7 +302,7 @@ VerbOf<Amp> Amp::verb() {
   d.rows = {{"", amp_columns().list()},
             {"with several layers behind one label", two_layer_run_columns()}};
   d.primary = "mse";
-  d.method = 6;
+  d.method = 7;
   d.examples = {"aim amp --dim 100 --channel softmax --tokens 2 --rho 0.5 --alpha 0.1,0.12",
                 "aim amp --dim 100 --channel hardmax --rho 0.5 --alpha 0.2:1:0.2 --runs 8",
                 "aim amp --prior wigner --layers 2 --dim 100 --alpha 0.2,0.4",

@@ -114,6 +114,7 @@ struct SettledCurve {
 
 SettledCurve settle_curve(Curve& request) {
   const AttentionIndexed model = settle_model(request);
+  refuse_beta_of_hardmax(model);
   InformationPlan plan =
       model.is_deep() ? two_layer_plan() : model.channel->information_plan(model);
   if (!request.tol) request.tol = plan.tolerance;
@@ -226,7 +227,7 @@ VerbOf<Curve> Curve::verb() {
   d.usual_tolerance = prose(R"(
       1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on), or 1e-3 for two
       layers behind one label,)");
-  d.method = 4;
+  d.method = 5;
   d.examples = {"aim curve --channel softmax --tokens 2 --rho 0.5 --alpha 0.01:0.2:0.01",
                 "aim curve --channel hardmax --tokens 2 --rho 0.5 --alpha log:0.01:10:40",
                 "aim curve --channel linear --tokens 3 --noise 0.3 --alpha log:0.01:1:20",

@@ -63,6 +63,21 @@ void settle_times(Flow& request) {
     throw InvalidArgument("smoothing",
                           "has a meaning only with `spectrum`; allowed: leaving it out");
   }
+  if (!spectrum && request.points != Flow{}.points) {
+    throw InvalidArgument("points", "are of a `spectrum`; allowed: leaving it out");
+  }
+}
+
+/// Matrices are drawn only where there is no closed form.
+void check_matrices(const Flow& request, const FlowModel& model) {
+  if (!has_closed_path(model)) return;
+  const auto reject = [](const char* name) {
+    throw InvalidArgument(name, prose(R"(
+        is of matrices that are drawn, and this student has a closed form; allowed: leaving it out,
+        or a `rate` with a tied or untied student, or an untied one from a gaussian start)"));
+  };
+  if (request.size != Flow{}.size) reject("size");
+  if (request.draws != Flow{}.draws) reject("draws");
 }
 
 /// Two tokens and linear labels are exact to rounding; more tokens cost more, and their noise is
@@ -80,6 +95,7 @@ SettledFlow settle_flow(Flow& request) {
   settled.model = settle_student(labels, request.student, request.loss, request.start,
                                  request.scale, request.width_ratio, request.decay);
   settled.model.rate = request.rate.value_or(0.0);
+  check_matrices(request, settled.model);
   const auto risk = make_risk(settled.model, Precision::coarse, request.seed);
   if (request.rate) check_rate(settled.model, *risk);
   if (!request.spectrum.empty() && !has_closed_path(settled.model)) {
@@ -227,7 +243,7 @@ VerbOf<Flow> Flow::verb() {
              flow_columns(with_every_column()).list()},
             {"with `spectrum`", student_density_columns().list()}};
   d.primary = "mse";
-  d.method = 3;
+  d.method = 4;
   d.usual_tolerance =
       "1e-8 (1e-5 beyond two tokens, 1e-3 there with a rate, 1e-2 for hardmax), and what comes out "
       "where matrices are drawn,";

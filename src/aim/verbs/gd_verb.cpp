@@ -309,7 +309,7 @@ VerbOf<Gd> Gd::verb() {
   add_device(d.fields);
   d.rows = {{"", descent_columns().list()}, {"with `decay`", decayed_columns().list()}};
   d.primary = "mse_averaged";
-  d.method = 6;
+  d.method = 7;
   d.examples = {
       "aim gd --dim 60 --channel softmax --tokens 2 --rho 0.5 --alpha 0.05,0.1",
       "aim gd --dim 200 --alpha 0.1 --starts 16 --runs 4",

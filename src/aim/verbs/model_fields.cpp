@@ -52,6 +52,12 @@ void settle_noise(std::optional<double>& deviation, std::optional<double>& varia
   if (!deviation) deviation = root;
 }
 
+void refuse_beta_of_hardmax(const AttentionIndexed& model) {
+  if (model.channel != &hardmax_channel() || model.beta == AttentionIndexed{}.beta) return;
+  throw InvalidArgument("beta",
+                        "is of a softmax, and hardmax labels have none; allowed: leaving it out");
+}
+
 AttentionIndexed checked_model(const AttentionIndexed& model) {
   model.validate();
   if (model.channel == &linear_channel() && model.beta != AttentionIndexed{}.beta) {

@@ -109,6 +109,10 @@ void settle_noise(std::optional<double>& deviation, std::optional<double>& varia
 /// whose state evolution does not close.
 [[nodiscard]] AttentionIndexed checked_model(const AttentionIndexed& model);
 
+/// What can be known of hardmax labels has no softmax in it, unlike students that are trained on
+/// them. Throws InvalidArgument naming `beta`.
+void refuse_beta_of_hardmax(const AttentionIndexed& model);
+
 /// Settles the noise and builds the model.
 template <class Request>
 [[nodiscard]] AttentionIndexed settle_model(Request& request) {

@@ -42,6 +42,7 @@ struct SettledEntropy {
 
 SettledEntropy settle_entropy(Potential& request) {
   const AttentionIndexed model = settle_model(request);
+  refuse_beta_of_hardmax(model);
   if (model.is_deep()) {
     throw Refused(prose(R"(
         the free entropy of several layers behind one label depends on an overlap of each; aim

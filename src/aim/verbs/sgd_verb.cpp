@@ -305,7 +305,7 @@ VerbOf<Sgd> Sgd::verb() {
       {"", sgd_columns({}).list()},
       {"with `student = untied` and `channel = hardmax`", sgd_columns(with_every_column()).list()}};
   d.primary = "mse";
-  d.method = 2;
+  d.method = 3;
   d.examples = {"aim sgd --dim 60 --width-ratio 0.75 --scale 0.4 --time 0.4,1.5 --runs 4",
                 "aim sgd --student direct --rate 1 --dim 60 --time 0.5,1"};
   d.settle = settle_sgd;

@@ -228,7 +228,7 @@ VerbOf<Spectrum> Spectrum::verb() {
            "Points in each band, dense near its ends.");
   d.rows = {{"", spectrum_columns().list()}, {"with `learned`", learned_columns().list()}};
   d.primary = "density";
-  d.method = 2;
+  d.method = 3;
   d.examples = {"aim spectrum --rho 0.5 --delta 0.1",
                 "aim spectrum --rho 0.2 --delta 0.02 --format csv",
                 "aim spectrum --learned --loss fields --rho 0.2 --alpha 0.12 --decay 0.01"};

@@ -47,6 +47,7 @@ bool can_be_trained(const AttentionIndexed& model) {
 
 SettledThresholds settle_thresholds(Thresholds& request) {
   const AttentionIndexed model = settle_model(request);
+  if (request.alpha.empty()) refuse_beta_of_hardmax(model);
   if (!request.alpha.empty()) {
     if (!can_be_trained(model)) {
       throw InvalidArgument(
@@ -177,7 +178,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.rows = {{"", threshold_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance = "1e-9, or 5e-3 where the channel is sampled (hardmax from three tokens on),";
-  d.method = 4;
+  d.method = 5;
   d.examples = {"aim thresholds --channel softmax --tokens 2 --rho 0.5",
                 "aim thresholds --channel hardmax --tokens 2 --rho 0",
                 "aim thresholds --noise-variance 0.25 --alpha 0.1,0.3",

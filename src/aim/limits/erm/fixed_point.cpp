@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "aim/limits/erm/shrunk_spectrum.hpp"
+#include "aim/limits/golden_section.hpp"
 
 namespace onset::aim {
 namespace {
@@ -42,6 +43,10 @@ Conjugates times(double factor, const Conjugates& h) {
   return {factor * h.norm, factor * h.overlap, factor * h.chi};
 }
 
+bool is_positive(const Conjugates& h) {
+  return h.norm > 0.0 && h.overlap > 0.0 && h.chi > 0.0;
+}
+
 class Equations {
  public:
   Equations(const TrainingOutput& output, const PenaltyTerm& penalty, double alpha,
@@ -60,7 +65,7 @@ class Equations {
   /// is no conjugate.
   [[nodiscard]] std::optional<Vector3d> residual(const RuleSolution& s, const Vector3d& x) const {
     const Conjugates h = times(2.0 * alpha_, s.moments.hats);
-    if (!(h.norm > 0.0 && h.overlap > 0.0 && h.chi > 0.0)) return std::nullopt;
+    if (!is_positive(h)) return std::nullopt;
     const Vector3d r = logs(h) - x;
     if (!r.allFinite()) return std::nullopt;
     return r;
@@ -161,6 +166,19 @@ void fine_chords(const Equations& equations, Vector3d& x, Matrix3d& slopes, Fixe
   x = best;
 }
 
+/// Conjugates of a student that is nearly the best multiple of the teacher: large samples end
+/// there. What it leaves open is a guess; chi is that of [aim 85] with the first conjugates.
+Conjugates nearly_learned(const TrainingOutput& output, const PenaltyTerm& penalty, double alpha) {
+  constexpr double unresolved = 0.03;
+  constexpr double most_open = 0.1;
+  const TeacherMultiple best = best_multiple(output, penalty, alpha);
+  const double q0 = 1.0 + penalty.rho;
+  const Overlaps close{best.zeta * best.zeta * q0, best.zeta * q0,
+                       best.zeta / nothing_learned(output, alpha, 0).overlap,
+                       std::min(most_open, unresolved / (best.zeta * best.zeta)) * q0};
+  return times(2.0 * alpha, output.at(close, 0).hats);
+}
+
 /// Newton's method from a start, and down a path of decays from the student that learned nothing
 /// where that fails.
 bool coarse_search(const TrainingOutput& output, const PenaltyTerm& penalty, double alpha,
@@ -169,6 +187,11 @@ bool coarse_search(const TrainingOutput& output, const PenaltyTerm& penalty, dou
   const Conjugates nothing = nothing_learned(output, alpha, 0);
   x = logs(start.norm > 0.0 ? start : nothing);
   if (coarse_newton(equations, x, slopes)) return true;
+  const Conjugates learned = nearly_learned(output, penalty, alpha);
+  if (is_positive(learned)) {
+    x = logs(learned);
+    if (coarse_newton(equations, x, slopes)) return true;
+  }
   PenaltyTerm on_path = penalty;
   x = logs(nothing);
   double decay = std::min(max_decay(output, penalty, alpha, 0), max_path_decay);
@@ -181,6 +204,26 @@ bool coarse_search(const TrainingOutput& output, const PenaltyTerm& penalty, dou
 }
 
 }  // namespace
+
+/// A golden section in log zeta. The objective is convex for cross-entropy; for squared errors any
+/// zeta is a bound, and no worse than the teacher itself.
+TeacherMultiple best_multiple(const TrainingOutput& output, const PenaltyTerm& penalty,
+                              double alpha) {
+  constexpr double width = 1e-3;  // the objective is flat to its square
+  constexpr double log_reach = 25.0;
+  const bool ridge = penalty.kind == Penalty::ridge;
+  const auto multiple = [&](double log_zeta) {
+    const double zeta = std::exp(log_zeta);
+    return TeacherMultiple{
+        zeta, ridge ? zeta * zeta * (1.0 + penalty.rho) : zeta * std::sqrt(penalty.rho)};
+  };
+  const auto objective = [&](double log_zeta) {
+    const TeacherMultiple m = multiple(log_zeta);
+    return alpha * output.multiple_loss(m.zeta, 0) + penalty.decay * m.penalty;
+  };
+  const double best = golden_section(objective, -log_reach, log_reach, width);
+  return multiple(objective(best) < objective(0.0) ? best : 0.0);
+}
 
 Conjugates nothing_learned(const TrainingOutput& output, double alpha, std::size_t rule) {
   return times(2.0 * alpha, output.at({}, rule).hats);

@@ -27,9 +27,9 @@ struct FixedPoint {
 };
 
 /// Solves for the three conjugates in logarithms: Newton's method on the coarse rule, from
-/// `start` or from the student that learned nothing, in steps of the decay where a direct way
-/// fails; then by the fine rules with the coarse derivatives. `start` is replaced by the conjugates
-/// that were found, for a neighbour.
+/// `start`, from the student that learned nothing or from one that learned nearly everything, in
+/// steps of the decay where a direct way fails; then by the fine rules with the coarse derivatives.
+/// `start` is replaced by the conjugates that were found, for a neighbour.
 [[nodiscard]] FixedPoint fixed_point(const TrainingOutput& output, const PenaltyTerm& penalty,
                                      double alpha, Conjugates& start, const Context& context);
 
@@ -39,6 +39,14 @@ struct FixedPoint {
                                                              const PenaltyTerm& penalty,
                                                              double alpha, Conjugates& start,
                                                              const Context& context);
+
+/// The multiple zeta S0 of the teacher that has the least objective, by the coarse rule [aim 110].
+struct TeacherMultiple {
+  double zeta = 0.0;
+  double penalty = 0.0;  ///< P/d
+};
+[[nodiscard]] TeacherMultiple best_multiple(const TrainingOutput& output,
+                                            const PenaltyTerm& penalty, double alpha);
 
 /// Conjugates of a student that is 0: where every path of decays begins [aim 94].
 [[nodiscard]] Conjugates nothing_learned(const TrainingOutput& output, double alpha,

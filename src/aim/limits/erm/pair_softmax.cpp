@@ -3,6 +3,7 @@
 #include <numbers>
 #include <vector>
 
+#include "aim/limits/erm/graded_line.hpp"
 #include "aim/limits/erm/label_means.hpp"
 #include "aim/limits/erm/pair_loss.hpp"
 #include "aim/limits/erm/training_output.hpp"
@@ -65,25 +66,13 @@ Pair turned(double sum, double difference) {
 constexpr double test_steps[] = {0.15, 0.1, 0.085, 0.07};
 constexpr double test_reach = 8.5;
 
-/// Nodes and weights of a standard normal for what turns at one place like tanh(steepness x): a
-/// trapezoid rule in t, x = centre + sinh(t)/steepness, is as fine as that there, and as coarse as
-/// the normal allows elsewhere [aim 108].
-template <class Use>
-void for_graded(double turn, double steepness, double step, const Use& use) {
-  const double centre = std::clamp(turn, -test_reach, test_reach);
-  const auto index = [&](double x) { return std::asinh((x - centre) * steepness) / step; };
-  const auto last = static_cast<int>(std::floor(index(test_reach)));
-  for (auto i = static_cast<int>(std::ceil(index(-test_reach))); i <= last; ++i) {
-    const double x = centre + std::sinh(i * step) / steepness;
-    const double density = std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
-    use(x, density * step * std::cosh(i * step) / steepness);
-  }
-}
-
 class PairSoftmax : public TrainingOutput {
  public:
   PairSoftmax(const AttentionIndexed& model, TrainingLoss loss)
-      : loss_(loss), beta_(model.beta), label_norm_(1.0 + model.rho + model.noise_variance) {}
+      : loss_(loss),
+        beta_(model.beta),
+        teacher_norm_(1.0 + model.rho),
+        label_norm_(1.0 + model.rho + model.noise_variance) {}
 
   [[nodiscard]] std::size_t rules() const override { return std::size(steps); }
   [[nodiscard]] bool replicated() const override { return false; }
@@ -95,7 +84,7 @@ class PairSoftmax : public TrainingOutput {
     const double q = b2 * o.norm;
     const double chi = std::max(b2 * o.chi, smallest_chi);
     const double share = o.norm > 0.0 ? o.overlap / o.norm : 0.0;
-    const double rest = std::sqrt(b2 * (label_norm_ - share * o.overlap));
+    const double rest = std::sqrt(b2 * o.open_part(label_norm_, teacher_norm_));
     const double width = std::sqrt(q);
     OutputMoments sum;
     double label_part = 0.0;    // E gamma . label normals
@@ -139,19 +128,39 @@ class PairSoftmax : public TrainingOutput {
     if (o.norm == 0.0) return label_means(beta_ * std::sqrt(3.0 * label_norm)).square;
     const double share = o.overlap / o.norm;
     const double student = beta_ * std::sqrt(3.0 * o.norm);
-    const double rest = beta_ * std::sqrt(3.0 * std::max(0.0, label_norm - share * o.overlap));
+    const double rest = beta_ * std::sqrt(3.0 * o.open_part(label_norm, teacher_norm_));
     const double step = test_steps[rule];
     double error = 0.0;
-    for_graded(0.0, std::max({1.0, student, share * student}), step, [&](double x, double outer) {
+    const auto add = [&](double x, double outer) {
       const double y = student * x;
       const double p = logistic(y);
       const double turn = rest > 0.0 ? -share * y / rest : 0.0;
-      for_graded(turn, std::max(1.0, rest), step, [&](double z, double inner) {
+      for_graded(turn, std::max(1.0, rest), step, test_reach, [&](double z, double inner) {
         const double off = logistic(share * y + rest * z) - p;
         error += outer * inner * off * off;
       });
-    });
+    };
+    for_graded(0.0, std::max({1.0, student, share * student}), step, test_reach, add);
     return 4.0 * error;
+  }
+
+  [[nodiscard]] double multiple_loss(double zeta, std::size_t rule) const override {
+    const double teacher = beta_ * std::sqrt(3.0 * teacher_norm_);
+    const double noise = beta_ * std::sqrt(3.0 * (label_norm_ - teacher_norm_));
+    const double step = test_steps[rule];
+    double loss = 0.0;
+    const auto add = [&](double x, double outer) {
+      const double t = teacher * x;
+      if (noise == 0.0) {
+        loss += outer * row_loss(loss_, zeta * t, logistic(t)).value;
+        return;
+      }
+      for_graded(-t / noise, std::max(1.0, noise), step, test_reach, [&](double z, double inner) {
+        loss += outer * inner * row_loss(loss_, zeta * t, logistic(t + noise * z)).value;
+      });
+    };
+    for_graded(0.0, std::max({1.0, teacher, zeta * teacher}), step, test_reach, add);
+    return 2.0 * loss;
   }
 
  private:
@@ -189,7 +198,8 @@ class PairSoftmax : public TrainingOutput {
 
   TrainingLoss loss_;
   double beta_;
-  double label_norm_;  ///< Q = Q0 + s
+  double teacher_norm_;  ///< Q0
+  double label_norm_;    ///< Q = Q0 + s
 };
 
 }  // namespace

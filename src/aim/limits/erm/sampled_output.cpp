@@ -67,6 +67,8 @@ class SampleProblem {
     return error;
   }
 
+  [[nodiscard]] double loss(const VectorXd& x) const { return evaluate(x, x, 1.0).loss; }
+
   /// Newton's method with damping until the matrix is positive and the value falls.
   [[nodiscard]] Minimum from(const VectorXd& start, const VectorXd& w, double chi) const {
     constexpr int max_steps = 100;
@@ -141,6 +143,7 @@ class SampledOutput : public TrainingOutput {
         scores_(tokens_ * (tokens_ + 1) / 2),
         unit_(1.0 / model.beta),
         convex_(loss == TrainingLoss::cross_entropy || model.channel == &linear_channel()),
+        teacher_norm_(1.0 + model.rho),
         label_norm_(1.0 + model.rho + model.noise_variance) {
     for (std::size_t rule = 0; rule <= numerics::default_replicates; ++rule) {
       points_.push_back(points_of(rule == 0 ? coarse_bits : fine_bits, seed, rule));
@@ -154,7 +157,7 @@ class SampledOutput : public TrainingOutput {
     constexpr double smallest_chi = 1e-12;  // in units where beta is 1
     const double chi = std::max(o.chi, smallest_chi * unit_ * unit_);
     const double share = o.norm > 0.0 ? o.overlap / o.norm : 0.0;
-    const double rest = std::sqrt(label_norm_ - share * o.overlap);
+    const double rest = std::sqrt(o.open_part(label_norm_, teacher_norm_));
     const double width = std::sqrt(o.norm);
     OutputMoments sum;
     double label_part = 0.0;
@@ -202,7 +205,7 @@ class SampledOutput : public TrainingOutput {
 
   [[nodiscard]] double test(const Overlaps& o, double label_norm, std::size_t rule) const override {
     const double share = o.norm > 0.0 ? o.overlap / o.norm : 0.0;
-    const double rest = std::sqrt(std::max(0.0, label_norm - share * o.overlap));
+    const double rest = std::sqrt(o.open_part(label_norm, teacher_norm_));
     const std::size_t count = points_[rule].size() / (2 * scores_);
     double error = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -212,6 +215,19 @@ class SampledOutput : public TrainingOutput {
       error += problem.test(w);
     }
     return error / static_cast<double>(count);
+  }
+
+  [[nodiscard]] double multiple_loss(double zeta, std::size_t rule) const override {
+    const std::size_t count = points_[rule].size() / (2 * scores_);
+    const double noise = std::sqrt(label_norm_ - teacher_norm_);
+    double loss = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const VectorXd truth = std::sqrt(teacher_norm_) * normals(rule, i, 0);
+      SampleProblem problem(row_, tokens_, unit_);
+      problem.set_label(truth + noise * normals(rule, i, 1));
+      loss += problem.loss(zeta * truth);
+    }
+    return loss / static_cast<double>(count);
   }
 
  private:
@@ -242,6 +258,7 @@ class SampledOutput : public TrainingOutput {
   std::size_t scores_;
   double unit_;  ///< of scores: 1/beta
   bool convex_;
+  double teacher_norm_;
   double label_norm_;
   std::vector<std::vector<double>> points_;
 };

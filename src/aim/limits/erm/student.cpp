@@ -1,5 +1,6 @@
 #include "aim/limits/erm/student.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,7 +17,8 @@ double over_stiffness(double response, double stiffness) {
 StudentAtMinimum ridge_student(double rho, double delta, double scale, double stiffness) {
   const double q0 = 1.0 + rho;
   StudentAtMinimum s;
-  s.overlaps = {scale * scale * (q0 + delta), scale * q0, over_stiffness(1.0, stiffness)};
+  s.overlaps = {scale * scale * (q0 + delta), scale * q0, over_stiffness(1.0, stiffness),
+                q0 * delta / (q0 + delta)};
   s.mse = q0 * (1.0 - scale) * (1.0 - scale) + scale * scale * delta;
   s.trace = scale * std::sqrt(rho);
   s.penalty = s.overlaps.norm;
@@ -25,6 +27,13 @@ StudentAtMinimum ridge_student(double rho, double delta, double scale, double st
   s.scale = scale;
   s.stiffness = stiffness;
   return s;
+}
+
+/// Q0 - J^2/I = E - (I - J)^2/I, whose terms are both small where little is left open [aim 109].
+double unexplained_by(const ShrunkSpectrum& f, double q0) {
+  if (f.square == 0.0) return q0;
+  const double along = 0.5 * (f.square - q0 + f.error);  // I - J
+  return std::clamp(f.error - along * along / f.square, 0.0, q0);
 }
 
 }  // namespace
@@ -38,7 +47,8 @@ StudentAtMinimum student_at(const PenaltyTerm& penalty, double delta, double thr
   const ShrunkSpectrum f = shrunk_spectrum(penalty.kind, penalty.rho, delta, threshold);
   const double overlap = f.overlap(q0);
   StudentAtMinimum s;
-  s.overlaps = {scale * scale * f.square, scale * overlap, over_stiffness(f.response, stiffness)};
+  s.overlaps = {scale * scale * f.square, scale * overlap, over_stiffness(f.response, stiffness),
+                unexplained_by(f, q0)};
   s.mse = f.error + (1.0 - scale) * (2.0 * overlap - (1.0 + scale) * f.square);
   s.trace = scale * f.trace;
   s.penalty = scale * f.absolute;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "onset/aim/model/choices.hpp"
 
 namespace onset::aim {
@@ -9,6 +12,15 @@ struct Overlaps {
   double norm = 0.0;     ///< q = Tr S^2 / d
   double overlap = 0.0;  ///< m = Tr(S S0) / d
   double chi = 0.0;      ///< response of S to a field
+  /// Q0 - m^2/q where it is known without cancellation [aim 109].
+  std::optional<double> unexplained = std::nullopt;
+
+  /// V = Q - m^2/q: what the student's scores leave open of those behind labels, whose Q is
+  /// `label_norm`; that of the teacher without noise is `teacher_norm`.
+  [[nodiscard]] double open_part(double label_norm, double teacher_norm) const {
+    if (unexplained) return (label_norm - teacher_norm) + *unexplained;
+    return norm > 0.0 ? std::max(0.0, label_norm - overlap * (overlap / norm)) : label_norm;
+  }
 };
 
 /// What the prior side knows of the labels: their conjugates q_hat, m_hat, chi_hat [aim 82].

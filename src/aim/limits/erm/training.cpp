@@ -1,5 +1,7 @@
 #include "aim/limits/erm/training.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,6 +12,7 @@
 #include "aim/limits/erm/recovery.hpp"
 #include "aim/limits/erm/shrunk_spectrum.hpp"
 #include "aim/limits/flow/risk.hpp"
+#include "aim/limits/golden_section.hpp"
 #include "aim/model/channel.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
@@ -33,6 +36,9 @@ constexpr int max_sampled_tokens = 6;
 /// of the logarithm.
 constexpr double scan_ratio = 1.5;
 constexpr int max_scan_steps = 36;
+/// The same with labels that do not fix the length of S: there is no limit of small decays, and the
+/// best one falls like 1/alpha while the largest grows like alpha.
+constexpr int max_long_scan_steps = 64;
 /// The same with sampled labels, whose minima take ever longer at small decays: a thousandth of the
 /// largest decay is as good as none.
 constexpr int max_sampled_scan_steps = 18;
@@ -103,6 +109,14 @@ Estimate combined(const FixedPoint& point, bool replicated,
 }
 
 }  // namespace
+
+bool TrainedPoint::too_high() const {
+  constexpr double errors = 4.0;   // of both, where they are scatters of replicates
+  constexpr double largest = 0.1;  // share of the bound: errors that allow more show nothing
+  if (!bound) return false;
+  const double allowed = errors * std::hypot(objective.error, bound->error);
+  return objective.value - bound->value > std::min(allowed, largest * bound->value);
+}
 
 std::string_view to_string(Validity validity) {
   switch (validity) {
@@ -250,10 +264,15 @@ TrainedPoint Training::solved_point(double alpha, double decay, Conjugates& star
   p.chi = column([](const auto& s) { return s.student.overlaps.chi; });
   p.bistable = column([](const auto& s) { return s.moments.bistable; });
   if (model_.channel->fixes_length()) p.mse = column([](const auto& s) { return s.student.mse; });
+  p.status = found.status;
+  p.bound = attainable(alpha, penalty);
   if (!zero) {
     p.cosine = column([&](const auto& s) {
       return s.student.overlaps.overlap / std::sqrt(s.student.overlaps.norm * q0);
     });
+  }
+  // What is no minimum has no stability.
+  if (!zero && !p.too_high()) {
     const StudentAtMinimum& s = found.solutions.back().student;
     const Estimate b = penalty_ == Penalty::ridge
                            ? Estimate{1.0, 0.0}
@@ -269,10 +288,21 @@ TrainedPoint Training::solved_point(double alpha, double decay, Conjugates& star
     p.rank = column([](const auto& s) { return s.student.rank; });
     p.threshold = column([](const auto& s) { return s.student.threshold; });
   }
-  p.status = found.status;
   p.validity = zero ? Validity::zero : Validity::exact;
-  if (!zero && !convex()) judge(p);
+  if (!zero && !convex() && p.replicon) judge(p);
   return p;
+}
+
+/// Any S is a bound of the minimum; a multiple of the teacher is a good one for large samples, and
+/// S = 0 for small ones [aim 110].
+Estimate Training::attainable(double alpha, const PenaltyTerm& penalty) const {
+  const TeacherMultiple best = best_multiple(*output_, penalty, alpha);
+  std::vector<double> all;
+  for (std::size_t rule = 1; rule < output_->rules(); ++rule) {
+    all.push_back(alpha * output_->multiple_loss(best.zeta, rule) + penalty.decay * best.penalty);
+  }
+  return output_->replicated() ? numerics::reduce(all)
+                               : finest(all, shared_truncation * all.back());
 }
 
 /// Where two rules disagree about the replicon by a tenth, jumps make its average meaningless, and
@@ -370,7 +400,8 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   double best = value(best_log);
   int rises = 0;
   double y = best_log;
-  const int steps = output_->replicated() ? max_sampled_scan_steps : max_scan_steps;
+  const int grid_steps = model_.channel->fixes_length() ? max_scan_steps : max_long_scan_steps;
+  const int steps = output_->replicated() ? max_sampled_scan_steps : grid_steps;
   for (int i = 1; i < steps && rises < max_rises; ++i) {
     y -= step;
     const double now = value(y);
@@ -380,29 +411,7 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
     best_log = y;
   }
   if (rises == 0) return 0.0;
-  const double golden = 0.5 * (std::sqrt(5.0) - 1.0);
-  double low = best_log - step;
-  double high = best_log + step;
-  double a = high - golden * (high - low);
-  double b = low + golden * (high - low);
-  double at_a = value(a);
-  double at_b = value(b);
-  while (high - low > golden_width) {
-    if (at_a < at_b) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      a = high - golden * (high - low);
-      at_a = value(a);
-    } else {
-      low = a;
-      a = b;
-      at_a = at_b;
-      b = low + golden * (high - low);
-      at_b = value(b);
-    }
-  }
-  return std::exp(0.5 * (low + high));
+  return std::exp(golden_section(value, best_log - step, best_log + step, golden_width));
 }
 
 /// The coarse rule is one sample of a few, and its best decay is partly its own noise. Three decays
@@ -451,6 +460,19 @@ Estimate Training::sampled_best_decay(double alpha, double coarse, DecayGoal goa
       "grid of `decay`");
 }
 
+/// The coarse rule does not resolve the decays that are best for many hardmax labels, and may end
+/// its search anywhere: the fine rules must find no smaller error at a smaller decay.
+void Training::check_best(const TrainedPoint& p, Conjugates start, const Context& context) const {
+  constexpr double smaller = 1.0 / 3.0;
+  const TrainedPoint other = at(p.alpha, smaller * p.decay.value, start, context);
+  if (p.too_high() || other.too_high()) return;
+  if (p.test.value - other.test.value <= p.test.error + other.test.error) return;
+  throw Refused(fmt::format(
+      "the error still falls below a decay of {:.3g}, where the search ended: the coarse rule that "
+      "it uses does not resolve so small ones; possible: a grid of `decay`, or a smaller `alpha`",
+      p.decay.value));
+}
+
 TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context) const {
   if (quadratic()) {
     return quadratic_point(alpha, best_quadratic_minimum(quadratic_problem(alpha)));
@@ -467,6 +489,9 @@ TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context
                                                : Estimate{coarse, best_decay_precision * coarse};
   TrainedPoint p = at(alpha, decay.value, start, context);
   p.decay = decay;
+  if (!model_.channel->fixes_length() && !output_->replicated()) {
+    check_best(p, start, context);
+  }
   return p;
 }
 

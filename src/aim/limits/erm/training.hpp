@@ -35,6 +35,7 @@ struct TrainedPoint {
   Estimate test;                   ///< error of a new sample with noise in its label
   Estimate test_clean;             ///< of one without
   Estimate objective;              ///< alpha train + decay P/d
+  std::optional<Estimate> bound;   ///< of the objective: that of some S; not for quadratic losses
   Estimate overlap;                ///< m = Tr(S S0)/d
   Estimate norm;                   ///< q = Tr S^2/d
   std::optional<Estimate> cosine;  ///< m / sqrt(q Q0)
@@ -49,6 +50,9 @@ struct TrainedPoint {
   Estimate bistable;
   Validity validity = Validity::exact;
   Status status;
+
+  /// Whether the objective is clearly above its bound: then this is no minimum [aim 110].
+  [[nodiscard]] bool too_high() const;
 };
 
 /// Training of a student on the labels of a model: the minimum of loss and penalty [aim 80].
@@ -81,11 +85,13 @@ class Training {
                                           const Context& context) const;
   [[nodiscard]] TrainedPoint without_decay(double alpha, Conjugates& start,
                                            const Context& context) const;
+  [[nodiscard]] Estimate attainable(double alpha, const PenaltyTerm& penalty) const;
   [[nodiscard]] Estimate label_entropy() const;
   [[nodiscard]] double best_decay(double alpha, DecayGoal goal, const Context& context) const;
   [[nodiscard]] Estimate sampled_best_decay(double alpha, double coarse, DecayGoal goal,
                                             const Context& context) const;
   [[nodiscard]] double goal_of(const RuleSolution& s, DecayGoal goal) const;
+  void check_best(const TrainedPoint& point, Conjugates start, const Context& context) const;
   void judge(TrainedPoint& point) const;
 
   AttentionIndexed model_;

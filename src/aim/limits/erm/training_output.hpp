@@ -33,6 +33,9 @@ class TrainingOutput {
   /// probabilities, or the share of wrong choices of a hardmax label.
   [[nodiscard]] virtual double test(const Overlaps& overlaps, double label_norm,
                                     std::size_t rule) const = 0;
+  /// Loss of a sample at S = zeta S0, which knows nothing of the samples: training cannot end above
+  /// any of them [aim 110]. By sums of its own, which do not share the errors of at().
+  [[nodiscard]] virtual double multiple_loss(double zeta, std::size_t rule) const = 0;
 };
 
 /// Two tokens: grids in the plane or in four dimensions [aim 92, 93].

@@ -1,5 +1,6 @@
 #include "aim/limits/flow/numbers.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,8 +23,10 @@ FlowNumbers flow_numbers(const FlowModel& model, const StudentMoments& student, 
   const bool known = model.labels.channel == &hardmax_channel() &&
                      (model.labels.tokens == 2 || scores.anti == 0.0);
   out[FlowNumber::disagreement] =
-      known && norm > 0.0 ? row_disagreement(scores.q / std::sqrt(norm), model.labels.tokens)
-                          : none;
+      known && norm > 0.0
+          ? row_disagreement(std::acos(std::clamp(scores.q / std::sqrt(norm), -1.0, 1.0)),
+                             model.labels.tokens)
+          : none;
   return out;
 }
 

@@ -59,6 +59,19 @@ TEST(LabelError, OfTheBestPredictionIsTheConditionalVariance) {
   }
 }
 
+/// Two tokens choose by the sign of a difference: the share of wrong ones is an angle over pi,
+/// whose sine is small and has all of its digits.
+TEST(LabelError, WrongChoicesOfAKnownMatrixKeepTheirDigits) {
+  constexpr double relative = 1e-13;
+  for (const double v : {1e-3, 1e-10, 1e-20}) {
+    const auto found =
+        LabelErrors(model_with(hardmax_channel(), 2), 1).at({1.5 - v, 0.0}, {v, 0.0});
+    ASSERT_TRUE(found);
+    const double share = std::asin(std::sqrt(v / 1.5)) / std::numbers::pi;
+    EXPECT_NEAR(found->bayes.value, share, relative * share);
+  }
+}
+
 TEST(LabelError, LinearLabelsShowTheErrorOfTheMatrixAndTheNoise) {
   const auto found =
       LabelErrors(model_with(linear_channel(), 3, 0.1), 1).at({1.0, 0.0}, {0.5, 0.01});

@@ -13,14 +13,18 @@ namespace {
 constexpr double rule_step = 0.25;
 constexpr int rule_reach = 34;  // steps to either side: 8.5 standard deviations
 
+/// The smallest angle whose share keeps enough of its digits.
+constexpr double far_enough = 0.02;
+
 double normal_cdf_of(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-/// The probability that two standard normals of a correlation below 1 stay below h and k, by Owen's
+/// The probability that two standard normals at an angle above 0 stay below h and k, by Owen's
 /// function.
-double below_both(double h, double k, double correlation) {
-  const double root = std::sqrt((1.0 - correlation) * (1.0 + correlation));
+double below_both(double h, double k, double angle) {
+  const double correlation = std::cos(angle);
+  const double root = std::sin(angle);
   const auto part = [&](double x, double other) {
     if (x == 0.0) return other > 0.0 ? 0.25 : other < 0.0 ? -0.25 : 0.0;
     return boost::math::owens_t(x, (other - correlation * x) / (x * root));
@@ -39,9 +43,9 @@ struct Rivals {
 };
 
 /// The probability that one entry is the largest in both rows [aim 78].
-double largest_in_both(const Rivals& rivals, double correlation) {
-  const double along = std::sqrt(0.5 * (1.0 + correlation));
-  const double across = std::sqrt(0.5 * (1.0 - correlation));
+double largest_in_both(const Rivals& rivals, double angle) {
+  const double along = std::cos(0.5 * angle);
+  const double across = std::sin(0.5 * angle);
   double sum = 0.0;
   for (int i = -rule_reach; i <= rule_reach; ++i) {
     for (int j = -rule_reach; j <= rule_reach; ++j) {
@@ -50,10 +54,9 @@ double largest_in_both(const Rivals& rivals, double correlation) {
       const double h = along * s + across * t;
       const double k = along * s - across * t;
       double term = std::exp(-0.5 * (s * s + t * t));
-      if (rivals.equal > 0) term *= std::pow(below_both(h, k, correlation), rivals.equal);
+      if (rivals.equal > 0) term *= std::pow(below_both(h, k, angle), rivals.equal);
       if (rivals.different > 0) {
-        term *=
-            std::pow(below_both(rivals.ratio * h, rivals.ratio * k, correlation), rivals.different);
+        term *= std::pow(below_both(rivals.ratio * h, rivals.ratio * k, angle), rivals.different);
       }
       sum += term;
     }
@@ -61,16 +64,35 @@ double largest_in_both(const Rivals& rivals, double correlation) {
   return sum * rule_step * rule_step / (2.0 * std::numbers::pi);
 }
 
+double direct_disagreement(double angle, int tokens) {
+  const double diagonal = largest_in_both({0, tokens - 1, std::numbers::sqrt2}, angle);
+  const double other = largest_in_both({tokens - 2, 1, 1.0 / std::numbers::sqrt2}, angle);
+  return std::clamp(1.0 - diagonal - (tokens - 1) * other, 0.0, 1.0);
+}
+
+/// Small angles, whose share is the difference of numbers near 1: share over angle is smooth, and
+/// continued from angles whose shares have their digits, to 1e-9.
+double near_disagreement(double angle, int tokens) {
+  constexpr int nodes = 5;
+  const auto place = [](int i) { return far_enough * (i + 1) / nodes; };
+  double ratio = 0.0;
+  for (int i = 0; i < nodes; ++i) {
+    double weight = direct_disagreement(place(i), tokens) / place(i);
+    for (int j = 0; j < nodes; ++j) {
+      if (j != i) weight *= (angle - place(j)) / (place(i) - place(j));
+    }
+    ratio += weight;
+  }
+  return ratio * angle;
+}
+
 }  // namespace
 
-double row_disagreement(double correlation, int tokens) {
-  const double c = std::clamp(correlation, -1.0, 1.0);
-  if (tokens == 2) return std::acos(c) / std::numbers::pi;
-  if (c == 1.0) return 0.0;
-  if (c == -1.0) return 1.0;
-  const double diagonal = largest_in_both({0, tokens - 1, std::numbers::sqrt2}, c);
-  const double other = largest_in_both({tokens - 2, 1, 1.0 / std::numbers::sqrt2}, c);
-  return std::clamp(1.0 - diagonal - (tokens - 1) * other, 0.0, 1.0);
+double row_disagreement(double angle, int tokens) {
+  if (tokens == 2) return angle / std::numbers::pi;
+  if (angle == 0.0) return 0.0;
+  if (angle >= std::numbers::pi) return 1.0;
+  return angle < far_enough ? near_disagreement(angle, tokens) : direct_disagreement(angle, tokens);
 }
 
 }  // namespace onset::aim

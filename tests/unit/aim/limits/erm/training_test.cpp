@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "aim/limits/curve.hpp"
@@ -115,6 +116,48 @@ TEST(Training, CrossEntropyHasTheValuesOfAnIndependentProgram) {
   expect_near(*many.cosine, 0.9718939, 5e-8);
   expect_near(many.norm, 24.143813, 5e-5);
   expect_near(many.test, 0.0756463, 5e-8);
+}
+
+/// S = zeta S0 knows nothing of the samples: its training loss is that of new samples, summed
+/// plainly here, and the minimum is below it; by little where samples are many. At alpha = 1e6 the
+/// minimum was once found at S = 0, a thousand times above.
+TEST(Training, LargeSamplesOfHardmaxLabelsEndBelowEveryMultipleOfTheTeacher) {
+  constexpr double little = 0.01;    // at alpha = 100 it is 0.6 %
+  constexpr double resolved = 1e-5;  // what a residual of 1e-9 leaves of a length that costs little
+  constexpr double zeta_steps = 1e-4;  // the square of the steps of zeta below
+  const double pi = std::numbers::pi;
+  for (const double alpha : {1e2, 1e4, 1e6}) {
+    const TrainedPoint p = solve(model_of(hardmax_channel(), 2, 0.5, 0.0),
+                                 TrainingLoss::cross_entropy, Penalty::trace, alpha, 1.0);
+    double bound = std::numeric_limits<double>::infinity();
+    for (double zeta = 1.0; zeta < 1e4; zeta *= 1.01) {
+      double loss = 0.0;
+      constexpr double step = 0.1;
+      for (double s = -40.0; s < 2.2; s += step) {  // of the logarithm of a normal's size
+        const double x = std::exp(s);
+        const double density = 2.0 * std::exp(-0.5 * x * x) / std::sqrt(2.0 * pi);
+        loss += 2.0 * step * x * density * std::log1p(std::exp(-zeta * std::sqrt(4.5) * x));
+      }
+      bound = std::min(bound, alpha * loss + zeta * std::sqrt(0.5));
+    }
+    EXPECT_LT(p.objective.value, bound);
+    EXPECT_GT(p.objective.value, (1.0 - little) * bound);
+    EXPECT_LT(p.objective.error, resolved * bound);
+    EXPECT_FALSE(p.too_high());
+    EXPECT_NEAR(p.bound->value, bound, zeta_steps * bound);
+  }
+}
+
+TEST(Training, AnObjectiveAboveOneThatIsAttainedIsNoMinimum) {
+  TrainedPoint p;
+  p.objective = {3336.0, 535.0};
+  p.bound = Estimate{132.4, 0.1};
+  EXPECT_TRUE(p.too_high());
+  p.objective = {134.0, 1.0};
+  EXPECT_FALSE(p.too_high());
+  // An error that would allow anything is no excuse.
+  p.objective = {4734.0, 10270.0};
+  EXPECT_TRUE(p.too_high());
 }
 
 /// [aim 86]: the decay times the penalty follows from the conjugates, and the objective is the

@@ -16,7 +16,7 @@ namespace {
 constexpr double trapezoid_rounding = 1e-13;
 
 TEST(RowDisagreement, TwoTokensHaveAnAngle) {
-  EXPECT_DOUBLE_EQ(row_disagreement(0.3, 2), std::acos(0.3) / std::numbers::pi);
+  EXPECT_DOUBLE_EQ(row_disagreement(0.3, 2), 0.3 / std::numbers::pi);
 }
 
 /// Rows that know nothing of one another agree by chance. With three tokens the diagonal wins with
@@ -24,18 +24,56 @@ TEST(RowDisagreement, TwoTokensHaveAnAngle) {
 TEST(RowDisagreement, IndependentRowsAgreeByChance) {
   const double diagonal = 0.25 + std::asin(2.0 / 3.0) / (2.0 * std::numbers::pi);
   const double other = 0.5 * (1.0 - diagonal);
-  EXPECT_NEAR(row_disagreement(0.0, 3), 1.0 - diagonal * diagonal - 2.0 * other * other,
-              trapezoid_rounding);
+  EXPECT_NEAR(row_disagreement(0.5 * std::numbers::pi, 3),
+              1.0 - diagonal * diagonal - 2.0 * other * other, trapezoid_rounding);
 }
 
 TEST(RowDisagreement, EqualRowsAgreeAndNearOnesDisagreeByTheirAngle) {
-  EXPECT_EQ(row_disagreement(1.0, 5), 0.0);
+  EXPECT_EQ(row_disagreement(0.0, 5), 0.0);
   // Entries change places where two of them cross: half the angle between the rows, half the share.
   // Where three meet the share is of second order, which is that small against the first here.
   constexpr double second_order = 1e-3;
-  const double far = row_disagreement(1.0 - 1e-6, 4);
-  const double near = row_disagreement(1.0 - 1e-6 / 4.0, 4);
+  const double far = row_disagreement(std::acos(1.0 - 1e-6), 4);
+  const double near = row_disagreement(std::acos(1.0 - 1e-6 / 4.0), 4);
   EXPECT_NEAR(near / far, 0.5, second_order);
+}
+
+/// Rows of three tokens whose leaders are close change by the angle, whatever else there is:
+/// entries x_a, x_b with others below them cross at the rate |dx_a - dx_b|, so that share/angle is
+/// sum_(a<b) E over the common value of both densities at equal height, times the rest's
+/// probability to be below it, times E|difference of the others' normals|.
+TEST(RowDisagreement, SmallAnglesHaveTheShareOfCrossings) {
+  constexpr double step = 0.01;
+  constexpr double reach = 12.0;
+  constexpr double stated = 1e-9;  // relative
+  const double pi = std::numbers::pi;
+  const auto density = [pi](double x, double variance) {
+    return std::exp(-0.5 * x * x / variance) / std::sqrt(2.0 * pi * variance);
+  };
+  const auto below = [](double x, double variance) {
+    return 0.5 * std::erfc(-x / std::sqrt(2.0 * variance));
+  };
+  for (const int tokens : {3, 4}) {
+    double with_diagonal = 0.0;
+    double without = 0.0;
+    for (double x = -reach; x <= reach; x += step) {
+      const double others = std::pow(below(x, 1.0), tokens - 2);
+      with_diagonal += step * density(x, 2.0) * density(x, 1.0) * others;
+      without += step * density(x, 1.0) * density(x, 1.0) * std::pow(below(x, 1.0), tokens - 3) *
+                 below(x, 2.0);
+    }
+    const double pairs = 0.5 * (tokens - 1) * (tokens - 2);
+    const double mean_size = std::sqrt(2.0 / pi);  // of a standard normal
+    const double rate = mean_size * ((tokens - 1) * std::sqrt(3.0) * with_diagonal +
+                                     pairs * std::sqrt(2.0) * without);
+    for (const double angle : {1e-12, 1e-9}) {
+      EXPECT_NEAR(row_disagreement(angle, tokens) / angle, rate, stated * rate);
+    }
+    // Where the two ways meet.
+    const double middle = 0.02;
+    const double less = row_disagreement(middle * (1.0 - stated), tokens);
+    EXPECT_NEAR(row_disagreement(middle, tokens), less, 2.0 * stated * less);
+  }
 }
 
 /// A million rows a case; false alarms at five deviations, 6e-7 a case.
@@ -63,7 +101,7 @@ TEST(RowDisagreement, IsTheShareOfDrawnRows) {
       different +=
           std::ranges::max_element(a) - a.begin() != std::ranges::max_element(b) - b.begin();
     }
-    const double expected = row_disagreement(at.correlation, at.tokens);
+    const double expected = row_disagreement(std::acos(at.correlation), at.tokens);
     const double deviation = std::sqrt(expected * (1.0 - expected) / static_cast<double>(rows));
     EXPECT_NEAR(static_cast<double>(different) / static_cast<double>(rows), expected,
                 deviations * deviation);
