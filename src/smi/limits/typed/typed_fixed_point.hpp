@@ -70,7 +70,7 @@ struct TypedFixedPoint {
   std::vector<TypedAverages> averages;
   int iterations = 0;
   double residual = 0.0;
-  bool settled = false;   ///< the iteration came to rest
+  bool settled = false;  ///< the iteration came to rest
   /// Whether state evolution leads to it from both sides beyond its scatter, as far as that was
   /// looked at: next to a threshold a small overlap may not be told from none.
   bool clear = true;
