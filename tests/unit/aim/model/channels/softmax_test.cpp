@@ -6,6 +6,7 @@
 #include "aim/model/channel.hpp"
 #include "aim/model/token_products.hpp"
 #include "numerics/random/stream.hpp"
+#include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 #include "unit/aim/problem.hpp"
@@ -127,6 +128,47 @@ TEST(AimSoftmax, TheOutputFunctionOfNoisyLabelsHasTheirInformation) {
   const Estimate found = numerics::reduce(sums);
   const double expected = (*model.channel->information(model, 1, {}))(0.0, v).value;
   EXPECT_NEAR(found.value, expected, 5.0 * found.error);  // false alarm 6e-7
+}
+
+// The squared error of probabilities is 0 for the scores that made them, and its slopes are those
+// of differences elsewhere.
+TEST(AimSoftmax, TheSquaredErrorOfProbabilitiesHasItsSlopes) {
+  auto model = model_of("softmax", 3);
+  model.beta = 1.3;
+  const std::vector<double> truth = {0.3, -0.4, 1.1, -0.4, 0.9, 0.2, 1.1, 0.2, -0.7};
+  std::vector<double> log_y(9);
+  for (std::size_t a = 0; a < 3; ++a) {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < 3; ++b) sum += std::exp(model.beta * truth[3 * a + b]);
+    for (std::size_t b = 0; b < 3; ++b) {
+      log_y[3 * a + b] = model.beta * truth[3 * a + b] - std::log(sum);
+    }
+  }
+  std::vector<double> slope(9);
+  EXPECT_NEAR(model.channel->squared_error(model, log_y, truth, slope), 0.0,
+              tolerance::squared_roundings);
+  std::vector<double> scores = {0.1, 0.5, -0.2, 0.5, -1.0, 0.4, -0.2, 0.4, 0.8};
+  const std::vector<double> at = scores;
+  std::vector<double> unused(9);
+  model.channel->squared_error(model, log_y, at, slope);
+  constexpr double step = 1e-5;
+  for (std::size_t k = 0; k < 9; ++k) {
+    scores = at;
+    scores[k] += step;
+    const double above = model.channel->squared_error(model, log_y, scores, unused);
+    scores[k] -= 2.0 * step;
+    const double below = model.channel->squared_error(model, log_y, scores, unused);
+    EXPECT_NEAR(slope[k], (above - below) / (2.0 * step), tolerance::difference_quotient) << k;
+  }
+}
+
+TEST(AimSoftmax, EveryRowOfALabelIsLookedAt) {
+  const auto model = model_of("softmax", 3);
+  for (std::size_t row = 0; row < 3; ++row) {
+    Problem p = draw(model, 5, 0.1);
+    p.data.labels[3 * row] += 0.1;
+    EXPECT_THROW(static_cast<void>(model.channel->output(model, p.data)), InvalidArgument) << row;
+  }
 }
 
 }  // namespace
