@@ -128,8 +128,8 @@ Eigen::MatrixXd TypedStateEvolution::variance(const Eigen::VectorXd& x) const {
 }
 
 Eigen::MatrixXd TypedStateEvolution::overlap(const Eigen::VectorXd& x) const {
-  const Eigen::MatrixXd q =
-      map_eigenvalues(matrix(x), [](double l) { return -std::expm1(-std::max(0.0, l)); });
+  // Scatter may make it negative, which a mean over replicates must not hide.
+  const Eigen::MatrixXd q = map_eigenvalues(matrix(x), [](double l) { return -std::expm1(-l); });
   return roles_.learned * q * roles_.learned.transpose() + roles_.exact * roles_.exact.transpose();
 }
 
@@ -235,7 +235,7 @@ class SinglePolish {
     const At first = at(std::max(nearby.x(0), least_start));
     const At low = walked(first, -1.0);
     const At high = walked(first, 1.0);
-    const double descent = (low.residual() - high.residual()) / (high.x - low.x);
+    const double descent = first.x * (low.residual() - high.residual()) / (high.x - low.x);
     out_.stable = descent > 0.0;
     if (low.residual() > clear_errors * low.scatter &&
         high.residual() < -clear_errors * high.scatter) {
@@ -254,18 +254,19 @@ class SinglePolish {
     double x;
     TypedStateEvolution::Image image;
     double scatter;
-    [[nodiscard]] double residual() const { return image.mean(0) - x; }
+    /// Relative to x: it falls with x also where x is small, and the residual itself grows.
+    [[nodiscard]] double residual() const { return image.mean(0) / x - 1.0; }
     /// That of all replicates but one.
     [[nodiscard]] double residual_without(std::size_t r) const {
       const auto count = static_cast<double>(replicates);
-      return (count * image.mean(0) - image.replicates[r](0)) / (count - 1.0) - x;
+      return (count * image.mean(0) - image.replicates[r](0)) / ((count - 1.0) * x) - 1.0;
     }
   };
 
   At at(double x) {
     out_.x(0) = x;
     At now{x, map_->image(out_.x, points_, replicates), 0.0};
-    now.scatter = std::max(scatter_of(now.image), least_scatter);
+    now.scatter = std::max(scatter_of(now.image), least_scatter) / x;
     ++out_.iterations;
     return now;
   }
@@ -298,7 +299,7 @@ class SinglePolish {
       const double r0 = low_weight * low.residual();
       const double r1 = high_weight * high.residual();
       now = at(low.x + (high.x - low.x) * r0 / (r0 - r1));
-      take_image(now.image, Eigen::MatrixXd::Constant(1, 1, descent), out_);
+      take_image(now.image, Eigen::MatrixXd::Constant(1, 1, now.x * descent), out_);
       const bool at_rest = std::abs(now.x - before) * descent < converged_part * now.scatter;
       out_.settled = out_.settled || at_rest;
       before = now.x;
