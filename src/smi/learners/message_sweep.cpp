@@ -11,10 +11,17 @@
 namespace onset::smi {
 namespace {
 
-/// The number of samples of a block, whose inputs stay in the second-level cache, and the largest
-/// number of chains of blocks that run side by side, each with sums of its own.
-constexpr std::size_t block_samples = 64;
+/// The largest number of chains of blocks that run side by side, each with sums of its own.
 constexpr std::size_t max_chains = 32;
+
+/// The number of samples of a block: their inputs stay in the second-level cache between the two
+/// products, as far as that lets posteriors have some samples at once.
+std::size_t block_samples(const Dataset& data) {
+  constexpr std::size_t cached_numbers = std::size_t{1} << 17U;
+  constexpr std::size_t fewest = 8;
+  constexpr std::size_t most = 64;
+  return std::clamp(cached_numbers / (data.tokens * data.dimension), fewest, most);
+}
 
 /// The processor time of this thread in seconds, which measures work however many share the
 /// machine.
@@ -78,11 +85,11 @@ struct MessageSweep::Pass {
 };
 
 struct MessageSweep::Workspace {
-  Workspace(const FieldShape& shape, std::size_t labels)
-      : fields(shape.fields() * block_samples),
+  Workspace(const FieldShape& shape, std::size_t labels, std::size_t samples)
+      : fields(shape.fields() * samples),
         omega(fields.size()),
         message(fields.size()),
-        label(labels * block_samples) {}
+        label(labels * samples) {}
   std::vector<double> fields;   // direction * rows + row, rows being tokens of the block
   std::vector<double> omega;    // field * count + i
   std::vector<double> message;  // as `fields`
@@ -219,16 +226,17 @@ SweepSums MessageSweep::pass(std::span<const double> weights, const DirectionMat
   const FieldShape& shape = model_.shape();
   const Pass pass{weights, covariance, precision, response,
                   smoothed_prior(shape, covariance, between_)};
-  const std::size_t blocks = (data_.samples + block_samples - 1) / block_samples;
+  const std::size_t samples = block_samples(data_);
+  const std::size_t blocks = (data_.samples + samples - 1) / samples;
   const std::size_t chains = std::min(max_chains, blocks);
   std::vector<SweepSums> parts(chains);
   numerics::parallel_for(context, chains, [&](std::size_t chain) {
     parts[chain] = empty_sums(shape, directions_ * data_.dimension);
-    Workspace work(shape, static_cast<std::size_t>(model_.label_size()));
+    Workspace work(shape, static_cast<std::size_t>(model_.label_size()), samples);
     for (std::size_t k = chain * blocks / chains; k < (chain + 1) * blocks / chains; ++k) {
       if (context.stop.stop_requested()) return;
-      const std::size_t first = k * block_samples;
-      block(pass, first, std::min(block_samples, data_.samples - first), work, parts[chain]);
+      const std::size_t first = k * samples;
+      block(pass, first, std::min(samples, data_.samples - first), work, parts[chain]);
     }
   });
   context.check();

@@ -40,19 +40,15 @@ double square(double x) {
 /// Mean and error, with what all replicates have in common, as for thresholds.
 Estimate estimate(const Replicates& values, const std::vector<HermiteAverages>& averages,
                   int degree) {
-  Replicates masses, biases;
+  SharedErrors shared;
+  Replicates biases;
   for (const HermiteAverages& a : averages) {
-    masses.push_back(a.mass);
+    shared.masses.push_back(a.mass);
     biases.push_back(a.ratio_bias);
   }
-  const bool scatters = values.size() > 1;
-  const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
-  const double value = numerics::mean(values);
-  const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double relative = std::max(missed_part * missed, numerics::mean(biases));
-  const double rule = averages.front().rule_error[static_cast<std::size_t>(degree) - 1];
-  const double bias = std::max({exact_error, rule, relative * std::abs(value)});
-  return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
+  shared.ratio_bias = numerics::mean(biases);
+  shared.rule = averages.front().rule_error[static_cast<std::size_t>(degree) - 1];
+  return estimate(values, shared);
 }
 
 /// The open directions that a contraction shows; nothing where an eigenvalue is neither there nor

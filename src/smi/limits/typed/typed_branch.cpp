@@ -215,35 +215,39 @@ Eigen::MatrixXd TypedTrace::guess_at(double position) const {
   return (1.0 - t) * (after - 1)->variance + t * after->variance;
 }
 
-Estimate TypedTrace::top(std::size_t k, const TopAccuracy& wanted) {
+bool BranchEffort::grow(const Estimate& alpha, double relative_bias) {
+  const double allowed = wanted_.tolerance * std::max(1.0, alpha.value);
+  if (alpha.error <= allowed) return false;
+  if (relative_bias * alpha.value > 0.5 * allowed) {
+    if (refinement_ >= max_refinement) return false;
+    refinement_ *= 2.0;
+    return true;
+  }
+  if (points_ >= wanted_.max_points) return false;
+  // Scatter falls nearly like the inverse of the number of points.
+  const double factor = std::exp2(std::ceil(std::log2(alpha.error / allowed)));
+  points_ = std::min(points_ * static_cast<std::size_t>(std::clamp(factor, 2.0, 16.0)),
+                     wanted_.max_points);
+  return true;
+}
+
+Estimate TypedTrace::top(std::size_t k, const BranchAccuracy& wanted) {
   // The window around the top, in log s.
   static_cast<void>(at(k + 2));  // the trace reaches as far
   double low = std::log(found_[k < 2 ? 0 : k - 2].position);
   double high = std::log(found_[std::min(k + 2, found_.size() - 1)].position);
-  double refinement = 1.0;
-  std::size_t points = wanted.points;
+  BranchEffort effort(wanted);
   while (true) {
     std::vector<FixedPointNode> nodes;
     for (std::size_t i = 0; i < top_nodes; ++i) {
       const double position =
           std::exp(low + (high - low) * static_cast<double>(i) / (top_nodes - 1.0));
-      nodes.push_back(node_of(branch_.at(position, guess_at(position), points, refinement)));
+      nodes.push_back(
+          node_of(branch_.at(position, guess_at(position), effort.points(), effort.refinement())));
     }
     const Estimate top = max_alpha(nodes);
-    const double allowed = wanted.tolerance * std::max(1.0, top.value);
-    if (top.error <= allowed) return top;
     const auto highest = std::max_element(nodes.begin(), nodes.end(), is_lower);
-    // Closer lines against the bias of ratios, more labels against scatter.
-    const bool is_biased = highest->relative_bias * top.value > 0.5 * allowed;
-    if (is_biased ? refinement >= max_refinement : points >= wanted.max_points) return top;
-    if (is_biased) {
-      refinement *= 2.0;
-    } else {
-      // Scatter falls nearly like the inverse of the number of points.
-      const double factor = std::exp2(std::ceil(std::log2(top.error / allowed)));
-      points = std::min(points * static_cast<std::size_t>(std::clamp(factor, 2.0, 16.0)),
-                        wanted.max_points);
-    }
+    if (!effort.grow(top, highest->relative_bias)) return top;
     // Half of the window, around the highest node, against what interpolation leaves out.
     const double half = 0.25 * (high - low);
     const double middle = std::log(highest->position);
@@ -272,7 +276,7 @@ Estimate TypedTrace::landing(const Estimate& alpha, std::size_t from,
   return {1.0, 0.0};
 }
 
-TypedRecovery recovery_along(TypedTrace& trace, double perfect, const TopAccuracy& wanted) {
+TypedRecovery recovery_along(TypedTrace& trace, double perfect, const BranchAccuracy& wanted) {
   for (std::size_t k = 0; trace.at(k) != nullptr; ++k) continue;
   std::vector<FixedPointNode> nodes;
   for (const TypedBranch::Point& point : trace.points()) nodes.push_back(node_of(point));

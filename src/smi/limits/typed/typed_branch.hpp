@@ -59,11 +59,29 @@ class TypedBranch {
 /// The same for the pull.
 [[nodiscard]] numerics::Replicates pulls(const std::vector<TypedAverages>& averages);
 
-/// How accurate the top of a fold is to be.
-struct TopAccuracy {
-  double tolerance = 0.0;  ///< of the sample ratio, relative to it where that is above 1
+/// How accurate a sample ratio on a branch is to be.
+struct BranchAccuracy {
+  double tolerance = 0.0;  ///< relative to the sample ratio where that is above 1
   std::size_t points = 0;  ///< outer points per replicate to begin with
   std::size_t max_points = 0;
+};
+
+/// How closely a branch is looked at: more and more, until a sample ratio is accurate.
+class BranchEffort {
+ public:
+  explicit BranchEffort(const BranchAccuracy& wanted) : wanted_(wanted), points_(wanted.points) {}
+
+  [[nodiscard]] std::size_t points() const { return points_; }
+  /// Lines lie so many times closer than by default.
+  [[nodiscard]] double refinement() const { return refinement_; }
+  /// Takes closer lines against the bias of ratios and more points against scatter. False where the
+  /// sample ratio that was found is accurate, or where no more may be done.
+  [[nodiscard]] bool grow(const Estimate& alpha, double relative_bias);
+
+ private:
+  BranchAccuracy wanted_;
+  std::size_t points_;
+  double refinement_ = 1.0;
 };
 
 /// A branch from its beginning, followed point by point as far as somebody asks.
@@ -87,7 +105,7 @@ class TypedTrace {
   [[nodiscard]] static Estimate alpha_of(const TypedBranch::Point& point);
   /// The sample ratio of the top of a fold, which is near point k: looked at more and more closely,
   /// with more and more points, until it is accurate.
-  [[nodiscard]] Estimate top(std::size_t k, const TopAccuracy& wanted);
+  [[nodiscard]] Estimate top(std::size_t k, const BranchAccuracy& wanted);
   /// The mean overlap of some directions where alpha has come back to a value that it had before
   /// point `from`; 1 where it does not before the end.
   [[nodiscard]] Estimate landing(const Estimate& alpha, std::size_t from,
@@ -111,6 +129,6 @@ struct TypedRecovery {
 
 /// `perfect`: the sample ratio at the end of the branch, by counting.
 [[nodiscard]] TypedRecovery recovery_along(TypedTrace& trace, double perfect,
-                                           const TopAccuracy& wanted);
+                                           const BranchAccuracy& wanted);
 
 }  // namespace onset::smi

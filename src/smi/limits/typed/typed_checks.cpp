@@ -16,6 +16,8 @@ using numerics::Replicates;
 /// are rarer than 1e-6 for the few entries that are looked at.
 constexpr double defect_errors = 8.0;
 constexpr double defect_allowed = 2e-3;
+/// Squares over masses change by up to so many times the part of the mass that was missed.
+constexpr double missed_part = 2.0;
 /// Labels that may be missing before it counts.
 constexpr double missing_allowed = 0.02;
 /// Labels that were not met count as others do, relative to the average, unless they are as far out
@@ -49,17 +51,21 @@ double ratio_bias(const std::vector<TypedAverages>& averages) {
   return sum / static_cast<double>(averages.size());
 }
 
-Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
-  Replicates masses;
-  for (const TypedAverages& a : averages) masses.push_back(a.mass);
+Estimate estimate(const Replicates& values, const SharedErrors& shared) {
   const bool scatters = values.size() > 1;
-  const Estimate mass = scatters ? numerics::reduce(masses) : Estimate{masses.front(), 0.0};
+  const Estimate mass =
+      scatters ? numerics::reduce(shared.masses) : Estimate{shared.masses.front(), 0.0};
   const double value = numerics::mean(values);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double relative = std::max(missed_part * missed, ratio_bias(averages));
-  const double bias =
-      std::max({exact_error, averages.front().rule_error, relative * std::abs(value)});
+  const double relative = std::max(missed_part * missed, shared.ratio_bias);
+  const double bias = std::max({exact_error, shared.rule, relative * std::abs(value)});
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
+}
+
+Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
+  SharedErrors shared{{}, ratio_bias(averages), averages.front().rule_error};
+  for (const TypedAverages& a : averages) shared.masses.push_back(a.mass);
+  return estimate(values, shared);
 }
 
 std::string doubt_in(const std::vector<TypedAverages>& averages) {

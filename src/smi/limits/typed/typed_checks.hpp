@@ -12,16 +12,21 @@ namespace onset::smi {
 /// How much ratios of sums may bias what follows from the averages, relative to it.
 [[nodiscard]] double ratio_bias(const std::vector<TypedAverages>& averages);
 
-/// Squares over masses change by up to so many times the part of the mass that was missed.
-inline constexpr double missed_part = 2.0;
-
 /// About what labels that were not met may add to the weight of a degree, with one normal: their
 /// mass and what they lack of E(z^2 - 1) = 0 tell how far out they are. 0 where that is not far:
 /// estimate() speaks of those.
 [[nodiscard]] double missed_weight(double mass, double excess, int degree);
 
-/// Mean and error, with what all replicates have in common: the error of the rule over labels, and
-/// labels that it missed.
+/// What all replicates have in common: labels that were missed, which their masses tell, the bias
+/// of ratios, relative to what follows from them, and the error of the rule over labels.
+struct SharedErrors {
+  numerics::Replicates masses;
+  double ratio_bias = 0.0;
+  double rule = 0.0;
+};
+
+/// Mean and error, with what all replicates have in common.
+[[nodiscard]] Estimate estimate(const numerics::Replicates& values, const SharedErrors& shared);
 [[nodiscard]] Estimate estimate(const numerics::Replicates& values,
                                 const std::vector<TypedAverages>& averages);
 

@@ -32,8 +32,6 @@ constexpr std::size_t first_curve_points = 256;
 constexpr double first_part = 0.4;
 /// What becomes of an error with four times the points: between 1/4 and 1/2.
 constexpr double fall_of_errors = 0.35;
-/// One field is so cheap that it may have so many times the most points of the others.
-constexpr std::size_t points_of_one_field = 16;
 /// Points per replicate of the prediction errors, which cost no posteriors.
 constexpr std::size_t error_points = 8192;
 /// A mean square whose error is a larger part of it may as well be infinite.
@@ -166,8 +164,7 @@ class CurveBuilder {
   }
 
   [[nodiscard]] std::size_t most_points() const {
-    return link_->fields().size() == 1 ? points_of_one_field * options_->max_points
-                                       : options_->max_points;
+    return most_points_of(*link_, options_->max_points);
   }
 
   [[nodiscard]] TypedCurvePoint finish(const TypedStateEvolution& map,

@@ -23,14 +23,10 @@ using numerics::Replicates;
 
 /// Outer points per replicate of a branch, by the number of fields: as many as are cheap.
 constexpr std::size_t trace_points[] = {512, 128, 64, 64};
-/// Tops of folds lie where V is small and few labels matter. With one field they are cheap, and may
-/// have so many times the most points of other rows; with more their tolerance is so many times
-/// that of other rows.
-constexpr std::size_t fold_points_of_one_field = 16;
+/// Tops of folds lie where V is small and few labels matter: with several fields their tolerance is
+/// so many times that of other rows.
 constexpr double fold_tolerance = 20.0;
 constexpr std::size_t first_points = 256;
-/// Lines are laid at most so much closer than by default.
-constexpr double max_refinement = 8.0;
 /// The same where nothing is known and all labels share them, by the number of fields.
 constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
 /// Directions of a smaller overlap are not learned yet.
@@ -265,11 +261,10 @@ class Staircase {
     return *trace_;
   }
   [[nodiscard]] std::size_t points() const { return trace_points[link_.fields().size() - 1]; }
-  [[nodiscard]] TopAccuracy top_accuracy() const {
-    if (link_.fields().size() > 1) {
-      return {fold_tolerance * options_->tolerance, 4 * points(), options_->max_points};
-    }
-    return {options_->tolerance, 4 * points(), fold_points_of_one_field * options_->max_points};
+  [[nodiscard]] BranchAccuracy top_accuracy() const {
+    const double factor = link_.fields().size() > 1 ? fold_tolerance : 1.0;
+    return {factor * options_->tolerance, 4 * points(),
+            most_points_of(link_, options_->max_points)};
   }
 
   /// The overlap of directions just above their threshold: 0 where alpha rises along the branch
@@ -365,33 +360,23 @@ class Staircase {
     const double low = k > 0 ? trace().at(k - 1)->position : 1e-3 * trace().at(0)->position;
     const double high = trace().at(k)->position;
     Crossing best;
-    double refinement = 1.0;
-    for (std::size_t points = first_points;;) {
+    BranchEffort effort({options_->tolerance, first_points, options_->max_points});
+    while (true) {
       std::vector<TypedAverages> last;
       const auto f = [&](double s) {
         // Between the two ends the logarithm of the variance is nearly straight.
         const double t = (s - low) / (high - low);
         TypedBranch::Point point =
-            branch.at(s, (1.0 - t) * at_low + t * at_high, points, refinement);
+            branch.at(s, (1.0 - t) * at_low + t * at_high, effort.points(), effort.refinement());
         last = std::move(point.averages);
         return std::vector<Replicates>{point.residual, point.alpha};
       };
       const auto root = numerics::replicated_root(f, low, high, {.tolerance = 0.02});
       best.averages = std::move(last);
-      best.alpha =
-          numerics::reduce(root.rows[0], ratio_bias(best.averages) * numerics::mean(root.rows[0]));
+      const double bias = ratio_bias(best.averages);
+      best.alpha = numerics::reduce(root.rows[0], bias * numerics::mean(root.rows[0]));
       check(best.averages);
-      const double wanted = options_->tolerance * std::max(1.0, best.alpha.value);
-      // Closer lines against the bias of ratios, more labels against scatter.
-      const bool is_biased = ratio_bias(best.averages) * best.alpha.value > 0.5 * wanted;
-      const bool may_refine = is_biased && refinement < max_refinement;
-      const bool may_add = !is_biased && 4 * points <= options_->max_points;
-      if (best.alpha.error <= wanted || !(may_refine || may_add)) return best;
-      if (may_refine) {
-        refinement *= 2.0;
-      } else {
-        points *= 4;
-      }
+      if (!effort.grow(best.alpha, bias)) return best;
     }
   }
 
