@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "numerics/random/stream.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
@@ -20,7 +21,7 @@ Rows normals(std::size_t rows, std::size_t columns, std::uint64_t seed) {
 }
 
 // Sums of some thousand numbers of size 1, in another order.
-constexpr double rounding = 1e-11;
+constexpr double rounding = tolerance::many_roundings;
 
 // Rows that fill no group, columns that do not fill the lanes, and one weight or more.
 TEST(TokenRows, AreTheProductsOfTheirMatrices) {

@@ -45,6 +45,34 @@ TEST(LongSsiDiffusion, TheChainFollowsItAtLargeDimensions) {
   EXPECT_NEAR(chain.value, path.rows[0].m.value, 6 * chain.error + 0.1);
 }
 
+/// Bilinear interpolation, and steps of 0.02 by Heun's method.
+constexpr double of_table_and_steps = 2e-4;
+
+// A tiny rate leaves no noise: every run follows the flow from its own start, in e and in m.
+TEST(SsiDiffusion, WithoutNoiseIsTheFlowFromEveryStart) {
+  SgdOptions options;
+  options.dim = 6;
+  options.rate = 1e-9;
+  options.start = Start::random;
+  options.runs = 6;
+  options.steps = 1;
+  const FlowField field(mixture(1.0, 0.64, SampleLoss::frobenius), options.rate, 1, {});
+  const auto starts = run_diffusion(field, options, {}, {}).runs;
+  constexpr double time = 2.0;
+  options.steps = static_cast<std::uint64_t>(time * options.dim / options.rate);
+  const auto ends = run_diffusion(field, options, {}, {}).runs;
+  for (std::size_t r = 0; r < starts.size(); ++r) {
+    FlowOptions flow;
+    flow.start_e = starts[r].e;
+    flow.start_m = starts[r].m;
+    flow.times = {time};
+    const FlowRow row = integrate_flow(field, flow, {}).rows.back();
+    EXPECT_GT(std::hypot(ends[r].e - starts[r].e, ends[r].m - starts[r].m), 0.02) << r;
+    EXPECT_NEAR(ends[r].e, row.e.value, of_table_and_steps) << r;
+    EXPECT_NEAR(ends[r].m, row.m.value, of_table_and_steps) << r;
+  }
+}
+
 double semantic_part(const std::vector<SgdRun>& runs) {
   double semantic = 0.0;
   for (const SgdRun& run : runs) {

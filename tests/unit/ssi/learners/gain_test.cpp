@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include <cmath>
+#include <numbers>
 
+#include "onset/ssi/limits/flow.hpp"
 #include "support/ssi_models.hpp"
 #include "support/tolerances.hpp"
 
@@ -30,15 +32,60 @@ TEST(LongSsiGain, IsTheNumberOfTokensAtEqualRates) {
   ASSERT_TRUE(gain.gain && gain.gain_ode);
   EXPECT_NEAR(gain.gain_ode->value, 3.0, of_the_ode);
   EXPECT_NEAR(gain.gain->value, 3.0, 6 * gain.gain->error + 0.3) << "finite d shifts it a little";
-  options.policy = RatePolicy::linear;
-  options.sgd.rate = 1e-3;
+}
+
+/// Two runs of ten steps: only the flow is of interest.
+GainOptions of_the_flow(RatePolicy policy, double rate) {
+  GainOptions options;
+  options.sgd.dim = 500;
+  options.sgd.level = 0.3;
+  options.sgd.start = Start::overlapped;
+  options.sgd.rate = rate;
   options.sgd.runs = 2;
   options.sgd.steps = 10;
-  const MeasuredGain linear =
-      untied_over_tied(with_student("H2sum", 3, "tied", SampleLoss::squared), options, {});
-  EXPECT_NEAR(linear.gain_ode->value, 9.0, linear_in_the_rate) << "L^2 as the rate goes to 0";
-  EXPECT_FALSE(linear.complete);
-  EXPECT_FALSE(linear.gain) << "ten steps are too few";
+  options.policy = policy;
+  return options;
+}
+
+TEST(SsiGain, IsTheSquareOfTheTokensAtRatesThatGrowWithThem) {
+  const SequenceModel model = with_student("H2sum", 3, "tied", SampleLoss::squared);
+  const MeasuredGain gain = untied_over_tied(model, of_the_flow(RatePolicy::linear, 1e-3), {});
+  EXPECT_NEAR(gain.rate_tied, 3e-3, tolerance::hundreds_of_roundings);
+  ASSERT_TRUE(gain.gain_ode);
+  EXPECT_NEAR(gain.gain_ode->value, 9.0, linear_in_the_rate) << "L^2 as the rate goes to 0";
+  EXPECT_FALSE(gain.complete);
+  EXPECT_FALSE(gain.gain) << "ten steps are too few";
+}
+
+// Small overlaps of this target grow at the rate 4 c2 - eta (L + 1), c2 = 1/(2 sqrt(pi)).
+TEST(SsiGain, TheBestRateIsHalfOfTheLargest) {
+  const SequenceModel model = with_student("H2sum", 3, "tied", SampleLoss::squared);
+  const GainOptions options = of_the_flow(RatePolicy::optimal, 0.1);
+  const MeasuredGain gain = untied_over_tied(model, options, {});
+  const double largest = 4.0 * 0.5 * std::numbers::inv_sqrtpi / 4.0;
+  const Estimate found = *max_rate(FlowField(model, 1.0, options.sgd.seed, {})).rate;
+  EXPECT_NEAR(gain.rate_tied, 0.5 * largest, 0.5 * 6.0 * found.error);
+  EXPECT_EQ(gain.rate_untied, gain.rate_tied);
+  ASSERT_TRUE(gain.gain_ode);
+  EXPECT_EQ(gain.gain_ode->value, 3.0);
+}
+
+// The mean of all runs, their ratio, and its error by the usual rule for ratios.
+TEST(SsiGain, ComparesMeanPassages) {
+  GainOptions options = of_the_flow(RatePolicy::equal, 0.1);
+  options.sgd.dim = 100;
+  options.sgd.runs = 32;
+  options.sgd.steps = 0;
+  const MeasuredGain gain =
+      untied_over_tied(with_student("H2sum", 2, "tied", SampleLoss::squared), options, {});
+  ASSERT_TRUE(gain.complete && gain.gain);
+  const Estimate& a = *gain.steps_untied;
+  const Estimate& b = *gain.steps_tied;
+  EXPECT_NEAR(gain.gain->value, a.value / b.value, tolerance::hundreds_of_roundings);
+  EXPECT_NEAR(gain.gain->error,
+              a.value / b.value * std::hypot(a.error / a.value, b.error / b.value),
+              tolerance::hundreds_of_roundings);
+  EXPECT_GT(gain.gain->value, 1.0);
 }
 
 }  // namespace
