@@ -101,7 +101,9 @@ def jobs():
     out.append(Job("curve", "curve of 60 points, two layers",
                    ["smi", "curve", "--alpha", "0.02:1.2:0.02", "--tol", "0.02"],
                    ("smi.curve", {"alphas": grid(0.02, 0.02, 60)}),
-                   lambda run: run.estimates("Q22", lambda row: f"Q22@{row['alpha']:g}"), close=0.05,
+                   # Closer to the threshold the plain way depends on where its iteration starts.
+                   lambda run: run.estimates(
+                       "Q22", lambda row: f"Q22@{row['alpha']:g}" if row["alpha"] > 0.41 else None), close=0.05,
                    at_equal_error=True))
     for dim, runs in ((1000, 4), (10000, 1)):
         out.append(Job(f"gamp-{dim}", f"message passing, two layers, D = {dim}",

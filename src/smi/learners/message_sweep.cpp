@@ -16,10 +16,11 @@ constexpr std::size_t max_chains = 32;
 
 /// The number of samples of a block: their inputs stay in the second-level cache between the two
 /// products, as far as that lets posteriors have some samples at once.
-std::size_t block_samples(const Dataset& data) {
+std::size_t block_samples(const Dataset& data, const Posterior& posterior) {
   constexpr std::size_t cached_numbers = std::size_t{1} << 17U;
   constexpr std::size_t fewest = 8;
   constexpr std::size_t most = 64;
+  if (posterior.on_device()) return most;
   return std::clamp(cached_numbers / (data.tokens * data.dimension), fewest, most);
 }
 
@@ -226,7 +227,7 @@ SweepSums MessageSweep::pass(std::span<const double> weights, const DirectionMat
   const FieldShape& shape = model_.shape();
   const Pass pass{weights, covariance, precision, response,
                   smoothed_prior(shape, covariance, between_)};
-  const std::size_t samples = block_samples(data_);
+  const std::size_t samples = block_samples(data_, posterior_);
   const std::size_t blocks = (data_.samples + samples - 1) / samples;
   const std::size_t chains = std::min(max_chains, blocks);
   std::vector<SweepSums> parts(chains);

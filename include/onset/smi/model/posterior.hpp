@@ -72,6 +72,8 @@ class Posterior {
   [[nodiscard]] virtual bool between_blocks() const { return false; }
   /// True when it answers for a prior of any covariance over the directions.
   [[nodiscard]] virtual bool any_covariance() const { return false; }
+  /// True when a device answers: every call is a journey, and few samples are not worth one.
+  [[nodiscard]] virtual bool on_device() const { return false; }
 };
 
 /// The number of nodes of an inner integral, per half.

@@ -53,6 +53,7 @@ class DevicePosterior final : public Posterior {
 
   [[nodiscard]] bool exact() const override { return false; }
   [[nodiscard]] bool between_blocks() const override { return true; }
+  [[nodiscard]] bool on_device() const override { return true; }
 
   void moments(const PosteriorQuery& query, PosteriorMoments& out) const override {
     const two_token::Questions questions(query);
