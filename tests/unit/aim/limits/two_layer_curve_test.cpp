@@ -107,7 +107,8 @@ TEST(LongTwoLayerCurve, IsKnownToAThousandthAndFallsToPerfectRecovery) {
   EXPECT_FALSE(points[3].free_entropy);
 }
 
-/// V = 1 - 2 alpha E_hat(V) for every replicate, and nowhere more free entropy than there.
+/// V = 1 - 2 alpha E_hat(V), and the free entropy is alpha E log Z against what V costs, counted
+/// from nothing known.
 TEST(LongTwoLayerCurve, SolvesItsEquation) {
   const double alpha = 0.3;
   const TwoLayerPoint point = two_layer_curve(two_layers(), std::vector{alpha}, 1, {})[0];
@@ -117,7 +118,15 @@ TEST(LongTwoLayerCurve, SolvesItsEquation) {
       return 1.0 - 2.0 * alpha * channel.at(v).layer[l] - v[l];
     });
     EXPECT_NEAR(miss.value, 0.0, many_errors * miss.error);
+    EXPECT_NEAR(point.conjugate[l].value, 1.0 / v[l] - 1.0, tolerance::hundreds_of_roundings);
   }
+  const double cost = 0.25 * (2.0 - v[0] - v[1] + std::log(v[0] * v[1]));
+  const Estimate gain = over_replicates({}, [&](const TwoLayerChannel& channel) {
+    return alpha * (channel.at(v).log_density - channel.at({1.0, 1.0}).log_density);
+  });
+  // Stationary in V: what errors of V add is of second order.
+  EXPECT_NEAR(point.free_entropy->value, gain.value + cost,
+              many_errors * std::hypot(gain.error, point.free_entropy->error));
 }
 
 TEST(LongTwoLayerCurve, IsTheSameForAnyNumberOfThreads) {

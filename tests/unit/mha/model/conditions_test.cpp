@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "mha/model/instance.hpp"
+#include "onset/numerics/replicates.hpp"
 #include "support/tolerances.hpp"
 
 namespace onset::mha {
@@ -61,6 +65,35 @@ TEST(MhaConditions, SaturationIsThatOfDistinctTokens) {
   // Binomial over 2048 examples, false alarms of 1e-6.
   const double binomial = std::sqrt(1.0 / 256.0 / 2048.0);
   EXPECT_NEAR(part.value, 1.0 - 1.0 / 256.0, 4.9 * binomial);
+}
+
+/// The smallest singular value of both keys' projections by both heads over the largest, on
+/// examples of one's own.
+TEST(MhaConditions, IndependenceOfKeysIsThatOfTheirSingularValues) {
+  constexpr int dim = 8;
+  const Layer layer = of_identities({1.0, 2.0}, true);
+  const Estimate found =
+      named(conditions_of(layer, 3, Inputs::boolean, 1, {}), "independence of projected keys")
+          .value;
+  std::mt19937 random(5);
+  Eigen::Array<double, dim, 1> reflected = Eigen::Array<double, dim, 1>::Ones();
+  reflected.head(2) = -1.0;
+  std::vector<double> ratios;
+  for (int n = 0; n < 4000; ++n) {
+    Eigen::Matrix<double, 3, dim> tokens;
+    for (double& x : tokens.reshaped()) x = random() % 2 == 0 ? 1.0 : -1.0;
+    Eigen::Matrix<double, 4, dim> keys;
+    for (int k = 0; k < 2; ++k) {
+      keys.row(k) = tokens.row(k) - tokens.row(2);
+      keys.row(2 + k) = keys.row(k).array() * reflected.transpose();
+    }
+    const auto values = keys.jacobiSvd().singularValues();
+    ratios.push_back(values(0) > 0.0 ? values(3) / values(0) : 0.0);
+  }
+  const Estimate own = numerics::reduce(ratios);
+  EXPECT_GT(own.value, 0.05);
+  // Means of thousands of examples each, false alarms of 1e-6.
+  EXPECT_NEAR(found.value, own.value, 4.9 * std::hypot(found.error, own.error));
 }
 
 TEST(MhaConditions, EachKindOfDegenerateLayerBreaksItsOwn) {

@@ -37,6 +37,19 @@ TEST(SsiEscape, WithAPositionalEncodingFollowsTheSteepestFall) {
   EXPECT_NEAR(escape.coefficient, 0.5 * 0.1476646130896, tolerance::magnified_roundings);
 }
 
+// Growth from 1/sqrt(d) to the level at the rate 2 c - eta V/2, and an e-fold more.
+TEST(SsiEscape, OfDegreeTwoTakesTheLogarithmOfTheDimension) {
+  const Escape square{.order = 2, .coefficient = 0.2, .variance = 1.0, .law = "d log d"};
+  constexpr double dim = 1e4;
+  constexpr double rate = 0.3;
+  const double growth = 2.0 * 0.2 - 0.5 * rate;
+  EXPECT_NEAR(typical_steps(square, dim, rate, 0.5) * rate / dim,
+              (1.0 + std::log(0.5 * 100.0)) / growth, tolerance::hundreds_of_roundings);
+  // Below the level's own size there is nothing to grow.
+  EXPECT_NEAR(typical_steps(square, dim, rate, 1e-3) * rate / dim, 1.0 / growth,
+              tolerance::hundreds_of_roundings);
+}
+
 TEST(SsiEscape, RatesFallWithTheDimensionAboveDegreeTwo) {
   const Escape cubic{.order = 3, .coefficient = 0.2, .variance = 1.0, .law = "d^2"};
   EXPECT_NEAR(usual_rate(cubic, 100, 0.5) / usual_rate(cubic, 400, 0.5), 2.0,
