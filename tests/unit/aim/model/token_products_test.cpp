@@ -87,6 +87,29 @@ TEST_F(TokenProductsOfThree, WeightedProductsAreSymmetricSums) {
   for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(found[i], sums[i], rounding);
 }
 
+// The sum of g_ab h_ab is <sum of g_ab Z_ab, S> for every S, and h is that of plain loops.
+TEST_F(TokenProductsOfThree, ScoresAndBackProjectionsAreAdjoint) {
+  const std::vector<double> matrix = symmetric_normals(dim, 3);
+  const std::vector<double> weights = normals(pairs_, 4);
+  double trace = 0.0;
+  for (std::size_t i = 0; i < dim; ++i) trace += matrix[i * (dim + 1)];
+  std::vector<double> scores(pairs_);
+  scores_of(*products_, matrix, 3, scores);
+  double of_scores = 0.0;
+  for_pairs(data_, [&](const double* x, const double* y, std::size_t place) {
+    double sum = x == y ? -trace : 0.0;
+    for (std::size_t i = 0; i < dim; ++i) {
+      for (std::size_t j = 0; j < dim; ++j) sum += x[i] * matrix[i * dim + j] * y[j];
+    }
+    EXPECT_NEAR(scores[place], sum / std::sqrt(dim), rounding * dim);
+    of_scores += weights[place] * scores[place];
+  });
+  const std::vector<double> back = back_projection(*products_, weights, data_);
+  double of_matrices = 0.0;
+  for (std::size_t k = 0; k < back.size(); ++k) of_matrices += back[k] * matrix[k];
+  EXPECT_NEAR(of_matrices, of_scores, rounding * dim * dim);
+}
+
 TEST_F(TokenProductsOfThree, AMatrixIsMadeOfItsEigenvalues) {
   const std::vector<double> matrix = symmetric_normals(dim, 2);
   std::vector<double> values(dim);
