@@ -67,7 +67,7 @@ class CurveBuilder {
     if (options_->choice == BranchChoice::uninformed) return uninformed(alpha);
     if (options_->choice == BranchChoice::informed) return informed(alpha);
     const TypedCurvePoint low = uninformed(alpha);
-    const TypedCurvePoint high = informed(alpha);
+    TypedCurvePoint high = informed(alpha);
     // Exact recovery of a direction has an infinite free entropy.
     if (!high.free_entropy || !low.free_entropy) return high;
     TypedCurvePoint best = high.free_entropy->value > low.free_entropy->value ? high : low;
@@ -227,7 +227,7 @@ class CurveBuilder {
     std::vector<Eigen::MatrixXd> all;
     for (const Eigen::VectorXd& x : fixed.replicates) {
       const Eigen::VectorXd others = mean - (x - mean) / (count - 1.0);
-      all.push_back(at_mean + (count - 1.0) * (at_mean - map.overlap(others)));
+      all.emplace_back(at_mean + (count - 1.0) * (at_mean - map.overlap(others)));
     }
     for (Eigen::Index p = 0; p < all.front().rows(); ++p) {
       for (Eigen::Index q = p; q < all.front().cols(); ++q) {

@@ -119,7 +119,7 @@ class Staircase {
   [[nodiscard]] std::vector<TypedAverages> averages_given_known(std::size_t points) {
     if (known_.cols() == 0) {
       TypedChannelOptions options = channel_options(points);
-      if (!is_sampled()) options.refinement = static_cast<double>(points / first_points);
+      if (!is_sampled()) options.refinement = static_cast<double>(points) / first_points;
       return typed_channel_at_zero(link_, options, *context_);
     }
     const auto size = known_.cols();
