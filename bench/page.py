@@ -23,22 +23,32 @@ def of_limit(entry):
 
 
 def line(name, entry):
+    ours = f"{name:20} {duration(entry['one']):>9} {duration(entry['all']):>9}"
+    if "plain" not in entry:
+        return f"{ours} {'none':>10} {'':>8} {entry['memory']:6.0f} {'':>7} {of_limit(entry):>9}"
     plain = entry["plain"] * entry["error_factor"]
-    return (f"{name:20} {duration(entry['one']):>9} {duration(entry['all']):>9} {duration(plain):>10} "
-            f"{ratio(entry['ratio']):>8} {entry['memory']:6.0f} {entry['plain_memory']:7.0f} {of_limit(entry):>9} "
-            f"{'yes' if entry['difference'] <= 1 else 'NO'}")
+    return (f"{ours} {duration(plain):>10} {ratio(entry['ratio']):>8} {entry['memory']:6.0f} "
+            f"{entry['plain_memory']:7.0f} {of_limit(entry):>9} {'yes' if entry['difference'] <= 1 else 'NO'}")
+
+
+def plain_cells(entry):
+    """Time, ratio and memory of the plain way."""
+    if "plain" not in entry:
+        return "none", "", ""
+    time = duration(entry["plain"])
+    if entry["error_factor"] != 1:
+        time = f"{duration(entry['plain'] * entry['error_factor'])} ({time} x {ratio(entry['error_factor'])})"
+    return time, ratio(entry["ratio"]), f"{entry['plain_memory']:.0f}"
 
 
 def job_table(results):
     rows = ["| job | ours, 1 core | all cores | plain way | ratio | MiB | plain MiB | of the limit |",
             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
     for entry in results["jobs"].values():
-        plain = duration(entry["plain"])
-        if entry["error_factor"] != 1:
-            plain = f"{duration(entry['plain'] * entry['error_factor'])} ({plain} x {ratio(entry['error_factor'])})"
+        plain, times, plain_memory = plain_cells(entry)
         limit = f"{of_limit(entry)} ({entry['limit']})" if "limit" in entry else ""
         rows.append(f"| {entry['title']} | {duration(entry['one'])} | {duration(entry['all'])} | {plain} | "
-                    f"{ratio(entry['ratio'])} | {entry['memory']:.0f} | {entry['plain_memory']:.0f} | {limit} |")
+                    f"{times} | {entry['memory']:.0f} | {plain_memory} | {limit} |")
     return "\n".join(rows)
 
 
@@ -70,7 +80,7 @@ def draw(results, folder):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    entries = list(results["jobs"].values())[::-1]
+    entries = [entry for entry in results["jobs"].values() if "ratio" in entry][::-1]
     figure, axes = pyplot.subplots(figsize=(8, 0.32 * len(entries) + 1))
     axes.barh([entry["title"] for entry in entries], [entry["ratio"] for entry in entries], color="#4455aa")
     axes.set_xscale("log")
@@ -121,7 +131,8 @@ again. Words are in the [glossary](glossary.md).
 - *ours*: the whole command, its start included, on one core (processor time, with which other work on the machine interferes
   little) and on all {cores} (wall time; *busy* where others used the cores meanwhile);
 - *plain way*: on one core, without starting Python. Where both sides have a statistical error, it is the time for the
-  error of ours: (time x factor), the factor being the ratio of the two errors squared;
+  error of ours: (time x factor), the factor being the ratio of the two errors squared. *None*: a plain Monte Carlo has no answer,
+  since its noise is larger than the distance of the thresholds;
 - *ratio*: plain way over ours, core against core, the median over turns;
 - *of the limit*: the time that the machine needs at least for what must be done (products of matrices, reading memory,
   drawing normals), over the time that ours takes on one core.
