@@ -149,7 +149,7 @@ Guide read_guide(const TomlReader& in, const Runs& runs) {
 
 FixedLine read_line(const TomlReader& in) {
   in.allow_only({"x", "y", "label"});
-  const FixedLine line{read_finite(in, "x"), read_finite(in, "y"), in.text_or("label", "")};
+  FixedLine line{read_finite(in, "x"), read_finite(in, "y"), in.text_or("label", "")};
   if (line.x.has_value() == line.y.has_value()) {
     complain(in.place(), "a line needs x (it is vertical) or y (horizontal), one of them");
   }

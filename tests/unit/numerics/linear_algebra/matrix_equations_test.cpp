@@ -41,6 +41,16 @@ TEST(MatrixEquations, FactorsSolveForOneRightHandSideAfterTheOther) {
   }
 }
 
+TEST(MatrixEquations, PositiveMatricesAreSolvedAndOthersAreNot) {
+  const Eigen::MatrixXd a = needs_pivots();
+  const Eigen::MatrixXd positive = a * a.transpose();
+  const Eigen::VectorXd x = Eigen::Vector3d(1.0, 2.0, -0.5);
+  const auto solution = solve_positive(positive, positive * x);
+  ASSERT_TRUE(solution);
+  EXPECT_LT((*solution - x).norm(), rounding);
+  EXPECT_FALSE(solve_positive(-positive, x));
+}
+
 /// The four conditions of Penrose, which have one solution.
 TEST(MatrixEquations, ThePseudoInverseFulfilsItsFourConditions) {
   const Eigen::MatrixXd a = of_rank_two();
