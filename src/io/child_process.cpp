@@ -18,8 +18,6 @@
 
 #include "onset/core/error.hpp"
 
-extern char** environ;
-
 namespace onset::io {
 namespace {
 

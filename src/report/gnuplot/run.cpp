@@ -19,8 +19,6 @@
 #include "report/gnuplot/gnuplot.hpp"
 #include "report/gnuplot/no_children.hpp"
 
-extern char** environ;
-
 namespace onset::report {
 namespace {
 

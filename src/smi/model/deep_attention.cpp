@@ -134,7 +134,7 @@ void label_field(const DeepAttention& model, std::span<const double> fields,
   // Buffers are kept, since this is the inner loop of every plain expectation.
   thread_local std::vector<double> u;
   std::array<double, max_tokens> row_buffer;
-  std::array<double, max_tokens * max_tokens> mixing;
+  std::array<double, std::size_t{max_tokens} * max_tokens> mixing;
   std::array<double, max_tokens> mixed;
   const std::span<double> row = std::span(row_buffer).first(m);
   u.assign(fields.begin(), fields.end());
