@@ -38,6 +38,8 @@ constexpr double gap_deviations = 4.0;
 constexpr int gap_patience = 5;
 /// The number of iterations over which norms are compared where they go on fluctuating.
 constexpr std::size_t window = 20;
+/// Norms that go one way all the time are at rest when they change by this part of their noise.
+constexpr double one_way_part = 0.1;
 /// The largest share of samples that may be left out of an iteration.
 constexpr double max_lost = 0.01;
 /// Attempts of one run use consecutive streams of starts, this many at most.
@@ -318,13 +320,18 @@ bool Attempt::settled() const {
 }
 
 /// Whether the norms of the last iterations are those of the ones before, up to what they
-/// fluctuate.
+/// fluctuate, and do not go one way all the time, as those of slow or damped runs do.
 bool Attempt::stationary() const {
   if (steps.size() < 2 * window) return false;
   for (std::size_t b = 0; b < variance_.size(); ++b) {
+    const auto norm = [&](std::size_t k) { return steps[k].block[b].norm; };
+    std::size_t rises = 0;
+    for (std::size_t k = steps.size() - 2 * window + 1; k < steps.size(); ++k) {
+      rises += norm(k) > norm(k - 1) ? 1 : 0;
+    }
     const auto mean_norm = [&](std::size_t first) {
       double sum = 0.0;
-      for (std::size_t k = first; k < first + window; ++k) sum += steps[k].block[b].norm;
+      for (std::size_t k = first; k < first + window; ++k) sum += norm(k);
       return sum / static_cast<double>(window);
     };
     const double now = mean_norm(steps.size() - window);
@@ -333,7 +340,9 @@ bool Attempt::stationary() const {
     // A norm that is still small and has grown by half belongs to a block that has just started to
     // be learned.
     const bool rising = now > 1.5 * before && now < noise;
-    if (rising || std::abs(now - before) > noise) return false;
+    const bool one_way = rises == 0 || rises == 2 * window - 1;
+    const double allowed = one_way ? one_way_part * noise : noise;
+    if (rising || std::abs(now - before) > allowed) return false;
   }
   return true;
 }

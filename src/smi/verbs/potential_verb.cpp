@@ -36,13 +36,23 @@ Columns<PotentialRow> potential_columns(const FieldShape& shape) {
       .add("maximum", &PotentialRow::maximum, prose(R"(
                global (of all combinations of overlaps), largest (of this path, which leaves most of
                them out), local (another maximum, which a dip beyond its errors parts from larger
-               ones), unresolved (one of several maxima whose order errors do not tell), or no)"));
+               ones), edge (a maximum of the table at the last value of an overlap: the free entropy
+               may rise beyond), unresolved (one of several maxima whose order errors do not tell),
+               or no)"));
 }
 
 /// Whether the points are all combinations of overlaps, so that the largest is the global maximum:
 /// a path through them need not meet it.
 bool sees_all(const Potential& request, const FieldShape& shape) {
   return shape.blocks() == 1 || request.path == OverlapPath::grid;
+}
+
+/// Whether an overlap has the last of its values, beyond which the free entropy is not known.
+bool is_at_edge(const OverlapGrid& grid, const PotentialPoint& point) {
+  for (std::size_t b = 0; b < grid.values.size(); ++b) {
+    if (grid.values[b].size() > 1 && point.overlap[b] == grid.values[b].back()) return true;
+  }
+  return false;
 }
 
 std::string word_of(Maximum maximum, const char* largest) {
@@ -56,11 +66,11 @@ std::string word_of(Maximum maximum, const char* largest) {
 }
 
 PotentialRow row_of(const FieldShape& shape, double alpha, const PotentialPoint& point,
-                    const char* largest) {
+                    const std::string& word) {
   return {.alpha = alpha,
           .overlaps = overlap_entries(shape, point.overlap),
           .free_entropy = point.free_entropy,
-          .maximum = word_of(point.maximum, largest)};
+          .maximum = word};
 }
 
 std::vector<double> even_overlaps(int count) {
@@ -147,7 +157,9 @@ double fill_table(const Potential& request, const SettledPotential& settled,
       worst = std::max(worst, point.free_entropy.error);
       // Exact recovery beats them all.
       if (point.maximum != Maximum::none && alpha > perfect) point.maximum = Maximum::local;
-      rows.push_back(row_of(model.shape(), alpha, point, largest));
+      const bool may_rise = point.maximum != Maximum::none && is_at_edge(settled.grid, point);
+      rows.push_back(
+          row_of(model.shape(), alpha, point, may_rise ? "edge" : word_of(point.maximum, largest)));
     }
   }
   result.table = columns.table(rows);

@@ -34,6 +34,8 @@ constexpr double first_part = 0.4;
 constexpr double fall_of_errors = 0.35;
 /// Points per replicate of the prediction errors, which cost no posteriors.
 constexpr std::size_t error_points = 8192;
+/// Their replicates where the overlaps have none of their own.
+constexpr std::size_t error_replicates = 8;
 /// A mean square whose error is a larger part of it may as well be infinite.
 constexpr double resolved_part = 0.25;
 
@@ -99,9 +101,14 @@ class CurveBuilder {
   [[nodiscard]] TypedCurvePoint uninformed(double alpha) {
     TypedRoles roles{Eigen::MatrixXd(relevant_.rows(), 0), Eigen::MatrixXd(relevant_.rows(), 0)};
     std::string doubt;
+    bool has_begun = true;  // the last stage, on which the next one builds
     for (const TypedStage& stage : stairs_.stages) {
+      if (stage.kind == TypedKind::unresolved && has_begun) {
+        doubt = "whether " + direction_names(stage.directions) + " is learned is not resolved";
+      }
       if (stage.kind != TypedKind::weak && stage.kind != TypedKind::trivial) continue;
       const double distance = alpha - stage.alpha->value;
+      has_begun = distance > 0.0;
       if (std::abs(distance) < threshold_errors * stage.alpha->error) {
         doubt = "alpha is too close to the threshold of " + direction_names(stage.directions);
       }
@@ -149,7 +156,7 @@ class CurveBuilder {
     for (Eigen::Index p = 0; p < q.rows(); ++p) {
       for (Eigen::Index r = p; r < q.cols(); ++r) point.overlap.push_back({q(p, r), 0.0});
     }
-    add_errors({q, q}, point);
+    add_errors(std::vector(error_replicates, q), point);
     if (map.roles().exact.cols() > 0) return point;
     TypedChannelOptions options;
     options.points = first_curve_points;
@@ -267,7 +274,7 @@ class CurveBuilder {
     }
     numerics::ExpectationOptions rule;
     rule.dimensions = static_cast<int>(3 * rows);
-    rule.outputs = 2;
+    rule.outputs = 4;  // both errors and their squares
     rule.points = error_points;
     rule.replicates = static_cast<int>(overlaps.size());
     rule.seed = options_->seed;
@@ -303,17 +310,25 @@ class CurveBuilder {
         out[i] += 0.5 * (a * a + b * b);
         out[batch.count + i] += 0.5 * c * c;
       }
+      for (std::size_t i = 0; i < 2 * batch.count; ++i) out[2 * batch.count + i] = out[i] * out[i];
     };
     const auto means = numerics::gaussian_expectation(rule, integrand, *context_);
-    const auto resolved = [](const Replicates& values) -> std::optional<Estimate> {
+    const auto resolved = [&](const Replicates& values,
+                              const Replicates& squares) -> std::optional<Estimate> {
       const bool finite =
           std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
       if (!finite) return std::nullopt;
-      const Estimate e = numerics::reduce(values);
+      // Jumps of a label make a mean one of counts, which all replicates may have in common: a
+      // point more or less in one of them would not be seen.
+      const double mean = numerics::mean(values);
+      const auto all_points = static_cast<double>(error_points * values.size());
+      const bool counts = link_->switches() > 0 && mean > 0.0;
+      const Estimate e =
+          numerics::reduce(values, counts ? numerics::mean(squares) / mean / all_points : 0.0);
       return e.error <= resolved_part * e.value ? std::optional(e) : std::nullopt;
     };
-    point.error_plugin = resolved(means[0]);
-    point.error_bayes = resolved(means[1]);
+    point.error_plugin = resolved(means[0], means[2]);
+    point.error_bayes = resolved(means[1], means[3]);
   }
 
   const TypedLink* link_;

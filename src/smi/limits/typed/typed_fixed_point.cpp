@@ -35,8 +35,10 @@ constexpr double max_newton = 0.5;
 /// One minus the spectral radius of slopes is resolved at so many standard errors.
 constexpr double resolved_slope = 4.0;
 /// The search for a change of sign in one coordinate: where it may begin, its first step relative
-/// to that, its longest step and their number.
+/// to that, its longest step and their number. It begins below where state evolution leads there
+/// from a far smaller part.
 constexpr double least_start = 1e-3;
+constexpr double far_smaller_part = 1e-3;
 constexpr double first_bracket = 0.02;
 constexpr double max_bracket = 0.5;
 constexpr int max_brackets = 20;
@@ -47,7 +49,7 @@ constexpr double small_log_precision = 0.3;
 constexpr double small_part = 0.25;
 /// Below this part of where the search began nothing is looked for.
 constexpr double least_part = 1.0 / 16.0;
-/// Scatter below this is rounding.
+/// Relative scatter below this is rounding.
 constexpr double least_scatter = 1e-9;
 /// Newton ends when what is left is below this part of the scatter.
 constexpr double converged_part = 0.1;
@@ -232,7 +234,8 @@ class SinglePolish {
       : map_(&map), points_(points) {
     out_.iterations = nearby.iterations;
     out_.x = nearby.x;
-    const At first = at(std::max(nearby.x(0), least_start));
+    const At first =
+        at(is_pulled_to(nearby.x(0)) ? nearby.x(0) : std::max(nearby.x(0), least_start));
     const At low = walked(first, -1.0);
     const At high = walked(first, 1.0);
     const double descent = first.x * (low.residual() - high.residual()) / (high.x - low.x);
@@ -263,10 +266,17 @@ class SinglePolish {
     }
   };
 
+  /// Whether a small x is where state evolution leads at once: the labels show the direction by
+  /// themselves, and nothing has to grow.
+  bool is_pulled_to(double x) {
+    if (!(x > 0.0 && x < least_start)) return false;
+    return at(far_smaller_part * x).image.mean(0) > 0.5 * x;
+  }
+
   At at(double x) {
     out_.x(0) = x;
     At now{x, map_->image(out_.x, points_, replicates), 0.0};
-    now.scatter = std::max(scatter_of(now.image), least_scatter) / x;
+    now.scatter = std::max(scatter_of(now.image) / x, least_scatter);
     ++out_.iterations;
     return now;
   }

@@ -53,7 +53,8 @@ unsigned NormalForm::independent_outputs(const double* gradients, std::size_t ou
 }
 
 bool NormalForm::may_be_flat(const TypedLink& link) const {
-  if (link.has_atoms()) return true;
+  // With fewer normals than fields some combination of fields is known exactly.
+  if (link.has_atoms() || matrix.cols() < matrix.rows()) return true;
   for (Eigen::Index f = 0; f < matrix.rows(); ++f) {
     if (matrix.row(f).norm() <= rounding_of_rows) return true;
   }

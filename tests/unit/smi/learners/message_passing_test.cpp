@@ -188,6 +188,22 @@ TEST(LongSmiMessagePassing, TheLastOfTwoLayersIsLearnedAsStateEvolutionSays) {
   expect_limit(last, std::sqrt(overlap.value), 0.01, cosine);
 }
 
+// Strong damping slows runs down, which are far from their end when their iterations are used up.
+TEST(SmiMessagePassing, ADampedRunThatStillGrowsIsNotFinished) {
+  const auto model = attention(1);
+  MessagePassingOptions options;
+  options.nodes = 64;
+  options.damping = 0.95;
+  options.restarts = 0;
+  const Dataset data = draw_dataset(*model, 300, 180, 11, 0, {});
+  const MessagePassing damped = message_passing(*model, data, options, 0, {});
+  EXPECT_LT(damped.steps.back().block[0].norm, 0.95);
+  EXPECT_EQ(damped.end, StopReason::unfinished);
+  options.max_iterations = 4000;
+  const MessagePassing longer = message_passing(*model, data, options, 0, {});
+  EXPECT_EQ(longer.end, StopReason::recovered);
+}
+
 TEST(SmiMessagePassing, StaysOnTheNishimoriLine) {
   const MessagePassing result = run(*link_model("sign"), 800, 3.0, 2);
   ASSERT_EQ(result.end, StopReason::converged);
