@@ -202,8 +202,8 @@ class SpectralRun {
     for (std::size_t b = 0; b < law_.pull.size(); ++b) {
       if (!law_.is_pulled(b)) continue;
       result.notes.push_back(prose(R"(
-          Labels have a mean along {}: the linear estimator sees it at every alpha, with a gain of
-          about {:.3g}, and the matrix alone is not optimal.)",
+          Labels have a mean along {}: the linear estimator sees it at every alpha (the gains of
+          all directions there add up to about {:.3g}), and the matrix alone is not optimal.)",
                                    law_.names[b], law_.pull[b].value));
     }
     if (is_cut_) {

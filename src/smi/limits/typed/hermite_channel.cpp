@@ -236,7 +236,9 @@ std::vector<HermiteAverages> hermite_channel(const TypedLink& link, const KnownD
     out.push_back(reduced(form, sum));
     // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.
     out.back().mass /= static_cast<double>(options.points);
-    out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
+    for (const Eigen::MatrixXd& one : out.back().contraction) {
+      out.back().rule_error.push_back(count_error(link, options) * std::abs(one.trace()));
+    }
   }
   return out;
 }

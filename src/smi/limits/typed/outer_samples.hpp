@@ -23,6 +23,14 @@ struct OuterSample {
                                                      const numerics::PointSet& points,
                                                      std::size_t first, std::size_t last);
 
+/// What means over outer samples may have in error although all replicates agree, relative to them:
+/// jumps make them counts of points, and a point more or less in one replicate would not be seen.
+[[nodiscard]] inline double count_error(const TypedLink& link, const TypedChannelOptions& options) {
+  constexpr double size_of_point = 2.0;  // of what a point adds, in units of the mean
+  if (link.switches() == 0) return 0.0;
+  return size_of_point / static_cast<double>(options.points * options.replicates);
+}
+
 /// Sums over outer samples, one for every replicate: visit(sample, nodes, sum) adds what a sample
 /// says, its posterior having nodes of its own.
 template <class Sum, class Visit>

@@ -208,8 +208,11 @@ std::optional<std::size_t> TypedTrace::fold(std::size_t end) const {
 Eigen::MatrixXd TypedTrace::guess_at(double position) const {
   const auto after = std::find_if(found_.begin(), found_.end(),
                                   [&](const auto& point) { return point.position >= position; });
-  if (after == found_.begin() || after == found_.end()) {
-    return after == found_.end() ? found_.back().variance : after->variance;
+  if (after == found_.end()) return found_.back().variance;
+  if (after == found_.begin()) {
+    const double t = position / after->position;
+    const auto size = after->variance.rows();
+    return (1.0 - t) * Eigen::MatrixXd::Identity(size, size) + t * after->variance;
   }
   const double t = (position - (after - 1)->position) / (after->position - (after - 1)->position);
   return (1.0 - t) * (after - 1)->variance + t * after->variance;

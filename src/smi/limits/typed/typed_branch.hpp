@@ -94,6 +94,8 @@ class TypedTrace {
   [[nodiscard]] const TypedBranch::Point* at(std::size_t k);
   [[nodiscard]] const TypedBranch& branch() const { return branch_; }
   [[nodiscard]] const std::vector<TypedBranch::Point>& points() const { return found_; }
+  /// V at a log precision between two points, to begin with.
+  [[nodiscard]] Eigen::MatrixXd guess_at(double position) const;
 
   /// Whether alpha falls or rises from one sample ratio to a later one, beyond errors: -1, 1, or 0
   /// where that is not resolved.
@@ -112,9 +114,6 @@ class TypedTrace {
                                  const Eigen::MatrixXd& directions);
 
  private:
-  /// V at a log precision between two points, to begin with.
-  [[nodiscard]] Eigen::MatrixXd guess_at(double position) const;
-
   TypedBranch branch_;
   std::size_t points_;
   std::vector<TypedBranch::Point> found_;

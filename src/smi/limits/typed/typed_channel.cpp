@@ -103,6 +103,9 @@ std::vector<TypedAverages> typed_channel(const TypedLink& link, const KnownDirec
     const double mass = sum.mass / static_cast<double>(options.points);
     sum *= 1.0 / sum.mass;
     sum.mass = mass;
+    if (sum.growth.size() > 0) {
+      sum.rule_error = count_error(link, options) * sum.growth.cwiseAbs().maxCoeff();
+    }
   }
   return sums;
 }

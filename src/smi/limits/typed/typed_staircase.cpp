@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/solvers/roots.hpp"
@@ -234,21 +235,23 @@ class Staircase {
       ended_ = true;
       return;
     }
-    finish(open() * growing_directions(crossing->averages, growth.error), crossing->alpha);
+    finish(open() * growing_directions(crossing->averages, growth.error), crossing->alpha,
+           crossing->position);
   }
 
   void note_accuracy(const Estimate& alpha, double tolerance) {
     if (alpha.error > tolerance * std::max(1.0, alpha.value)) stairs_.met_tolerance = false;
   }
 
-  void finish(const Eigen::MatrixXd& learned, const Estimate& alpha) {
+  /// `position`: the log precision of what was known before, at the threshold.
+  void finish(const Eigen::MatrixXd& learned, const Estimate& alpha, double position = 0.0) {
     note_accuracy(alpha, options_->tolerance);
     known_ = sum_of(known_, learned);
     trace_.reset();
     TypedStage stage{learned, TypedKind::weak, alpha};
     stage.leap = 2;
     const bool is_last = stairs_.stages.size() + 1 == options_->max_stages;
-    if (options_->exact_recovery && !is_last) stage.jump = jump_at(alpha, learned);
+    if (options_->exact_recovery && !is_last) stage.jump = jump_at(alpha, position, learned);
     add(std::move(stage));
   }
 
@@ -270,11 +273,12 @@ class Staircase {
   /// The overlap of directions just above their threshold: 0 where alpha rises along the branch
   /// from there on, the overlap where it has come back where it falls first, and nothing where
   /// errors do not say.
-  [[nodiscard]] std::optional<Estimate> jump_at(const Estimate& alpha,
+  [[nodiscard]] std::optional<Estimate> jump_at(const Estimate& alpha, double position,
                                                 const Eigen::MatrixXd& learned) {
     for (std::size_t k = 0; trace().at(k) != nullptr; ++k) {
       const TypedBranch::Point& point = *trace().at(k);
-      // Before the threshold these directions are not learned yet.
+      // Before the threshold these directions are not learned yet, but for noise.
+      if (point.position <= position) continue;
       if (trace().branch().overlap(point.variance, learned) < little_overlap) continue;
       const int direction = TypedTrace::direction(alpha, point);
       if (direction > 0) return Estimate{};
@@ -286,6 +290,7 @@ class Staircase {
   struct Crossing {
     Estimate alpha;
     std::vector<TypedAverages> averages;
+    double position = 0.0;  ///< the log precision of what is known
   };
 
   /// The first sample ratio at which the open directions grow, on the branch of the known ones.
@@ -298,14 +303,16 @@ class Staircase {
       if (numerics::mean(point.alpha) > options_->alpha_stop) return std::nullopt;
     }
     const std::optional<std::size_t> fold = new_fold(k + 1);
-    if (trace().at(k) == nullptr) {
+    std::optional<Crossing> refined;
+    if (trace().at(k) != nullptr) refined = refine_crossing(k);
+    if (!refined) {
       if (fold) add_fold(*fold);
       // The known directions become exact first: then the growth rate is that of exact knowledge.
       const double nu = exact_growth.value;
       return Crossing{{1.0 / nu, exact_growth.error / (nu * nu)},
                       averages_given_known(first_points)};
     }
-    Crossing crossing = refine_crossing(k);
+    Crossing crossing = std::move(*refined);
     // Growing alpha leaves the branch where that folds back and comes to it again where alpha is as
     // large once more: what grows in between grows at once with the jump.
     if (is_above(last_threshold(), crossing.alpha)) crossing.alpha = last_threshold();
@@ -350,31 +357,44 @@ class Staircase {
     add(std::move(stage));
   }
 
-  /// Between points k - 1 and k of the branch.
-  [[nodiscard]] Crossing refine_crossing(std::size_t k) {
+  /// Between points k - 1 and k of the branch, or beside them: with more points the crossing may
+  /// turn out to lie in the next interval, or nowhere before the end.
+  [[nodiscard]] std::optional<Crossing> refine_crossing(std::size_t k) {
     const TypedBranch& branch = trace().branch();
-    const Eigen::MatrixXd at_high = trace().at(k)->variance;
-    const Eigen::MatrixXd at_low =
-        k > 0 ? trace().at(k - 1)->variance
-              : Eigen::MatrixXd(Eigen::MatrixXd::Identity(at_high.rows(), at_high.cols()));
-    const double low = k > 0 ? trace().at(k - 1)->position : 1e-3 * trace().at(0)->position;
-    const double high = trace().at(k)->position;
+    const auto position = [&](std::size_t j) {
+      return j == 0 ? 1e-3 * trace().at(0)->position : trace().at(j - 1)->position;
+    };
+    std::size_t low = k;
+    std::size_t high = k + 1;
     Crossing best;
     BranchEffort effort({options_->tolerance, first_points, options_->max_points});
     while (true) {
-      std::vector<TypedAverages> last;
+      std::map<double, TypedBranch::Point> seen;
+      double last = 0.0;
       const auto f = [&](double s) {
-        // Between the two ends the logarithm of the variance is nearly straight.
-        const double t = (s - low) / (high - low);
-        TypedBranch::Point point =
-            branch.at(s, (1.0 - t) * at_low + t * at_high, effort.points(), effort.refinement());
-        last = std::move(point.averages);
+        const auto known = seen.find(s);
+        const TypedBranch::Point& point =
+            known != seen.end() ? known->second
+                                : seen.emplace(s, branch.at(s, trace().guess_at(s), effort.points(),
+                                                            effort.refinement()))
+                                      .first->second;
+        last = s;
         return std::vector<Replicates>{point.residual, point.alpha};
       };
-      const auto root = numerics::replicated_root(f, low, high, {.tolerance = 0.02});
-      best.averages = std::move(last);
+      const auto is_beyond = [&](std::size_t j) { return numerics::mean(f(position(j))[0]) > 0.0; };
+      while (low > 0 && is_beyond(low)) high = low--;
+      while (!is_beyond(high) && trace().at(high) != nullptr) low = high++;
+      if (!is_beyond(high)) return std::nullopt;
+      // What grows from the beginning on does so where the branch begins.
+      const Replicates alpha =
+          is_beyond(low)
+              ? f(position(low))[1]
+              : numerics::replicated_root(f, position(low), position(high), {.tolerance = 0.02})
+                    .rows[0];
+      best.averages = std::move(seen.at(last).averages);
+      best.position = last;
       const double bias = ratio_bias(best.averages);
-      best.alpha = numerics::reduce(root.rows[0], bias * numerics::mean(root.rows[0]));
+      best.alpha = numerics::reduce(alpha, bias * numerics::mean(alpha));
       check(best.averages);
       if (!effort.grow(best.alpha, bias)) return best;
     }

@@ -116,6 +116,19 @@ TEST(Leaps, ALabelThatChangesWithKnownFieldsAloneIsAnAtom) {
               many_errors * leap.weight->error);
 }
 
+// What is known need not be an axis: given z1 + z2 the other output is a bit |z1 - z2| > 1.
+TEST(Leaps, ABitOfWhatARotatedDirectionLeavesOpenIsSeen) {
+  const auto steps = leaps_of("z1+z2, sign((z1-z2)^2-1)");
+  ASSERT_EQ(steps.size(), 2U);
+  expect_leap(steps[0], 1, "(z1+z2)/sqrt2");
+  expect_leap(steps[1], 2, "(z1-z2)/sqrt2");
+  const double c = std::sqrt(0.5);
+  const double part = 2.0 * c * std::exp(-0.25) / std::sqrt(2.0 * std::numbers::pi);
+  const double mass = std::erfc(0.5);
+  const Estimate weight = *steps[1].leap.weight;
+  EXPECT_NEAR(weight.value, part * part / (2.0 * mass * (1.0 - mass)), many_errors * weight.error);
+}
+
 TEST(SymmetricTensors, CountsWhatSignedPermutationsLeaveAlone) {
   const TypedLink parity("sign(z1*z2*z3)", 0.0);
   const KnownDirections none = KnownDirections::none(3);

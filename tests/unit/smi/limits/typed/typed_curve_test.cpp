@@ -53,6 +53,28 @@ TEST(TypedCurve, AQuotientIsLearnedLikeALinearLinkButHasNoTestError) {
   EXPECT_FALSE(exact.free_entropy.has_value());
 }
 
+// A direction that labels show by themselves has Q = alpha C_1 up to a relative alpha, however
+// small that is.
+TEST(TypedCurve, FewSamplesLearnWhatLabelsShowInProportion) {
+  const double gain = 2.0 / std::acos(-1.0);
+  for (const double alpha : {1e-6, 1e-4, 1e-2}) {
+    const TypedCurvePoint p = point_at("sign(z1)", alpha);
+    EXPECT_NEAR(p.overlap[0].value / alpha, gain, many_errors * p.overlap[0].error / alpha + alpha);
+    EXPECT_LT(p.overlap[0].error, 0.02 * p.overlap[0].value);
+  }
+}
+
+// Where nothing is known the errors are p and p (1 - p), and no replicate sees fractions of points.
+TEST(TypedCurve, ErrorsOfABitCountPoints) {
+  for (const double cut : {1.3, 0.1015, 0.5}) {
+    const TypedCurvePoint p = point_at("step(z1^2-" + std::to_string(cut) + ")", 0.1);
+    const double mass = std::erfc(std::sqrt(0.5 * cut));
+    EXPECT_GT(p.error_plugin->error, 1e-5);
+    EXPECT_NEAR(p.error_plugin->value, mass, 6.0 * p.error_plugin->error);
+    EXPECT_NEAR(p.error_bayes->value, mass * (1.0 - mass), 6.0 * p.error_bayes->error);
+  }
+}
+
 /// E g^2 of the label sign(z^2 - 1), which is one bit, by the trapezoid rule.
 double one_bit_precision(double q) {
   const double v = 1.0 - q;
