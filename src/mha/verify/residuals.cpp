@@ -126,7 +126,8 @@ int seen_before(const Examples& examples, const std::vector<std::uint32_t>& whic
 Layer bare_head(std::span<const double> theta, int dim) {
   Layer head = make_layer(1, dim);
   std::copy(theta.begin(), theta.end(), head.theta.begin());
-  for (int c = 0; c < dim; ++c) head.w[static_cast<std::size_t>(c * dim + c)] = 1.0;
+  const auto size = static_cast<std::size_t>(dim);
+  for (std::size_t c = 0; c < size; ++c) head.w[c * size + c] = 1.0;
   return head;
 }
 
