@@ -244,6 +244,36 @@ class Training(unittest.TestCase):
             for word in words:
                 self.assertIn(word, done.stderr)
 
+    def test_a_kind_of_noise_without_noise_is_refused(self):
+        for arguments in (["erm", "--alpha", "0.1"], ["curve", "--alpha", "0.1"], ["flow", "--time", "0.1"],
+                          ["gd", "--alpha", "0.1"], ["sgd", "--time", "0.1"], ["amp", "--alpha", "0.1"],
+                          ["thresholds"]):
+            done = onset("aim", *arguments, "--noise-kind", "equal")
+            self.assertEqual(done.returncode, 2, (arguments, done.stderr))
+            for word in ("--noise-kind", "--noise-variance", "allowed"):
+                self.assertIn(word, done.stderr)
+        # One point of a sweep over the noise may have none.
+        zero = ["--noise-variance", "0", "--noise-kind", "equal"]
+        self.assertEqual(onset("aim", "curve", "--alpha", "0.1", *zero).returncode, 0)
+
+    def test_the_best_decay_of_few_hardmax_labels_is_none_and_that_is_said_soon(self):
+        done = onset("aim", "erm", "--alpha", "0.05", "--channel", "hardmax", "--decay", "optimal", "--format", "json")
+        self.assertEqual(done.returncode, 3)
+        result = one_object(done.stdout)
+        self.assertIn("a larger --alpha", result["reason"])
+        # The search went down to decays of 1e-8, each of which took seconds: 92 s.
+        self.assertLess(result["seconds"], 40)
+
+    def test_what_is_refused_names_the_option_that_was_given(self):
+        done = onset("aim", "sgd", "--noise-variance", "0.3", "--time", "0.1", "--format", "json")
+        self.assertIn("--noise-variance", one_object(done.stdout)["reason"])
+
+    def test_the_width_of_students_is_in_the_summary_where_it_is_given(self):
+        done = onset("aim", "gd", "--dim", "16", "--alpha", "0.1", "--width", "16", "--runs", "2", "--starts", "2",
+                     "--steps", "2", "--format", "json")
+        summary = one_object(done.stdout)["summary"]
+        self.assertEqual((summary["width"], summary["student_width"]), (8, 16))
+
     def test_what_the_equations_do_not_cover_is_refused(self):
         for arguments in (["--channel", "hardmax", "--decay", "0"], ["--tokens", "9", "--decay", "0.1"],
                           ["--channel", "hardmax", "--loss", "square"],

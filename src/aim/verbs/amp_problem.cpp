@@ -47,6 +47,9 @@ AttentionIndexed settle_given_model(Amp& request) {
   fill(request.tokens, usual.tokens);
   fill(request.rho, usual.rho);
   fill(request.beta, usual.beta);
+  if (!request.noise && !request.noise_variance && request.noise_kind) {
+    refuse_kind_without_noise(*request.noise_kind);
+  }
   fill(request.noise_variance, 0.0);
   settle_noise(request.noise, request.noise_variance);
   fill(request.noise_kind, usual.noise_kind);

@@ -199,6 +199,7 @@ void run_gd(const Gd& request, const AttentionIndexed& model, const Context& con
   const StateEvolution evolution(model, request.seed, context);
   const LabelErrors labels(model, request.seed);
   add_sizes(request.rho, model, dim, request.alpha, result);
+  if (request.width) result.summary.emplace_back("student_width", std::int64_t{*request.width});
   DescentOptions options;
   options.steps = *request.steps;
   options.rate = *request.rate;

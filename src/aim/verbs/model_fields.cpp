@@ -58,6 +58,13 @@ void refuse_beta_of_hardmax(const AttentionIndexed& model) {
                         "is of a softmax, and hardmax labels have none; allowed: leaving it out");
 }
 
+void refuse_kind_without_noise(NoiseKind kind) {
+  if (kind == NoiseKind::scaled) return;
+  throw InvalidArgument("noise_kind",
+                        "is of noise, and labels without it have none; allowed: with "
+                        "`noise_variance` or `noise`, or leaving it out");
+}
+
 AttentionIndexed checked_model(const AttentionIndexed& model) {
   model.validate();
   if (model.channel == &linear_channel() && model.beta != AttentionIndexed{}.beta) {

@@ -113,10 +113,17 @@ void settle_noise(std::optional<double>& deviation, std::optional<double>& varia
 /// them. Throws InvalidArgument naming `beta`.
 void refuse_beta_of_hardmax(const AttentionIndexed& model);
 
+/// The kind of a noise that nobody has asked for has no effect. Throws InvalidArgument naming
+/// `noise_kind`; a noise of 0 that was asked for, as one point of a sweep has it, is fine.
+void refuse_kind_without_noise(NoiseKind kind);
+
 /// Settles the noise and builds the model.
 template <class Request>
 [[nodiscard]] AttentionIndexed settle_model(Request& request) {
-  if (!request.noise && !request.noise_variance) request.noise_variance = 0.0;
+  if (!request.noise && !request.noise_variance) {
+    refuse_kind_without_noise(request.noise_kind);
+    request.noise_variance = 0.0;
+  }
   settle_noise(request.noise, request.noise_variance);
   AttentionIndexed model{.channel = &channel_named(request.channel),
                          .tokens = request.tokens,

@@ -25,7 +25,7 @@ void check_loss(const AttentionIndexed& labels, SgdLoss loss) {
   if (!linear(labels) && labels.noise_variance > 0.0) {
     throw Refused(prose(R"(
         noise on the scores behind softmax labels is not worked out for online learning; possible:
-        no `noise`, or `channel = linear`)"));
+        labels without noise (neither `noise_variance` nor `noise`), or `channel = linear`)"));
   }
   if (!linear(labels) && !hardmax && labels.channel != &softmax_channel()) {
     throw Refused("online learning is known for linear, softmax and hardmax labels only, not for " +

@@ -16,6 +16,8 @@ inline constexpr double agreeing_rows = 1e-9;  // score below which all heads ag
 inline constexpr double zero_residual = 1e-10;
 /// More of the labels than this share is not explained.
 inline constexpr double max_residual = 0.2;
+/// Residual over what the best rows allow for noise, and of one example over that of all.
+inline constexpr double max_over_noise = 10.0;
 /// Sums of projections below this share of what they should be have cancelled.
 inline constexpr double vanishing_projection = 0.05;
 
@@ -78,6 +80,8 @@ class SixPhases {
   [[nodiscard]] int count_heads(const Spectrum& spectrum, PhaseReport& entry);
   void compare_with_all();
   [[nodiscard]] bool judges_single_examples() const;
+  [[nodiscard]] double explained() const;
+  [[nodiscard]] double usual_residual(const Layer& layer) const;
   [[nodiscard]] std::string disagreement() const;
   [[nodiscard]] std::string leftover_cause() const;
   [[nodiscard]] std::string missing_certificates() const;
@@ -94,7 +98,8 @@ class SixPhases {
   Subset held_;
   Learned out_;
   double label_size_ = 0.0;
-  double noise_bound_ = 0.0;  // what the best rows allow for noise, per coordinate
+  double noise_bound_ = 0.0;     // what the best rows allow for noise, per coordinate
+  double usual_residual_ = 0.0;  // on held-out examples without a few that are far off
   bool all_rows_agree_ = false;
   bool single_precision_ = false;  // every label is a float32
   Matrix w_;

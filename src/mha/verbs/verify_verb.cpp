@@ -109,7 +109,7 @@ VerbOf<Verify> Verify::verb() {
       passes.)");
   d.fields = model_fields<Verify>();
   d.rows = {{"", check_columns().list()}};
-  d.method = 2;
+  d.method = 3;
   d.examples = {"mha verify examples --model model"};
   d.settle = settle_verify;
   d.cost = verify_cost;

@@ -16,6 +16,14 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 [[nodiscard]] double relative_residual(const Layer& layer, const Examples& examples,
                                        const std::vector<std::uint32_t>& which);
 
+/// These examples without those whose labels the layer misses by more than `times` what it misses
+/// of the median one, and by more than `rounding` times its outputs; no more than one in twenty is
+/// left out.
+[[nodiscard]] std::vector<std::uint32_t> without_far_off(const Layer& layer,
+                                                         const Examples& examples,
+                                                         const std::vector<std::uint32_t>& which,
+                                                         double times, double rounding);
+
 /// How many examples have a label that the layer misses by more than `tolerance` times the root
 /// mean square of its outputs: labels may have outliers, outputs have none.
 [[nodiscard]] std::size_t labels_not_given(const Layer& layer, const Examples& examples,

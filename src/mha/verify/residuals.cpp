@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <unordered_set>
 
@@ -11,6 +12,8 @@ namespace {
 
 /// Multipliers of a proof may miss orthogonality by this much.
 constexpr double proof_rounding = 1e-7;
+/// One example in this many may be left out of a residual.
+constexpr std::size_t far_off_share = 20;
 
 double squared_distance(const double* a, const double* b, std::size_t size) {
   double sum = 0.0;
@@ -59,6 +62,34 @@ double relative_residual(const Layer& layer, const Examples& examples,
   return std::sqrt(left / total);
 }
 
+std::vector<std::uint32_t> without_far_off(const Layer& layer, const Examples& examples,
+                                           const std::vector<std::uint32_t>& which, double times,
+                                           double rounding) {
+  const std::size_t few = which.size() / far_off_share;
+  if (few == 0) return which;
+  const std::size_t width = examples.width();
+  const std::vector<double> zero(width);
+  std::vector<double> out(width);
+  std::vector<double> off;
+  double size = 0.0;
+  for (const std::uint32_t n : which) {
+    forward_one(layer, examples, n, out.data());
+    off.push_back(squared_distance(out.data(), &examples.y[n * width], width));
+    size += squared_distance(out.data(), zero.data(), width) / static_cast<double>(which.size());
+  }
+  std::vector<double> sorted = off;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double usual =
+      std::max(rounding * rounding * size, times * times * sorted[sorted.size() / 2]);
+  // What is above the largest that must stay is left out, if it is far off.
+  const double bound = std::max(usual, sorted[few]);
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (off[i] <= bound) kept.push_back(which[i]);
+  }
+  return kept;
+}
+
 std::size_t labels_not_given(const Layer& layer, const Examples& examples, double tolerance) {
   const std::size_t width = examples.width();
   const std::vector<double> zero(width);
@@ -95,7 +126,8 @@ int seen_before(const Examples& examples, const std::vector<std::uint32_t>& whic
 Layer bare_head(std::span<const double> theta, int dim) {
   Layer head = make_layer(1, dim);
   std::copy(theta.begin(), theta.end(), head.theta.begin());
-  for (int c = 0; c < dim; ++c) head.w[static_cast<std::size_t>(c * dim + c)] = 1.0;
+  const auto size = static_cast<std::size_t>(dim);
+  for (std::size_t c = 0; c < size; ++c) head.w[c * size + c] = 1.0;
   return head;
 }
 

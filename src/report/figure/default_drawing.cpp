@@ -44,6 +44,24 @@ bool has_word(const std::string& sentence, const std::string& name) {
   return false;
 }
 
+/// Where the first clause of a sentence ends: before a comma, colon, semicolon or remark that is
+/// not within a formula's brackets. A parenthesis after a space is a remark; others belong to a
+/// formula.
+std::size_t clause_end(const std::string& sentence) {
+  constexpr std::string_view opening = "([{";
+  constexpr std::string_view closing = ")]}";
+  constexpr std::string_view ends = ",;:";
+  int depth = 0;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    const char c = sentence[i];
+    const bool remark = c == '(' && i > 0 && sentence[i - 1] == ' ';
+    if (depth == 0 && (remark || ends.find(c) != std::string_view::npos)) return i;
+    if (opening.find(c) != std::string_view::npos) ++depth;
+    if (closing.find(c) != std::string_view::npos) depth = std::max(0, depth - 1);
+  }
+  return sentence.size();
+}
+
 /// Facts about a column that are needed again and again, found once.
 struct ColumnFacts {
   std::string name;
@@ -162,9 +180,7 @@ class Drafter {
   [[nodiscard]] std::string axis_label(const std::string& name) const {
     constexpr std::size_t longest = 44;
     const std::string& meaning = column(name).meaning;
-    // A parenthesis after a space is a remark; one within a formula belongs to it.
-    std::string clause =
-        meaning.substr(0, std::min(meaning.find_first_of(",;:"), meaning.find(" (")));
+    std::string clause = meaning.substr(0, clause_end(meaning));
     while (clause.ends_with(' ')) clause.pop_back();
     const bool names_it = has_word(clause, name);
     if (!names_it && is_axis(name))
@@ -218,14 +234,23 @@ class Drafter {
     }
   }
 
-  /// The names of the columns that are drawn already and of this one, such as "Q11, Q22".
+  /// The names of the columns that are drawn already and of this one, such as "Q11, Q22", as far as
+  /// they fit beside the panel; its key has all of them.
   static std::string column_names(const DrawnPanel& panel, const std::string& last) {
     constexpr std::size_t most = 4;
-    std::string out;
-    for (std::size_t i = 0; i < panel.curves.size() && i < most; ++i) {
-      out += panel.curves[i].look.label + ", ";
+    constexpr std::size_t most_letters = 34;
+    std::vector<std::string> names;
+    for (const Curve& curve : panel.curves) names.push_back(curve.look.label);
+    names.push_back(literal_text(last));
+    std::string out = names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      const std::string longer = fmt::format("{}, {}", out, names[i]);
+      const auto escapes = std::count(longer.begin(), longer.end(), '\\');
+      const bool fits = longer.size() <= most_letters + static_cast<std::size_t>(escapes);
+      if (i == most || !fits) return fmt::format("{}, ..", out);
+      out = longer;
     }
-    return out + (panel.curves.size() < most ? literal_text(last) : "..");
+    return out;
   }
 
   void add_column(DrawnPanel& panel, const std::string& x, const std::string& y,

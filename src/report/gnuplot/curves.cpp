@@ -64,25 +64,42 @@ double lower_end(const Point& point, double error, bool log_y) {
   return log_y && low <= 0.0 && point.y > 0.0 ? far_below * point.y : low;
 }
 
+/// Whether the axes have such numbers.
+bool has_place(const Point& point, const DrawnPanel& panel) {
+  return (!panel.x.log || point.x > 0.0) && (!panel.y.log || point.y > 0.0);
+}
+
 }  // namespace
 
-std::string curve_data(const std::string& name, const Curve& curve, bool log_y) {
+std::string curve_data(const std::string& name, const Curve& curve, const DrawnPanel& panel) {
   // The label is in quotes where the curve is plotted and not in a comment here, which only the end
   // of the line would close.
   std::string out = fmt::format("# x y low high\n{} << END\n", name);
+  bool broken = false;
+  bool begun = false;
   for (const Point& point : curve.points) {
+    if (!has_place(point, panel)) {
+      broken = begun;
+      continue;
+    }
+    if (broken) out += "\n";  // one empty line breaks a curve; two would end it
     const double error = std::isfinite(point.error) ? point.error : 0.0;
-    out += fmt::format("{} {} {} {}\n", point.x, point.y, lower_end(point, error, log_y),
+    out += fmt::format("{} {} {} {}\n", point.x, point.y, lower_end(point, error, panel.y.log),
                        point.y + error);
+    broken = false;
+    begun = true;
   }
   return out + "END\n";
 }
 
-void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve) {
-  if (curve.points.empty()) return;
+void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve,
+               const DrawnPanel& panel) {
+  const auto seen = std::count_if(curve.points.begin(), curve.points.end(),
+                                  [&panel](const Point& point) { return has_place(point, panel); });
+  if (seen == 0) return;
   // A single point makes no line, but is seen as a mark.
   const bool marks = curve.hollow || curve.look.style == LineStyle::points ||
-                     curve.look.style == LineStyle::joined || curve.points.size() == 1;
+                     curve.look.style == LineStyle::joined || seen == 1;
   (marks ? add_marks : add_lines)(parts, name, curve);
 }
 

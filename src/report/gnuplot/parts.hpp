@@ -9,9 +9,12 @@
 /// The parts of a gnuplot script.
 namespace onset::report {
 
-/// The data of a curve as a named block, and what `plot` draws of it.
-[[nodiscard]] std::string curve_data(const std::string& name, const Curve& curve, bool log_y);
-void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve);
+/// The data of a curve as a named block, and what `plot` draws of it: nothing where no point has a
+/// place in the panel. Lines are broken at points without one, such as 0 on a logarithmic axis.
+[[nodiscard]] std::string curve_data(const std::string& name, const Curve& curve,
+                                     const DrawnPanel& panel);
+void add_curve(std::vector<std::string>& parts, const std::string& name, const Curve& curve,
+               const DrawnPanel& panel);
 
 /// The same for a map. Its contour lines are computed along with the data.
 [[nodiscard]] std::string map_data(const std::string& name, const DrawnPanel& panel);

@@ -93,7 +93,7 @@ std::string data_blocks(const Drawing& drawing) {
     const DrawnPanel& panel = drawing.panels[p];
     if (panel.shades) out += "\n" + map_data(map_name(p), panel);
     for (std::size_t c = 0; c < panel.curves.size(); ++c) {
-      out += "\n" + curve_data(curve_name(p, c), panel.curves[c], panel.y.log);
+      out += "\n" + curve_data(curve_name(p, c), panel.curves[c], panel);
     }
   }
   return out;
@@ -121,7 +121,7 @@ std::string plot_command(std::size_t index, const DrawnPanel& panel) {
   std::vector<std::string> parts;
   if (panel.shades) add_map(parts, map_name(index), *panel.shades);
   for (std::size_t c = 0; c < panel.curves.size(); ++c) {
-    add_curve(parts, curve_name(index, c), panel.curves[c]);
+    add_curve(parts, curve_name(index, c), panel.curves[c], panel);
   }
   // An empty panel keeps its frame: it says that nothing was found.
   if (parts.empty()) parts.emplace_back("1/0 notitle");

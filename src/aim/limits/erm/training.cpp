@@ -39,6 +39,9 @@ constexpr int max_scan_steps = 36;
 /// The same with labels that do not fix the length of S: there is no limit of small decays, and the
 /// best one falls like 1/alpha while the largest grows like alpha.
 constexpr int max_long_scan_steps = 64;
+/// Of few samples (alpha below 1) the best one falls far faster, or there is none: below this the
+/// error hardly changes, and its integrals take ever longer.
+constexpr double least_best_decay = 1e-6;
 /// The same with sampled labels, whose minima take ever longer at small decays: a thousandth of the
 /// largest decay is as good as none.
 constexpr int max_sampled_scan_steps = 18;
@@ -402,7 +405,9 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   double y = best_log;
   const int grid_steps = model_.channel->fixes_length() ? max_scan_steps : max_long_scan_steps;
   const int steps = output_->replicated() ? max_sampled_scan_steps : grid_steps;
-  for (int i = 1; i < steps && rises < max_rises; ++i) {
+  const bool few = !model_.channel->fixes_length() && alpha < 1.0;
+  const double least = few ? least_best_decay : 0.0;
+  for (int i = 1; i < steps && rises < max_rises && std::exp(y - step) >= least; ++i) {
     y -= step;
     const double now = value(y);
     rises = now < best ? 0 : rises + 1;
@@ -469,8 +474,8 @@ void Training::check_best(const TrainedPoint& p, Conjugates start, const Context
   if (p.test.value - other.test.value <= p.test.error + other.test.error) return;
   throw Refused(fmt::format(
       "the error still falls below a decay of {:.3g}, where the search ended: the coarse rule that "
-      "it uses does not resolve so small ones; possible: a grid of `decay`, or a smaller `alpha`",
-      p.decay.value));
+      "it uses does not resolve so small ones; possible: a grid of `decay`, or a {} `alpha`",
+      p.decay.value, p.alpha < 1.0 ? "larger" : "smaller"));
 }
 
 TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context) const {
@@ -484,6 +489,13 @@ TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context
   }
   const double coarse = best_decay(alpha, goal, context);
   Conjugates start{};
+  if (coarse == 0.0 && !model_.channel->fixes_length() && alpha < 1.0) {
+    throw Refused(fmt::format(
+        "the error still falls at a decay of {:.3g}, where the search for the best one ends: of so "
+        "few hardmax labels ever smaller decays learn a little more; possible: a grid of `decay`, "
+        "or a larger `alpha`",
+        least_best_decay));
+  }
   if (coarse == 0.0) return at(alpha, 0.0, start, context);
   const Estimate decay = output_->replicated() ? sampled_best_decay(alpha, coarse, goal, context)
                                                : Estimate{coarse, best_decay_precision * coarse};

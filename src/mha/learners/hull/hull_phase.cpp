@@ -5,7 +5,7 @@
 
 #include "mha/learners/hull/support_check.hpp"
 #include "mha/learners/phase_run.hpp"
-#include "mha/learners/polish/separable_fit.hpp"
+#include "mha/learners/polish/usual_examples.hpp"
 #include "mha/learners/refusal/hidden_cause.hpp"
 #include "mha/learners/verdict/posterior_checks.hpp"
 
@@ -23,8 +23,8 @@ constexpr double exact_spectrum = 1e-9;
 /// Whether one head explains the labels after all, though its slabs are not exact.
 bool SixPhases::one_head_fits(const Spectrum& spectrum) const {
   const Subset few = head_of(train_, fit_examples(train_, 1));
-  const FitOutcome fit = fit_layer(few, {spectrum.hull(1).base}, nullptr, {}, context_);
-  return relative_residual(held_, fit.layer, context_) <= zero_residual;
+  const FitOutcome fit = fit_usual(few, {spectrum.hull(1).base}, {}, zero_residual, context_);
+  return usual_residual(fit.layer) <= zero_residual;
 }
 
 /// Why the residuals of most rows vanish though no single head fits. With proportional projections

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "mha/learners/phase_run.hpp"
-#include "mha/learners/polish/separable_fit.hpp"
+#include "mha/learners/polish/usual_examples.hpp"
 #include "mha/learners/verdict/posterior_checks.hpp"
 #include "mha/model/canonical.hpp"
 
@@ -21,7 +21,7 @@ void SixPhases::polish() {
   if (options_.polish) {
     FitOptions options;
     if (out_.geometry_residual > max_residual) options.progress = hopeful_progress;
-    FitOutcome fit = fit_layer(small, thetas_of(layer), nullptr, options, context_);
+    FitOutcome fit = fit_usual(small, thetas_of(layer), options, explained(), context_);
     std::size_t used = small.size();
     out_.evaluations += fit.layer_evaluations(used);
     if (fit.residual > zero_residual && fit.residual <= max_residual) {
@@ -30,7 +30,7 @@ void SixPhases::polish() {
       const double rows = polish_flops / (2.0 * unknowns * unknowns * layer.dim);
       const Subset large =
           head_of(train_, std::max(small.size(), static_cast<std::size_t>(rows) / train_.tokens()));
-      fit = fit_layer(large, thetas_of(fit.layer), nullptr, {}, context_);
+      fit = fit_usual(large, thetas_of(fit.layer), {}, explained(), context_);
       used = large.size();
       out_.evaluations += fit.layer_evaluations(used);
     }
@@ -42,6 +42,7 @@ void SixPhases::polish() {
   } else {
     out_.residual = out_.geometry_residual;
   }
+  usual_residual_ = usual_residual(layer);
   out_.layer = canonical(layer, merge_tolerance);
   check_uniqueness(small, out_.layer, context_, out_.evidence);
   check_posterior();
@@ -57,7 +58,7 @@ void SixPhases::check_posterior() {
   const Body body = make_body(train_, slabs, slabs.size());
   const Spectrum spectrum(body);
   out_.evidence.posterior_gap = spectrum.gap(out_.layer.heads);
-  if (out_.evidence.gap < min_gap && out_.residual <= zero_residual) count_again(spectrum, sum);
+  if (out_.evidence.gap < min_gap && usual_residual_ <= zero_residual) count_again(spectrum, sum);
   out_.evidence.off_the_heads = off_the_heads(body, out_.layer);
 }
 

@@ -234,7 +234,8 @@ std::string hidden_cause(const Subset& train, const Subset& held, const Context&
   if (!layer) {
     return fmt::format(
         "labels of no such layer, noisy labels, or too few examples ({} distinct ones): the phases "
-        "see no heads and least squares from random starts finds none of up to {} heads{}",
+        "find no heads that give them, and least squares from random starts none of up to {} "
+        "heads{}",
         distinct, tried, limit_of_inputs(*train.examples, 2 * distinct));
   }
   if (const auto cancelling = cancelling_reason(*layer)) return *cancelling;

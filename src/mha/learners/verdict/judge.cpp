@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "mha/learners/phase_run.hpp"
+#include "mha/learners/polish/usual_examples.hpp"
 #include "mha/learners/refusal/hidden_cause.hpp"
 #include "mha/learners/verdict/label_agreement.hpp"
 
 namespace onset::mha {
 namespace {
 
-constexpr double max_over_noise = 10.0;  // residual over what the best rows allow for noise
 /// Where residuals are zero, a single example may be off by this, relative to the outputs.
 constexpr double agreeing_example = 5e-10;
 /// Relative singular values below this are rounding, and what they belong to is dependent.
@@ -27,17 +27,28 @@ constexpr double of_scatter = 2.0;
 }  // namespace
 
 void SixPhases::compare_with_all() {
-  const double tolerance = std::max(agreeing_example, max_over_noise * out_.residual);
+  const double tolerance = std::max(agreeing_example, max_over_noise * usual_residual_);
   const Agreement all = agreement_of(out_.layer, *train_.examples, tolerance, context_);
   out_.residual_all = all.residual;
   out_.disagreeing = all.disagreeing;
   out_.first_disagreeing = all.first;
 }
 
+/// The relative residual that exact labels, or label noise as the best rows allow it, may leave.
+double SixPhases::explained() const {
+  return std::max(zero_residual, max_over_noise * noise_bound_ / label_size_);
+}
+
+/// What a layer leaves of the held-out labels, without a few that are off by far more than the
+/// others: wrong labels are counted, and do not make the layer wrong.
+double SixPhases::usual_residual(const Layer& layer) const {
+  return relative_residual(usual_examples(held_, layer, max_over_noise, context_), layer, context_);
+}
+
 /// Whether single examples can be judged: geometry alone is off by more on some examples than on
 /// others, which says nothing about labels.
 bool SixPhases::judges_single_examples() const {
-  return options_.polish || out_.residual <= zero_residual;
+  return options_.polish || usual_residual_ <= zero_residual;
 }
 
 std::string SixPhases::disagreement() const {
@@ -50,13 +61,13 @@ std::string SixPhases::disagreement() const {
 /// Why the polish leaves a residual; examples that occur twice tell noise from other causes.
 std::string SixPhases::leftover_cause() const {
   if (single_precision_) return "labels are rounded to float32; write Y.npy as float64";
-  const Repeats repeats = compare_repeats(*train_.examples, max_over_noise * out_.residual);
+  const Repeats repeats = compare_repeats(*train_.examples, max_over_noise * usual_residual_);
   const bool known = repeats.count >= enough_repeats;
-  if (known && repeats.difference > noisy_difference * out_.residual) {
+  if (known && repeats.difference > noisy_difference * usual_residual_) {
     return fmt::format("labels are noisy: those of {} repeated examples differ by {:.2g}",
                        repeats.count, repeats.difference);
   }
-  const bool little_noise = known && repeats.difference < exact_difference * out_.residual;
+  const bool little_noise = known && repeats.difference < exact_difference * usual_residual_;
   const double nothing_else =
       std::max(zero_residual, little_noise ? of_scatter * repeats.difference : 0.0);
   if (const auto more = one_more_head(train_, held_, out_.layer, nothing_else, context_)) {
@@ -77,11 +88,12 @@ std::string SixPhases::missing_certificates() const {
   const auto add = [&missing](const std::string& text) {
     missing += (missing.empty() ? "" : "; ") + text;
   };
-  if (out_.residual > zero_residual) {
+  // A residual that a few examples have by themselves is said with their number.
+  if (usual_residual_ > zero_residual) {
     add(options_.polish
-            ? fmt::format("held-out residual {:.2g}: {}", out_.residual, leftover_cause())
+            ? fmt::format("held-out residual {:.2g}: {}", usual_residual_, leftover_cause())
             : fmt::format("held-out residual {:.2g} of the geometry; the polish was not asked for",
-                          out_.residual));
+                          usual_residual_));
   }
   if (out_.disagreeing > 0 && judges_single_examples()) add(disagreement());
   if (e.gap < min_gap) {
@@ -120,15 +132,12 @@ void SixPhases::judge() {
   // one all the same does not make it an answer of theirs.
   if (const auto cancelling = cancelling_reason(out_.layer)) throw Refusal{*cancelling};
   compare_with_all();
-  const double leftover = out_.residual * label_size_;
-  const bool over_noise = leftover > max_over_noise * noise_bound_;
-  if (out_.residual > max_residual ||
-      (options_.polish && out_.residual > zero_residual && over_noise)) {
-    throw Refusal{
-        fmt::format("{}; {} heads, singular gap {:.2f}, leave {:.2g} of the held-out "
-                    "labels, more than label noise can explain (best rows allow {:.2g})",
-                    hidden_cause(train_, held_, context_), out_.heads, out_.evidence.gap,
-                    out_.residual, noise_bound_ / label_size_)};
+  if (usual_residual_ > max_residual || (options_.polish && usual_residual_ > explained())) {
+    throw Refusal{fmt::format(
+        "{}; heads that were found: {}, singular gap {:.3g}, which leave {:.2g} of the held-out "
+        "labels, more than label noise can explain (best rows allow {:.2g})",
+        hidden_cause(train_, held_, context_), out_.heads, out_.evidence.gap, usual_residual_,
+        noise_bound_ / label_size_)};
   }
   if (2 * out_.disagreeing > train_.examples->count && judges_single_examples()) {
     throw Refusal{disagreement()};

@@ -152,6 +152,37 @@ TEST(MhaLearn, WrongLabelsThatNoPhaseLooksAtAreCountedAndNoCertificateIsGiven) {
   }
 }
 
+TEST(MhaLearn, AFewWrongLabelsAreCountedWhereverTheyAre) {
+  // The fit sees the first examples, nobody sees the last ones; noise hides no wrong label.
+  for (const double noise : {0.0, 1e-4}) {
+    for (const double shift : {0.5, 2e-2}) {
+      InstanceLaw law = law_of(1, 8, 2, 3.0);
+      law.noise = noise;
+      Examples examples = draw(law, 6000, 14).examples;
+      for (const std::size_t n : {std::size_t{0}, std::size_t{10}, examples.count - 1}) {
+        for (std::size_t e = 0; e < 16; ++e) examples.y[n * 16 + e] += shift;
+      }
+      const Learned learned = learn(examples, {}, {});
+      EXPECT_EQ(learned.verdict, Verdict::recovered) << learned.reason;
+      EXPECT_EQ(learned.disagreeing, 3U);
+      EXPECT_TRUE(mentions(learned, "3 of 6000 examples")) << learned.reason;
+      EXPECT_FALSE(mentions(learned, "held-out residual") && noise == 0.0) << learned.reason;
+      for (const Check& check : verify(certificate_of(learned, examples),
+                                       {learned.layer, learned.geometry}, examples, {})
+                                    .checks) {
+        EXPECT_TRUE(check.passed) << check.name;
+      }
+    }
+  }
+}
+
+TEST(MhaLearn, ManyWrongLabelsAreNotOverlooked) {
+  Examples examples = draw(law_of(1, 8, 2, 3.0), 6000, 14).examples;
+  for (std::size_t n = 0; n < examples.count; n += 5) examples.y[n * 16 + n % 16] += 0.5;
+  const Learned learned = learn(examples, {}, {});
+  EXPECT_EQ(learned.verdict, Verdict::refused);
+}
+
 TEST(MhaLearn, RepeatedExamplesThatContradictTheFirstAreNoticed) {
   Examples examples = draw(law_of(2, 8, 2, 3.0), 15000, 14).examples;
   const std::vector<std::int8_t> x = examples.x;

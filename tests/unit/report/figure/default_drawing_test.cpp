@@ -37,6 +37,34 @@ TEST(DefaultDrawing, DrawsColumnsOfOneUnitTogetherAgainstTheGridThePrimaryFirst)
   EXPECT_EQ(drawing->panels[1].y.label, "error");
 }
 
+TEST(DefaultDrawing, LabelsFitBesideThePanelAndAreCutOutsideOfFormulasOnly) {
+  Table table({{"t", "", "", false},
+               {"mean_steps", "mean first step with max(|e|, |m|) >= level, of those", "", true},
+               {"escaped_within_the_time", "", "", true},
+               {"escaped_later_than_that", "", "", true},
+               {"gap", "max(a, b) of [c, d], in all (so to speak)", "share", true},
+               {"risk", "mean loss (of fresh samples), in short", "loss", true}});
+  for (const double t : {1.0, 2.0, 3.0}) {
+    table.add_row({t, Estimate{t, 0.1}, Estimate{t, 0.1}, Estimate{t, 0.1}, Estimate{t, 0.1},
+                   Estimate{t, 0.1}});
+  }
+  const auto drawing = default_drawing("figure", {&table, "mean_steps", {}});
+  ASSERT_TRUE(drawing.has_value());
+  ASSERT_EQ(drawing->panels.size(), 3U);
+  EXPECT_EQ(drawing->panels[0].y.label, "mean\\_steps, ..");
+  EXPECT_EQ(drawing->panels[1].y.label, "gap: max(a, b) of [c, d]");
+  EXPECT_EQ(drawing->panels[2].y.label, "risk: mean loss");
+}
+
+TEST(DefaultDrawing, AFormulaIsNoClauseByHalves) {
+  Table table({{"t", "", "", false},
+               {"mean_steps", "mean first step with max(|e|, |m|) >= level, of those", "", true}});
+  for (const double t : {1.0, 2.0}) table.add_row({t, Estimate{t, 0.1}});
+  const auto drawing = default_drawing("figure", {&table, "mean_steps", {}});
+  ASSERT_TRUE(drawing.has_value());
+  EXPECT_EQ(drawing->panels.at(0).y.label, "mean\\_steps");
+}
+
 TEST(DefaultDrawing, DrawsThresholdsAgainstAnAxisWithOneCurveForEachKind) {
   Table table({{"skip", "", "", false},
                {"stage", "", "", false},
