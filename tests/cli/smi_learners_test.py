@@ -1,4 +1,4 @@
-"""smi generate, amp and sgd as a user runs them."""
+"""smi generate, amp, sgd and potential as a user runs them."""
 
 import csv
 import json
@@ -258,6 +258,14 @@ class Learners(unittest.TestCase):
         result = onset("smi", "amp", "--dim", "1000000", "--alpha", "100")
         self.assertEqual(result.returncode, 2)
         self.assertIn("memory", result.stderr)
+
+    def test_the_largest_value_at_the_end_of_a_table_is_no_maximum(self):
+        # Of one layer of three tokens the overlap is 0.9894 at alpha = 0.33, and 0.4375 at 0.2.
+        for alpha, word in (("0.33", "edge"), ("0.2", "global")):
+            found = self.json("smi", "potential", "--layers", "1", "--tokens", "3", "--alpha", alpha, "--points", "10",
+                              "--tol", "0.02")["rows"]
+            largest = max(found, key=lambda row: row["free_entropy"])
+            self.assertEqual(largest["maximum"], word)
 
     def test_sgd_rows_are_runs_over_time(self):
         for engine, time in [("batch", "4"), ("online", "2"), ("chain", "2")]:
