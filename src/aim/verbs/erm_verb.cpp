@@ -297,7 +297,7 @@ VerbOf<Erm> Erm::verb() {
            "Width ratio r_s/d of the student; below the rank of the minimum it is refused.");
   d.rows = {{"", erm_columns().list()}};
   d.primary = "test";
-  d.method = 4;
+  d.method = 5;
   d.usual_tolerance = "1e-3, or 2e-2 where the loss is sampled (three tokens and more),";
   d.examples = {
       "aim erm --channel softmax --loss fields --noise-variance 0.1 --alpha 0.05:0.4:0.05",

@@ -33,8 +33,10 @@ ShrunkSpectrum cut_from_below(double rho, double delta, double threshold) {
 
 /// The lower part is what the moments at -threshold leave of the whole spectrum [aim 85].
 ShrunkSpectrum cut_from_both_sides(double rho, double delta, double threshold) {
-  const CutMoments up = cut_moments(rho, delta, threshold);
   const CutMoments low = cut_moments(rho, delta, -threshold);
+  // Differences with the whole spectrum are rounding where nothing lies below.
+  if (low.mass == 1.0) return cut_from_below(rho, delta, threshold);
+  const CutMoments up = cut_moments(rho, delta, threshold);
   const double root = std::sqrt(rho);
   const double low_mean = root + threshold - low.excess;
   const double low_square =

@@ -36,6 +36,14 @@ double unexplained_by(const ShrunkSpectrum& f, double q0) {
   return std::clamp(f.error - along * along / f.square, 0.0, q0);
 }
 
+/// What a threshold within rounding of the edge leaves has no digits, and counts as nothing.
+ShrunkSpectrum resolved_spectrum(const PenaltyTerm& penalty, double delta, double threshold) {
+  constexpr double rounding = 1e-15;  // of the whole second moment
+  const double q0 = 1.0 + penalty.rho;
+  const ShrunkSpectrum f = shrunk_spectrum(penalty.kind, penalty.rho, delta, threshold);
+  return f.square > rounding * (q0 + delta) ? f : ShrunkSpectrum{.error = q0};
+}
+
 }  // namespace
 
 StudentAtMinimum student_at(const PenaltyTerm& penalty, double delta, double threshold,
@@ -44,7 +52,7 @@ StudentAtMinimum student_at(const PenaltyTerm& penalty, double delta, double thr
     return ridge_student(penalty.rho, delta, scale, stiffness);
   }
   const double q0 = 1.0 + penalty.rho;
-  const ShrunkSpectrum f = shrunk_spectrum(penalty.kind, penalty.rho, delta, threshold);
+  const ShrunkSpectrum f = resolved_spectrum(penalty, delta, threshold);
   const double overlap = f.overlap(q0);
   StudentAtMinimum s;
   s.overlaps = {scale * scale * f.square, scale * overlap, over_stiffness(f.response, stiffness),

@@ -377,6 +377,10 @@ TrainedPoint Training::at(double alpha, double decay, Conjugates& start,
   return solved_point(alpha, decay, start, context);
 }
 
+bool Training::few_hardmax_labels(double alpha) const {
+  return !model_.channel->fixes_length() && alpha < 1.0;
+}
+
 double Training::goal_of(const RuleSolution& s, DecayGoal goal) const {
   const double q0 = 1.0 + model_.rho;
   if (goal == DecayGoal::test) {
@@ -405,8 +409,7 @@ double Training::best_decay(double alpha, DecayGoal goal, const Context& context
   double y = best_log;
   const int grid_steps = model_.channel->fixes_length() ? max_scan_steps : max_long_scan_steps;
   const int steps = output_->replicated() ? max_sampled_scan_steps : grid_steps;
-  const bool few = !model_.channel->fixes_length() && alpha < 1.0;
-  const double least = few ? least_best_decay : 0.0;
+  const double least = few_hardmax_labels(alpha) ? least_best_decay : 0.0;
   for (int i = 1; i < steps && rises < max_rises && std::exp(y - step) >= least; ++i) {
     y -= step;
     const double now = value(y);
@@ -489,7 +492,7 @@ TrainedPoint Training::best(double alpha, DecayGoal goal, const Context& context
   }
   const double coarse = best_decay(alpha, goal, context);
   Conjugates start{};
-  if (coarse == 0.0 && !model_.channel->fixes_length() && alpha < 1.0) {
+  if (coarse == 0.0 && few_hardmax_labels(alpha)) {
     throw Refused(fmt::format(
         "the error still falls at a decay of {:.3g}, where the search for the best one ends: of so "
         "few hardmax labels ever smaller decays learn a little more; possible: a grid of `decay`, "

@@ -90,6 +90,8 @@ class Training {
   [[nodiscard]] double best_decay(double alpha, DecayGoal goal, const Context& context) const;
   [[nodiscard]] Estimate sampled_best_decay(double alpha, double coarse, DecayGoal goal,
                                             const Context& context) const;
+  /// Labels that leave the length of S open, and so few that no decay may be the best.
+  [[nodiscard]] bool few_hardmax_labels(double alpha) const;
   [[nodiscard]] double goal_of(const RuleSolution& s, DecayGoal goal) const;
   void check_best(const TrainedPoint& point, Conjugates start, const Context& context) const;
   void judge(TrainedPoint& point) const;

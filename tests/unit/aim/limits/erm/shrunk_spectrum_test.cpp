@@ -40,6 +40,17 @@ TEST(ShrunkSpectrum, TheNuclearNormKeepsBothSides) {
               3.0 * kink);
 }
 
+TEST(ShrunkSpectrum, NothingBelowTheLowerCutIsNoRounding) {
+  const double rho = 0.5;
+  const double delta = 1000.0;
+  const double threshold = 0.9999 * right_edge(rho, delta);
+  const ShrunkSpectrum both = shrunk_spectrum(Penalty::nuclear, rho, delta, threshold);
+  const ShrunkSpectrum upper = shrunk_spectrum(Penalty::trace, rho, delta, threshold);
+  EXPECT_EQ(both.square, upper.square);
+  EXPECT_EQ(both.absolute, upper.absolute);
+  EXPECT_EQ(both.error, upper.error);
+}
+
 TEST(ShrunkSpectrum, ErrorsHaveTheirDerivatives) {
   for (const Penalty penalty : {Penalty::trace, Penalty::nuclear}) {
     const double rho = 0.4;

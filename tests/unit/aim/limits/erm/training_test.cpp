@@ -219,6 +219,34 @@ TEST(Training, NothingIsLearnedAtTheLargestDecayAndLittleJustBelow) {
   }
 }
 
+/// What is left has fewer digits than the second moment of the spectrum: the student counts as
+/// nothing, and does not explain more than all of the teacher.
+TEST(StudentAtMinimum, AThresholdWithinRoundingOfTheEdgeLeavesNothing) {
+  const double delta = 100.0;
+  const double edge = right_edge(0.5, delta);
+  for (const Penalty kind : {Penalty::trace, Penalty::nuclear}) {
+    const PenaltyTerm penalty{kind, 0.1, 0.5};
+    const StudentAtMinimum none = student_at(penalty, delta, (1.0 - 1e-7) * edge, 1.0, 1.0);
+    EXPECT_TRUE(none.zero());
+    EXPECT_EQ(none.overlaps.overlap, 0.0);
+    EXPECT_EQ(none.overlaps.unexplained, 1.5);
+    const StudentAtMinimum some = student_at(penalty, delta, 0.999 * edge, 1.0, 1.0);
+    EXPECT_GT(some.overlaps.norm, 0.0);
+    EXPECT_LT(*some.overlaps.unexplained, 1.5);
+  }
+}
+
+TEST(Training, TheBestDecayOfFewHardmaxLabelsIsAMinimumOfTheTestError) {
+  const Training training(model_of(hardmax_channel(), 2, 0.5, 0.0), TrainingLoss::cross_entropy,
+                          Penalty::nuclear, 1);
+  const TrainedPoint best = training.best(0.1, DecayGoal::test, {});
+  Conjugates start{};
+  // Its error is 1 %; 10 % to either side must be worse.
+  for (const double factor : {0.9, 1.1}) {
+    EXPECT_GT(training.at(0.1, factor * best.decay.value, start, {}).test.value, best.test.value);
+  }
+}
+
 /// A softmax as steep as that turns between the nodes of every grid.
 TEST(Training, SteepLabelsAreSeenWhereNothingIsLearned) {
   const double pi = std::numbers::pi;
