@@ -70,6 +70,10 @@ class Expression {
   /// Whether sign or step make it jump, so that its derivatives miss what happens there.
   [[nodiscard]] bool jumps() const;
 
+  /// Whether it divides or takes roots or logarithms: then there may be points near which it
+  /// changes within any distance, however short.
+  [[nodiscard]] bool may_be_singular() const;
+
   /// Roughly the floating-point operations of one value, for estimates of cost: an elementary
   /// function counts as 25, or as 5 where it has vector code.
   [[nodiscard]] double operations() const;

@@ -158,6 +158,19 @@ bool Expression::jumps() const {
   });
 }
 
+bool Expression::may_be_singular() const {
+  return std::any_of(order_.begin(), order_.end(), [&](std::size_t n) {
+    const Node& node = tape_->nodes[n];
+    switch (node.operation) {
+      case Operation::divide: return !tape_->is_constant(node.arguments[1]);
+      case Operation::power: return !tape_->degree(n) && !node.variables.empty();
+      case Operation::sqrt:
+      case Operation::log: return true;
+      default: return false;
+    }
+  });
+}
+
 double Expression::operations() const {
   const auto of = [](const Node& node) {
     switch (node.operation) {

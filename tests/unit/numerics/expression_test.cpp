@@ -173,6 +173,16 @@ TEST(Expression, OuterFunctionsThatTakeNoValueTwiceAreTakenAway) {
   EXPECT_EQ(core_at("tanh(z1^2)", z1, z2), z1 * z1);
 }
 
+TEST(Expression, QuotientsRootsAndLogarithmsMayBeSingular) {
+  const ExpressionNames names{{"x", "y"}, ""};
+  for (const char* text : {"x/y", "1/(1+x^2)", "sqrt(x^2+y^2)", "log(x)", "x^0.5", "x^-1", "x^y"}) {
+    EXPECT_TRUE(Expression(text, names).may_be_singular()) << text;
+  }
+  for (const char* text : {"x/2", "x^3*y", "exp(x)", "abs(x)", "tanh(x)", "x*sqrt(2)"}) {
+    EXPECT_FALSE(Expression(text, names).may_be_singular()) << text;
+  }
+}
+
 TEST(Expression, KnowsThePolynomialsAmongThem) {
   EXPECT_EQ(Expression("He4(z1)*z2^3 + 1", two_tokens()).degree(), 7);
   EXPECT_EQ(Expression("3", two_tokens()).degree(), 0);

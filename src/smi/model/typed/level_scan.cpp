@@ -15,6 +15,10 @@ constexpr double pole_growth = 1e3;
 /// The points of a line lie off its middle by this part of their distance: a pole at 0 is met by
 /// none.
 constexpr double off_middle = 0.0123;
+/// The rise between two points and that of their slopes may differ by this part of both; further
+/// points lie between them otherwise, down to this many halvings.
+constexpr double most_misfit = 0.1;
+constexpr int max_halvings = 10;
 /// The ends of the first and the last part of a line.
 constexpr double no_end = std::numeric_limits<double>::infinity();
 
@@ -70,15 +74,14 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
       places.push_back({k, reach * (2.0 * (j + (is_end ? 0.0 : off_middle)) / steps - 1.0)});
     }
   }
+  std::vector<double> value;
+  std::vector<double> slope;
+  values_along(places, value, slope);
+  if (link_->may_be_singular()) add_points(places, value, slope);
   const std::size_t count = places.size();
-  const std::vector<double> fields = fields_at(places);
-  std::vector<double> value(count);
-  std::vector<double> slope(count);
-  const FieldVector direction = form_.matrix.col(static_cast<Eigen::Index>(lines_[first].axis));
-  link_->along(output_, count, fields.data(), direction.data(), value.data(), slope.data());
   const std::size_t switches = link_->switches();
   std::vector<double> sides(switches * count);
-  if (switches > 0) link_->switch_values(count, fields.data(), sides.data());
+  if (switches > 0) link_->switch_values(count, fields_at(places).data(), sides.data());
   std::vector<Cut> cuts;
   const std::size_t first_cell = cells_.size();
   const std::vector<HiddenPair> hidden = hidden_pairs(places, sides);
@@ -124,6 +127,54 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   if (cuts.empty()) return;
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
+}
+
+/// A link may turn between two points of a line that passes a singular point closely, and leave no
+/// trace but in their slopes: points are added halfway until the slopes explain the rise.
+void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& value,
+                            std::vector<double>& slope) const {
+  const auto fits = [&](std::size_t i) {
+    const double half = 0.5 * (places[i + 1].t - places[i].t);
+    const double rise = value[i + 1] - value[i];
+    const double misfit = std::abs(rise - half * (slope[i] + slope[i + 1]));
+    const double scale = std::abs(rise) + half * (std::abs(slope[i]) + std::abs(slope[i + 1]));
+    return !(misfit > most_misfit * scale);
+  };
+  // The points behind which another may be needed.
+  std::vector<std::size_t> open(places.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  for (int round = 0; round < max_halvings; ++round) {
+    std::vector<Place> halves;
+    std::vector<std::size_t> before;
+    for (const std::size_t i : open) {
+      if (i + 1 >= places.size() || places[i].line != places[i + 1].line || fits(i)) continue;
+      before.push_back(i);
+      halves.push_back({places[i].line, 0.5 * (places[i].t + places[i + 1].t)});
+    }
+    if (halves.empty()) return;
+    std::vector<double> own_value;
+    std::vector<double> own_slope;
+    values_along(halves, own_value, own_slope);
+    open.clear();
+    std::vector<Place> all;
+    std::vector<double> all_values;
+    std::vector<double> all_slopes;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      all.push_back(places[i]);
+      all_values.push_back(value[i]);
+      all_slopes.push_back(slope[i]);
+      if (next == before.size() || before[next] != i) continue;
+      open.push_back(all.size() - 1);
+      open.push_back(all.size());
+      all.push_back(halves[next]);
+      all_values.push_back(own_value[next]);
+      all_slopes.push_back(own_slope[next++]);
+    }
+    places = std::move(all);
+    value = std::move(all_values);
+    slope = std::move(all_slopes);
+  }
 }
 
 std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(

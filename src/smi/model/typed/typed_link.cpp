@@ -319,6 +319,9 @@ bool TypedLink::same_label(const TypedLabel& a, const TypedLabel& b) const {
 
 /// Outputs often share a switch, as relu(z1) and relu(z1)*z2 do: it counts once.
 void TypedLink::look_for_switches() {
+  may_be_singular_ =
+      std::any_of(expressions_.begin(), expressions_.end(),
+                  [](const numerics::Expression& one) { return one.may_be_singular(); });
   constexpr std::size_t count = 64;
   std::vector<double> inputs(fields_.size() * count);
   numerics::Stream(1, "switches of outputs").normal(inputs);

@@ -79,6 +79,8 @@ class TypedLink {
   [[nodiscard]] bool has_atoms() const { return has_atoms_; }
   /// Whether the whole label is discrete.
   [[nodiscard]] bool is_discrete() const { return is_discrete_; }
+  /// Whether there may be points near which it changes within any distance, however short.
+  [[nodiscard]] bool may_be_singular() const { return may_be_singular_; }
   /// The sets of outputs that have a density together on some piece, as bits, small sets first.
   [[nodiscard]] const std::vector<unsigned>& densities() const { return densities_; }
   /// The largest number of outputs that change independently.
@@ -111,6 +113,7 @@ class TypedLink {
   std::vector<unsigned> densities_;
   bool has_atoms_ = false;
   bool is_discrete_ = false;
+  bool may_be_singular_ = false;
 };
 
 }  // namespace onset::smi

@@ -42,6 +42,15 @@ TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
   expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
 }
 
+// A cosine of a uniform angle, and a radius that labels do not show: (E r)^2 / 2 = pi/4.
+TEST(TypedStaircase, FunctionsOfTheAngleAreResolvedAroundTheOrigin) {
+  const auto stage =
+      typed_staircase(TypedLink("z1/sqrt(z1^2+z2^2)", 0.0), {.max_stages = 1}, {}).stages.front();
+  expect_stage(stage, "z1", TypedKind::trivial);
+  EXPECT_NEAR(stage.gain->value, 0.25 * std::numbers::pi, many_errors * stage.gain->error);
+  EXPECT_LT(stage.gain->error, 2e-4);
+}
+
 // Both directions at one threshold: the growth rate of z1 by itself is 0 [links 5].
 TEST(TypedStaircase, DirectionsGrowTogether) {
   const auto stages = typed_staircase(TypedLink("sign(z1)*z2", 0.0), {.max_stages = 1}, {}).stages;

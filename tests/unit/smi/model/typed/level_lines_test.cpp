@@ -63,6 +63,22 @@ TEST(LevelLines, PolesAreNoRoots) {
   EXPECT_NEAR(m.mean(0) / m.z, 2.0, rounding);
 }
 
+// A function of the angle turns within any distance of the origin: lines that pass it closely have
+// roots between scanned points. Its law is that of half a sine of a uniform angle.
+TEST(LevelLines, RootsNextToASingularPointAreFound) {
+  const TypedLink link("z1*z2/(z1^2+z2^2)", 0.0);
+  const LevelLines lines = lines_of(link, plain(2));
+  for (const double y : {0.1, 0.4, 0.48, 0.499}) {
+    const LevelMoments m = lines.moments({y, false});
+    const double exact = 2.0 / (std::numbers::pi * std::sqrt(1.0 - 4.0 * y * y));
+    // Rays that end at a point leave more than smooth level sets do.
+    constexpr double error_of_rays = 3e-3;
+    EXPECT_NEAR(m.z / exact, 1.0, error_of_rays) << y;
+    EXPECT_NEAR(m.second(0, 0) / m.z, 1.0, error_of_rays) << y;
+    EXPECT_NEAR(m.second(0, 1) / m.z, 2.0 * y, error_of_rays) << y;
+  }
+}
+
 TEST(LevelLines, ALineInThePlaneHasItsGaussianMoments) {
   const TypedLink link("z1+2*z2", 0.0);
   const LevelMoments m = lines_of(link, plain(2)).moments({1.5, false});
