@@ -176,7 +176,39 @@ FieldVector LevelLines::closest_point(const Distance& distance) const {
               : FieldVector::Zero(static_cast<Eigen::Index>(form_.normals())).eval();
 }
 
+std::optional<LevelLines::Place> LevelLines::nearest_root(const TypedLabel& label) const {
+  const std::vector<Place> roots = roots_of(label.value[output_]);
+  if (roots.empty()) return std::nullopt;
+  const std::size_t count = roots.size();
+  const std::size_t switches = link_->switches();
+  const std::vector<double> fields = fields_at(roots);
+  std::vector<double> value(link_->outputs() * count);
+  std::vector<double> sides(switches * count);
+  link_->values(count, fields.data(), value.data());
+  if (switches > 0) link_->switch_values(count, fields.data(), sides.data());
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    bool agrees = true;
+    for (std::size_t k = 0; k < link_->outputs(); ++k) {
+      agrees =
+          agrees && (k == output_ || TypedLink::same_atom(value[k * count + i], label.value[k]));
+    }
+    double side = agrees ? 0.0 : std::numeric_limits<double>::infinity();
+    for (std::size_t s = 0; s < switches && !agrees; ++s) {
+      side = std::min(side, std::abs(sides[s * count + i]));
+    }
+    if (!(side < least)) continue;
+    least = side;
+    best = i;
+  }
+  return roots[best];
+}
+
 FieldVector LevelLines::nearest(const TypedLabel& label) const {
+  if (link_->outputs() > 1) {
+    if (const auto root = nearest_root(label)) return point(root->line, root->t);
+  }
   const double value = label.value[output_];
   const auto distance = [value](double f) { return std::abs(f - value); };
   const bool is_left_out =

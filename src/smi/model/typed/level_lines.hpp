@@ -44,7 +44,8 @@ class LevelLines {
   [[nodiscard]] LevelMoments moments(const TypedLabel& label) const;
   /// The same with Hermite moments of the normals [links 30].
   [[nodiscard]] LevelHermite hermite(const TypedLabel& label, const HermiteIndices& indices) const;
-  /// The scanned point whose value is nearest to the label.
+  /// Where to look for more of the level set: the scanned point whose value is nearest to the
+  /// label, or with other outputs the root that is nearest to a place where they may have it too.
   [[nodiscard]] FieldVector nearest(const TypedLabel& label) const;
   /// The scanned point with the smallest value of `sign` times the output.
   [[nodiscard]] FieldVector lowest(double sign) const;
@@ -129,6 +130,9 @@ class LevelLines {
   /// The scanned point whose value has the least distance; 0 where there is none.
   template <class Distance>
   [[nodiscard]] FieldVector closest_point(const Distance& distance) const;
+  /// Of the roots of the label's solved output: one at which the other outputs have the label too,
+  /// or else the one nearest to a switch, beyond which they may.
+  [[nodiscard]] std::optional<Place> nearest_root(const TypedLabel& label) const;
   void find_cuts(std::vector<Cut>& cuts) const;
   /// Adds a cell, in two parts where the link goes through a pole inside it.
   void add_cell(const Cell& cell);

@@ -18,6 +18,8 @@ constexpr double cell_spacing = 0.35;
 /// A label that no line meets may lie further out than labels drawn from the model: the radius is
 /// doubled so often before a sample counts as lost.
 constexpr int max_doublings = 2;
+/// Lines are laid around what is nearest to a label so often before what they met is all of it.
+constexpr int max_centrings = 4;
 /// A single normal costs so little that it is scanned finely.
 constexpr double single_scan_spacing = 0.05;
 
@@ -29,11 +31,17 @@ std::size_t solved_output(const TypedLabel& label) {
 /// Asks the lines, and closer ones where these meet the level set too seldom.
 template <class Ask>
 auto resolved_by(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
-                 const TypedLabel& label, LineOptions options, const Ask& ask) {
+                 const TypedLabel& label, const LineOptions& options, const Ask& ask) {
   const std::size_t n = form.normals();
   auto found = ask(lines);
   if (label.is_atom() || n == 1 || n > 3 || found.roots >= min_level_roots) return found;
-  return ask(LevelLines(link, form, centred_at(lines.nearest(label), std::move(options))));
+  FieldVector centre = lines.nearest(label);
+  for (int k = 0; k < max_centrings && found.roots < min_level_roots; ++k) {
+    const LevelLines closer(link, form, centred_at(centre, options));
+    found = ask(closer);
+    centre = closer.nearest(label);
+  }
+  return found;
 }
 
 /// The points of a label with several outputs that have a density, in slices; closer ones where
