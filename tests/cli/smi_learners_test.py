@@ -130,6 +130,8 @@ class Learners(unittest.TestCase):
             (["sgd", "--engine", "flow", "--runs", "2"], ["--runs", "allowed: 1"]),
             (["sgd", "--engine", "flow", "--layers", "7"], ["--layers", "up to 6"]),
             (["sgd", "--dim", "40", "--alpha", "0.001"], ["--alpha", "no sample"]),
+            (["sgd", "--time", "0.01"], ["--time", "shorter than a step", "0.0263"]),
+            (["sgd", "--engine", "chain", "--time", "0.0001"], ["--time", "shorter than a step", "0.001"]),
         ]:
             result = onset("smi", *arguments)
             self.assertEqual(result.returncode, 2, arguments)
@@ -422,6 +424,10 @@ class Learners(unittest.TestCase):
                            "--time", "10", code=3)
         self.assertEqual(result["status"], "unconverged")
         self.assertEqual(result["summary"]["diverged"], 1)
+
+    def test_directions_without_a_gradient_are_named(self):
+        result = self.json("smi", "sgd", "--link", "sign(z1)*z2", "--engine", "chain", "--dim", "300", "--time", "1")
+        self.assertTrue(any("direction 1 by jumps alone" in note for note in result["notes"]), result["notes"])
 
     def test_gradient_descent_learns_links(self):
         result = self.json("smi", "sgd", "--link", "z1+z1*z2", "--engine", "chain", "--dim", "300", "--rate", "0.1",

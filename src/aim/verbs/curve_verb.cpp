@@ -158,7 +158,7 @@ void say_no_test(const AttentionIndexed& model, Result& result) {
       model.noise_kind != NoiseKind::equal) {
     return;
   }
-  result.notes.push_back(
+  result.notes.emplace_back(
       "test is empty: noise of the same variance on every score makes the directions of a softmax "
       "label unequal; `noise_kind = scaled` has it.");
 }

@@ -190,7 +190,7 @@ void add_notes(const Erm& request, const SettledErm& settled, Result& result) {
   const double each = settled.training->equations_per_alpha();
   result.summary.emplace_back("no_decay_from", Estimate{window.low / each, 1e-9});
   result.summary.emplace_back("no_decay_to", Estimate{window.high / each, 1e-9});
-  result.notes.push_back(
+  result.notes.emplace_back(
       "Between alpha = no_decay_from and no_decay_to the best decay is exactly 0.");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/attention_loss.hpp"
 #include "smi/model/attention_model.hpp"
@@ -100,6 +101,34 @@ SgdModel::SgdModel(std::shared_ptr<const TypedLink> link) : link_(std::move(link
 std::unique_ptr<SampleLoss> SgdModel::loss() const {
   if (link_) return std::make_unique<LinkLoss>(*link_);
   return std::make_unique<AttentionLoss>(attention_);
+}
+
+std::vector<std::size_t> SgdModel::directions_without_gradient() const {
+  if (!link_) return {};
+  constexpr std::size_t points = 256;
+  const std::size_t fields = link_->fields().size();
+  std::vector<double> inputs(fields * points);
+  numerics::Stream(1, "slopes of a link").normal(inputs);
+  std::vector<double> values(link_->outputs() * points);
+  std::vector<double> slopes(link_->outputs() * fields * points);
+  link_->gradient(points, inputs.data(), values.data(), slopes.data());
+  std::vector<bool> moves(link_->directions(), false);
+  std::vector<bool> occurs(link_->directions(), false);
+  for (std::size_t f = 0; f < fields; ++f) {
+    const std::size_t direction = *link_->fields()[f].direction;
+    occurs[direction] = true;
+    for (std::size_t k = 0; k < link_->outputs(); ++k) {
+      const auto own = std::span(slopes).subspan((k * fields + f) * points, points);
+      if (std::any_of(own.begin(), own.end(), [](double slope) { return slope != 0.0; })) {
+        moves[direction] = true;
+      }
+    }
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t p = 0; p < moves.size(); ++p) {
+    if (occurs[p] && !moves[p]) out.push_back(p);
+  }
+  return out;
 }
 
 double SgdModel::seconds() const {

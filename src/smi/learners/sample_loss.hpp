@@ -39,6 +39,9 @@ class SgdModel {
   [[nodiscard]] std::unique_ptr<SampleLoss> loss() const;
   /// Changes of sign of directions that no label shows, the identity first: one bit per direction.
   [[nodiscard]] const std::vector<std::size_t>& signs() const { return signs_; }
+  /// Directions that labels change with by jumps alone, as z1 of sign(z1)*z2: no gradient moves
+  /// them.
+  [[nodiscard]] std::vector<std::size_t> directions_without_gradient() const;
   /// Estimated seconds of one loss with its gradient.
   [[nodiscard]] double seconds() const;
 

@@ -49,6 +49,20 @@ void fill_defaults(Sgd& request) {
   request.reuse = request.reuse.value_or(default_reuse);
 }
 
+/// How far a step brings the time: a batch of an epoch, or of samples over dimension; 0 for the
+/// flow, which has none.
+double step_time(const Sgd& request) {
+  const auto dim = static_cast<double>(*request.dim);
+  const auto batch = static_cast<double>(*request.batch);
+  switch (request.engine) {
+    case SgdEngine::batch: return 1.0 / std::ceil(std::llround(*request.alpha * dim) / batch);
+    case SgdEngine::online:
+    case SgdEngine::chain: return batch / dim;
+    case SgdEngine::flow: break;
+  }
+  return 0.0;
+}
+
 /// What does not go together with the engine.
 void check_engine(const Sgd& request, std::size_t directions) {
   const SgdEngine engine = request.engine;
@@ -61,6 +75,12 @@ void check_engine(const Sgd& request, std::size_t directions) {
       std::llround(*request.alpha * static_cast<double>(*request.dim)) < 1) {
     throw InvalidArgument("alpha", to_text(Value(*request.alpha)) +
                                        " means no sample; allowed: at least one, 1/D or more");
+  }
+  const double step = step_time(request);
+  if (*request.time < step) {
+    throw InvalidArgument("time", prose(R"(
+        {} is shorter than a step of the `batch`, which takes {:.3g}; allowed: that and more)",
+                                        to_text(Value(*request.time)), step));
   }
   if (engine == SgdEngine::chain && *request.dim < least) {
     throw InvalidArgument("dim", prose(R"(
@@ -238,16 +258,32 @@ bool are_chance(const Sgd& request, const std::vector<double>& cosines) {
                      [&](double x) { return x <= request.start_cosine + chance_cosine(request); });
 }
 
+double level_of(const Sgd& request) {
+  return request.level > 0.0 ? request.level : default_level;
+}
+
 /// Layers that nobody learned must not be taken for learned ones. `last` has the cosines of all
 /// runs at their ends.
-void say_unlearned(const Sgd& request, double level, const std::vector<PassageRow>& passages,
-                   const std::vector<double>& last, Result& result) {
+void say_unlearned(const Sgd& request, const SgdModel& model,
+                   const std::vector<PassageRow>& passages, const std::vector<double>& last,
+                   Result& result) {
   std::vector<std::size_t> layers;
   for (std::size_t l = 0; l < passages.size(); ++l) {
     if (!passages[l].time) layers.push_back(l);
   }
   if (layers.empty() || result.status != ResultStatus::ok) return;
-  const bool none = layers.size() == passages.size() && !last.empty();
+  const std::vector<std::size_t> unmoved = model.directions_without_gradient();
+  if (!unmoved.empty()) {
+    result.notes.push_back(prose(R"(
+        The labels change with direction {} by jumps alone: no gradient moves its weights, at any
+        `time` or `rate`.)",
+                                 names(unmoved)));
+    std::erase_if(layers, [&](std::size_t l) {
+      return std::find(unmoved.begin(), unmoved.end(), l) != unmoved.end();
+    });
+    if (layers.empty()) return;
+  }
+  const bool none = layers.size() + unmoved.size() == passages.size() && !last.empty();
   if (none && chance_cosine(request) < 1.0 && are_chance(request, last)) {
     result.notes.push_back(prose(R"(
         Nothing was learned up to the time {}: no cosine is further from its start than {:.2g}, five
@@ -257,13 +293,9 @@ void say_unlearned(const Sgd& request, double level, const std::vector<PassageRo
     return;
   }
   result.notes.push_back((layers.size() == 1 ? "Layer " : "Layers ") + names(layers) +
-                         " stayed below the cosine " + to_text(Value(level)) + " up to the time " +
+                         " stayed below the cosine " + to_text(Value(level_of(request))) + " up to the time " +
                          to_text(Value(*request.time)) + (request.runs > 1 ? " in all runs" : "") +
                          "; a longer `time` or another `rate` may learn more.");
-}
-
-double level_of(const Sgd& request) {
-  return request.level > 0.0 ? request.level : default_level;
 }
 
 void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t points,
@@ -288,7 +320,7 @@ void solve_flow(const Sgd& request, const SettledSgd& settled, std::size_t point
   if (!flow.points.empty()) {
     for (const Estimate& cosine : flow.points.back().cosine) last.push_back(cosine.value);
   }
-  say_unlearned(request, level_of(request), passages, last, result);
+  say_unlearned(request, settled.model, passages, last, result);
 }
 
 void judge(const Sgd& request, std::size_t layers, const char* remedy, Result& result) {
@@ -353,7 +385,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   }
   report_divergence(diverged, finished.size(), result);
   if (context.stop.stop_requested()) mark_interrupted(result);
-  say_unlearned(request, level_of(request), passages.rows(), last, result);
+  say_unlearned(request, settled.model, passages.rows(), last, result);
   judge(request, layers, "more `runs` would help", result);
 }
 

@@ -40,7 +40,7 @@ struct NodeRange {
 
   /// The same stretch, and one old node more on each side, in half the step.
   [[nodiscard]] NodeRange halved() const { return {2 * (first - 1), 2 * (last + 1)}; }
-  [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(last - first + 1); }
+  [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(last - first) + 1; }
 };
 
 /// One axis of a rule: values of a field, from its mean.

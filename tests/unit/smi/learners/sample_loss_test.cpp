@@ -76,6 +76,14 @@ TEST(SampleLoss, SignsThatNoLabelShowsAreKnown) {
   EXPECT_EQ(SgdModel(DeepAttention{}).signs().size(), 4U);
 }
 
+TEST(SampleLoss, DirectionsThatLabelsChangeWithByJumpsAloneAreKnown) {
+  using Directions = std::vector<std::size_t>;
+  EXPECT_EQ(linked("sign(z1)*z2").directions_without_gradient(), Directions{0});
+  EXPECT_EQ(linked("z1^2+sign(z1*z2*z3)").directions_without_gradient(), (Directions{1, 2}));
+  EXPECT_EQ(linked("z1*z3").directions_without_gradient(), Directions{});
+  EXPECT_EQ(SgdModel(DeepAttention{}).directions_without_gradient(), Directions{});
+}
+
 TEST(SampleLoss, RefusesNoiseAndLabelsWithoutGradients) {
   EXPECT_THROW((void)linked("z1+0.5*e1"), Refused);
   EXPECT_THROW((void)linked("sign(z1)"), Refused);
