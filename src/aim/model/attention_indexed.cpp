@@ -88,7 +88,7 @@ void AttentionIndexed::validate() const {
   check_tokens(*this);
   require(rho == 0.0 || (rho >= min_rho && rho <= max_rho), "rho", rho,
           "1e-6 to 1e6, or 0 (the limit of small widths)");
-  require(std::isfinite(beta) && beta > 0.0, "beta", beta, "a number above 0");
+  require(beta >= min_beta && beta <= max_beta, "beta", beta, "1e-6 to 1e6");
   require(std::isfinite(noise_variance) && noise_variance >= 0.0, "noise_variance", noise_variance,
           "0 or more");
   require(published.off_scale > 0.0 && published.off_scale <= 2.0, "label_scale",

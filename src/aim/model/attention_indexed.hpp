@@ -44,6 +44,9 @@ inline constexpr int max_tokens = 1000;
 inline constexpr int max_layers = 1000;
 /// Beyond this the first layer of a network changes nothing that could be seen.
 inline constexpr double max_skip = 1000.0;
+/// Beyond these a softmax is flat, or a hardmax, to rounding.
+inline constexpr double min_beta = 1e-6;
+inline constexpr double max_beta = 1e6;
 /// Width ratios whose spectrum keeps full precision.
 inline constexpr double min_rho = 1e-6;
 inline constexpr double max_rho = 1e6;

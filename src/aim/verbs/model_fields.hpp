@@ -18,8 +18,6 @@ inline constexpr const char* data_alpha_meaning =
     "sample ratio alpha = n/d^2 (samples over dimension squared)";
 
 inline constexpr double max_alpha = 1e9;
-/// Beyond this a softmax is a hardmax to rounding, or flat.
-inline constexpr double max_beta = 1e6;
 inline constexpr double max_noise = 1e3;
 
 /// Words and help of --channel and --tokens, from the list of channels.
@@ -35,7 +33,7 @@ template <class Request>
       .add("tokens", &Request::tokens, {.min = 1, .max = max_tokens}, tokens_text())
       .add("rho", &Request::rho, {.min = min_rho, .max = max_rho},
            "Width ratio rho = r/d of the matrix W.")
-      .add("beta", &Request::beta, {.min = 0.0, .max = max_beta, .open_min = true},
+      .add("beta", &Request::beta, {.min = min_beta, .max = max_beta},
            "Inverse temperature of softmax labels; of the limits, errors on labels depend on it, "
            "and what is known of the matrix does not.")
       .add("noise-variance", &Request::noise_variance, {.min = 0.0, .max = max_noise * max_noise},

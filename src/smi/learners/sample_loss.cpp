@@ -1,6 +1,7 @@
 #include "smi/learners/sample_loss.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
@@ -74,12 +75,7 @@ SgdModel::SgdModel(const DeepAttention& attention)
     : attention_(attention),
       model_(attention_model(attention)),
       label_size_(static_cast<std::size_t>(attention.tokens) *
-                  static_cast<std::size_t>(attention.tokens)) {
-  // Every layer's sign is lost.
-  for (std::size_t bits = 1; bits < (std::size_t{1} << model_->shape().directions()); ++bits) {
-    signs_.push_back(bits);
-  }
-}
+                  static_cast<std::size_t>(attention.tokens)) {}
 
 SgdModel::SgdModel(std::shared_ptr<const TypedLink> link) : link_(std::move(link)) {
   const auto& fields = link_->fields();
@@ -95,12 +91,19 @@ SgdModel::SgdModel(std::shared_ptr<const TypedLink> link) : link_(std::move(link
   }
   model_ = typed_model(link_, link_->tokens());
   label_size_ = link_->outputs();
-  signs_ = sign_changes(*link_);
 }
 
 std::unique_ptr<SampleLoss> SgdModel::loss() const {
   if (link_) return std::make_unique<LinkLoss>(*link_);
   return std::make_unique<AttentionLoss>(attention_);
+}
+
+std::vector<std::size_t> SgdModel::signs() const {
+  if (link_) return sign_changes(*link_);
+  // Every layer's sign is lost.
+  std::vector<std::size_t> out(std::size_t{1} << shape().directions());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  return out;
 }
 
 std::vector<std::size_t> SgdModel::directions_without_gradient() const {

@@ -38,7 +38,8 @@ class SgdModel {
   [[nodiscard]] std::size_t label_size() const { return label_size_; }
   [[nodiscard]] std::unique_ptr<SampleLoss> loss() const;
   /// Changes of sign of directions that no label shows, the identity first: one bit per direction.
-  [[nodiscard]] const std::vector<std::size_t>& signs() const { return signs_; }
+  /// There may be 2^directions of them.
+  [[nodiscard]] std::vector<std::size_t> signs() const;
   /// Directions that labels change with by jumps alone, as z1 of sign(z1)*z2: no gradient moves
   /// them.
   [[nodiscard]] std::vector<std::size_t> directions_without_gradient() const;
@@ -50,7 +51,6 @@ class SgdModel {
   std::shared_ptr<const TypedLink> link_ = {};
   std::shared_ptr<const SequenceModel> model_;
   std::size_t label_size_ = 1;
-  std::vector<std::size_t> signs_ = {0};
 };
 
 }  // namespace onset::smi

@@ -24,4 +24,7 @@ struct BlockLeaps {
 [[nodiscard]] BlockLeaps block_leaps(const SequenceModel& model, std::uint64_t seed,
                                      const Context& context);
 
+/// Roughly the core-seconds of what is seen of predictions, which go with the labels' size.
+[[nodiscard]] double plain_leap_seconds(const SequenceModel& model);
+
 }  // namespace onset::smi

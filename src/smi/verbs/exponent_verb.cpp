@@ -196,7 +196,8 @@ Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
         replicates.)");
     // Where nothing is known a posterior takes a part of what it takes elsewhere: measured.
     constexpr double part_at_zero = 0.08;
-    cost.core_seconds = 0.2 + part_at_zero * settled.named.channel_seconds(1.0, 1024, 1024);
+    cost.core_seconds = 0.2 + plain_leap_seconds(*settled.named.model) +
+                        part_at_zero * settled.named.channel_seconds(1.0, 1024, 1024);
   }
   (void)request;
   cost.memory_bytes = 2e8;

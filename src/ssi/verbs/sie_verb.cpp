@@ -51,6 +51,7 @@ SpectrumOptions spectrum_options(const Sie& request) {
 SequenceModel settle_sie(Sie& request) {
   SequenceModel model = settle_target(request);
   (void)model.shifts();  // refuses several directions
+  spectrum_options(request).validate();
   return model;
 }
 
@@ -125,7 +126,7 @@ VerbOf<Sie> Sie::verb() {
   d.fields.edit("target").required = true;
   d.fields
       .add("degree", &Sie::degree, {.min = 0, .max = 12},
-           "Largest degree that is looked at; 0: 8 up to three tokens, 6 beyond.")
+           "Largest degree that is looked at, 2 or more; 0: 8 up to three tokens, 6 beyond.")
       .add("samples", &Sie::samples, {.min = 10'000, .max = 1e8},
            "Samples of the directional test, where it is needed.");
   d.rows = {{"", sie_columns().list()}};

@@ -173,6 +173,16 @@ TEST(Expression, OuterFunctionsThatTakeNoValueTwiceAreTakenAway) {
   EXPECT_EQ(core_at("tanh(z1^2)", z1, z2), z1 * z1);
 }
 
+TEST(Expression, WithoutVariablesThereAreNumbersAlone) {
+  const ExpressionNames none;
+  double out = 0.0;
+  Expression("2*pi/pi", none).values(1, nullptr, &out);
+  EXPECT_EQ(out, 2.0);
+  for (const char* text : {"beta", "2*x", "sum(x)", "mean(x)", "prod(1)"}) {
+    EXPECT_THROW(Expression(text, none), SyntaxError) << text;
+  }
+}
+
 TEST(Expression, QuotientsRootsAndLogarithmsMayBeSingular) {
   const ExpressionNames names{{"x", "y"}, ""};
   for (const char* text : {"x/y", "1/(1+x^2)", "sqrt(x^2+y^2)", "log(x)", "x^0.5", "x^-1", "x^y"}) {

@@ -32,6 +32,9 @@ struct SpectrumOptions {
   std::size_t degree = 0;         ///< the cut-off; 0 means 8 up to three tokens, 6 beyond
   std::size_t samples = 400'000;  ///< samples of the directional test
   std::uint64_t seed = 1;
+
+  /// Throws InvalidArgument naming `degree` where curvatures lie beyond the cut-off.
+  void validate() const;
 };
 
 /// The weights W_s = sum_{|k| = s} |g_k|^2 of a target, degree by degree. [ssi 8]

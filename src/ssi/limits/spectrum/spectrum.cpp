@@ -198,8 +198,16 @@ Presence Spectrum::verdict() const {
   return Presence::absent;
 }
 
+void SpectrumOptions::validate() const {
+  if (degree != 1) return;
+  throw InvalidArgument("degree",
+                        "1 leaves out the curvatures of the risk; allowed: 2 and more, or 0 for 8 "
+                        "up to three tokens and 6 beyond");
+}
+
 Spectrum target_spectrum(const Link& target, const SpectrumOptions& options,
                          const Context& context) {
+  options.validate();
   const std::size_t degree = options.degree > 0 ? options.degree : (target.tokens() <= 3 ? 8 : 6);
   std::vector<Projected> parts;
   for (TokenPart& part : token_parts(target)) {

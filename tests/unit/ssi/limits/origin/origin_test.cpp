@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "onset/core/error.hpp"
 #include "support/ssi_models.hpp"
 #include "support/tolerances.hpp"
 
@@ -29,6 +30,12 @@ SequenceModel with_attention(const std::string& target, std::size_t tokens, Redu
 
 Exponents exponents(const SequenceModel& model) {
   return information_exponents(model, {}, {});
+}
+
+TEST(SsiOrigin, ADegreeWithoutCurvaturesIsNone) {
+  const SequenceModel model = with_attention("He2(z1)+He2(z2)", 2, Reduction::trace, true);
+  EXPECT_THROW((void)information_exponents(model, {.degree = 1}, {}), InvalidArgument);
+  EXPECT_EQ(information_exponents(model, {.degree = 2}, {}).sie, 2);
 }
 
 /// R_mm = -2 c_2, c_2 = f_20 (1/sqrt(pi)) 2 for |z1| + |z2|, with the attention coefficients of
