@@ -4,6 +4,7 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
@@ -32,14 +33,16 @@ constexpr int max_halvings = 150;
 /// A law that comes this close to 0, in units of its width, is measured from there: floating point
 /// numbers resolve the labels next to 0 and next to no other one.
 constexpr double near_zero = 1e-2;
-/// Panels of one normal, which has one line, cost next to nothing.
-std::size_t max_panels(std::size_t normals) {
-  return normals == 1 ? 6000 : 700;
-}
+constexpr std::size_t max_panels = 700;
 /// Mass, pull and growth of a panel are integrated to this.
 double panel_tolerance(std::size_t normals) {
-  return normals == 1 ? 1e-9 : (normals == 2 ? 2e-6 : 3e-5);
+  return normals == 2 ? 2e-6 : 3e-5;
 }
+/// The same of panels of a single field, which cost next to nothing.
+constexpr int first_field_panels = 64;
+constexpr std::size_t max_field_panels = 6000;
+constexpr double field_tolerance = 1e-9;
+constexpr int max_field_halvings = 60;
 /// Panels that contain less than this part of that are left out.
 constexpr double negligible_part = 1e-2;
 /// Lines of a posterior at overlap 0: they are scanned once for all labels, of which a discrete
@@ -79,15 +82,148 @@ struct Panel {
   }
 };
 
-/// The rule for the density's part: panels are halved until nothing changes.
-class Panels {
+/// Calls visit(u, weight) for the points of a panel.
+template <class Visit>
+void for_points(const Panel& panel, const Visit& visit) {
+  const auto& x = Gauss::abscissa();
+  const auto& w = Gauss::weights();
+  const double middle = 0.5 * (panel.begin + panel.end);
+  const double reach = 0.5 * (panel.end - panel.begin);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    visit(middle + reach * x[k], w[k] * reach);
+    if (x[k] > 0.0) visit(middle - reach * x[k], w[k] * reach);
+  }
+}
+
+/// Adds `factor` times the contents of a label.
+void add_contents(const std::vector<double>& contents, double factor, std::vector<double>& to) {
+  to.resize(std::max(to.size(), contents.size()), 0.0);
+  for (std::size_t k = 0; k < contents.size(); ++k) to[k] += factor * contents[k];
+}
+
+std::vector<Panel> halves_of(const std::vector<Panel>& panels) {
+  std::vector<Panel> halves;
+  for (const Panel& panel : panels) {
+    const double middle = 0.5 * (panel.begin + panel.end);
+    halves.push_back({panel.begin, middle});
+    halves.push_back({middle, panel.end});
+  }
+  return halves;
+}
+
+/// How far the contents of two halves are from those of the whole, in size.
+std::vector<double> change_by_halving(const Panel& first, const Panel& second, const Panel& whole) {
+  const auto at = [](const Panel& panel, std::size_t i) {
+    return i < panel.integral.size() ? panel.integral[i] : 0.0;
+  };
+  std::vector<double> out(
+      std::max({first.integral.size(), second.integral.size(), whole.integral.size()}));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = std::abs(at(first, i) + at(second, i) - at(whole, i));
+  }
+  return out;
+}
+
+double largest_of(const std::vector<double>& changes) {
+  return changes.empty() ? 0.0 : *std::max_element(changes.begin(), changes.end());
+}
+
+/// The rule for labels of a single field: panels of the field, halved until nothing changes. A
+/// label of which the density is infinite, at a fold of the link, is nothing special there, and
+/// the mass is that of the field [links 18].
+class FieldPanels {
  public:
-  Panels(const TypedLink& link, const LabelContents& contents, const Context& context)
+  FieldPanels(const TypedLink& link, const LabelContents& contents, const Context& context)
+      : link_(&link), contents_(&contents), context_(&context) {
+    const double reach = covering_radius(1);
+    std::vector<Panel> open;
+    for (int k = 0; k < first_field_panels; ++k) {
+      const double width = 2.0 * reach / first_field_panels;
+      open.push_back({-reach + k * width, -reach + (k + 1) * width});
+    }
+    integrate(open);
+    for (int level = 0; level < max_field_halvings && !open.empty(); ++level) open = refine(open);
+    for (const Panel& panel : open) close(panel, panel.integral);
+  }
+
+  [[nodiscard]] const std::vector<LabelNode>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<double>& error() const { return error_; }
+
+ private:
+  /// The label of a field with the weight that it has per unit of its own density, and what it
+  /// contributes; nothing on a flat piece, whose label is an atom.
+  struct Point {
+    LabelNode node;
+    std::vector<double> contents;
+  };
+  [[nodiscard]] std::optional<Point> point(double z, double weight) const {
+    double value = 0.0;
+    double slope = 0.0;
+    link_->gradient(1, &z, &value, &slope);
+    if (TypedLink::is_flat(&slope, 1)) return std::nullopt;
+    Point out{{{value, false}, 0.0}, (*contents_)({value, false})};
+    if (out.contents.empty()) return std::nullopt;
+    out.node.weight = weight * normal_density(z * z, 1) / out.contents.front();
+    return out;
+  }
+
+  void integrate(std::vector<Panel>& panels) const {
+    numerics::parallel_for(*context_, panels.size(), [&](std::size_t k) {
+      for_points(panels[k], [&](double z, double weight) {
+        const auto own = point(z, weight);
+        if (own) add_contents(own->contents, own->node.weight, panels[k].integral);
+      });
+    });
+  }
+
+  /// Halves every panel; keeps those that this changed. By accident a change may be missed twice,
+  /// but hardly three times.
+  std::vector<Panel> refine(const std::vector<Panel>& open) {
+    std::vector<Panel> halves = halves_of(open);
+    integrate(halves);
+    std::vector<Panel> left;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      const std::vector<double> changes =
+          change_by_halving(halves[2 * k], halves[2 * k + 1], open[k]);
+      const bool is_accurate = largest_of(changes) < field_tolerance;
+      const bool is_sure = is_accurate && open[k].is_calm;
+      const bool is_last = closed_ + left.size() > max_field_panels;
+      for (std::size_t h : {2 * k, 2 * k + 1}) {
+        halves[h].is_calm = is_accurate;
+        if (!is_sure && !is_last) left.push_back(halves[h]);
+      }
+      if (!is_sure && !is_last) continue;
+      close(halves[2 * k], changes);
+      close(halves[2 * k + 1], {});
+    }
+    return left;
+  }
+
+  void close(const Panel& panel, const std::vector<double>& error) {
+    ++closed_;
+    add_contents(error, 1.0, error_);
+    for_points(panel, [&](double z, double weight) {
+      const auto own = point(z, weight);
+      if (own) nodes_.push_back(own->node);
+    });
+  }
+
+  const TypedLink* link_;
+  const LabelContents* contents_;
+  const Context* context_;
+  std::size_t closed_ = 0;
+  std::vector<double> error_;
+  std::vector<LabelNode> nodes_;
+};
+
+/// The rule for labels of several fields: panels of the label, halved until nothing changes.
+class LabelPanels {
+ public:
+  LabelPanels(const TypedLink& link, const LabelContents& contents, const Context& context)
       : contents_(&contents),
         context_(&context),
         normals_(link.fields().size()),
-        tolerance_(panel_tolerance(normals_)),
-        max_panels_(max_panels(normals_)) {
+        tolerance_(panel_tolerance(normals_)) {
     find_scale(link);
     std::vector<Panel> open;
     const double width = (last_ - first_) / first_panels;
@@ -133,24 +269,14 @@ class Panels {
   }
 
   [[nodiscard]] Panel measured(Panel panel) const {
-    const auto& x = Gauss::abscissa();
-    const auto& w = Gauss::weights();
-    const double middle = 0.5 * (panel.begin + panel.end);
-    const double reach = 0.5 * (panel.end - panel.begin);
     panel.integral.clear();
     if (is_unresolved(panel)) return panel;
     std::size_t met = 0;
-    const auto add = [&](double u, double weight) {
+    for_points(panel, [&](double u, double weight) {
       const std::vector<double> contents = (*contents_)({scale_.label(u), false});
       met += contents.empty() ? 0 : 1;
-      panel.integral.resize(std::max(panel.integral.size(), contents.size()), 0.0);
-      const double measure = weight * reach * scale_.slope(u);
-      for (std::size_t k = 0; k < contents.size(); ++k) panel.integral[k] += measure * contents[k];
-    };
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      add(middle + reach * x[k], w[k]);
-      if (x[k] > 0.0) add(middle - reach * x[k], w[k]);
-    }
+      add_contents(contents, weight * scale_.slope(u), panel.integral);
+    });
     panel.is_cut = met > 0 && met < Gauss::weights().size() * 2;
     return panel;
   }
@@ -222,49 +348,24 @@ class Panels {
 
   /// Halves every panel; keeps those that this changed.
   std::vector<Panel> refine(const std::vector<Panel>& open) {
-    std::vector<Panel> halves;
-    for (const Panel& panel : open) {
-      const double middle = 0.5 * (panel.begin + panel.end);
-      halves.push_back({panel.begin, middle});
-      halves.push_back({middle, panel.end});
-    }
+    std::vector<Panel> halves = halves_of(open);
     integrate(halves);
     std::vector<Panel> left;
     for (std::size_t k = 0; k < open.size(); ++k) {
-      const std::vector<double> changes = difference(halves[2 * k], halves[2 * k + 1], open[k]);
-      const double change =
-          changes.empty() ? 0.0 : *std::max_element(changes.begin(), changes.end());
-      const bool is_accurate =
-          change < tolerance_ && is_settled(halves[2 * k]) && is_settled(halves[2 * k + 1]);
-      // By accident a peak may be missed twice, but hardly three times; more normals are dear.
-      const bool is_sure = is_accurate && (open[k].is_calm || normals_ > 1);
-      if (is_sure || closed_ + left.size() > max_panels_) {
-        error_.resize(std::max(error_.size(), changes.size()), 0.0);
-        for (std::size_t i = 0; i < changes.size(); ++i) error_[i] += changes[i];
+      const std::vector<double> changes =
+          change_by_halving(halves[2 * k], halves[2 * k + 1], open[k]);
+      const bool is_accurate = largest_of(changes) < tolerance_ && is_settled(halves[2 * k]) &&
+                               is_settled(halves[2 * k + 1]);
+      if (is_accurate || closed_ + left.size() > max_panels) {
+        add_contents(changes, 1.0, error_);
         close(halves[2 * k]);
         close(halves[2 * k + 1]);
       } else {
-        for (const Panel& half : {halves[2 * k], halves[2 * k + 1]}) {
-          left.push_back(half);
-          left.back().is_calm = is_accurate;
-        }
+        left.push_back(halves[2 * k]);
+        left.push_back(halves[2 * k + 1]);
       }
     }
     return left;
-  }
-
-  /// How far the contents of two halves are from those of the whole, in size.
-  [[nodiscard]] static std::vector<double> difference(const Panel& first, const Panel& second,
-                                                      const Panel& whole) {
-    const auto at = [](const Panel& panel, std::size_t i) {
-      return i < panel.integral.size() ? panel.integral[i] : 0.0;
-    };
-    std::vector<double> out(
-        std::max({first.integral.size(), second.integral.size(), whole.integral.size()}));
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = std::abs(at(first, i) + at(second, i) - at(whole, i));
-    }
-    return out;
   }
 
   void close(const Panel& panel) {
@@ -272,28 +373,18 @@ class Panels {
     if (panel.integral.empty()) return;
     // What nobody would notice is not worth the posteriors of all replicates.
     if (panel.content() < negligible_part * tolerance_) {
-      error_.resize(std::max(error_.size(), panel.integral.size()), 0.0);
-      for (std::size_t i = 0; i < panel.integral.size(); ++i) error_[i] += panel.integral[i];
+      add_contents(panel.integral, 1.0, error_);
       return;
     }
-    const auto& x = Gauss::abscissa();
-    const auto& w = Gauss::weights();
-    const double middle = 0.5 * (panel.begin + panel.end);
-    const double reach = 0.5 * (panel.end - panel.begin);
-    const auto add = [&](double u, double weight) {
-      nodes_.push_back({{scale_.label(u), false}, weight * reach * scale_.slope(u)});
-    };
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      add(middle + reach * x[k], w[k]);
-      if (x[k] > 0.0) add(middle - reach * x[k], w[k]);
-    }
+    for_points(panel, [&](double u, double weight) {
+      nodes_.push_back({{scale_.label(u), false}, weight * scale_.slope(u)});
+    });
   }
 
   const LabelContents* contents_;
   const Context* context_;
   std::size_t normals_;
   double tolerance_;
-  std::size_t max_panels_;
   LabelScale scale_;
   double first_ = 0.0;
   double last_ = 0.0;
@@ -421,10 +512,14 @@ double LabelRule::missed(double mass) const {
 LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
                      const std::vector<TypedLabel>& atoms, const Context& context) {
   LabelRule rule;
-  if (!link.is_discrete()) {
-    const Panels panels(link, contents, context);
+  const auto take = [&rule](const auto& panels) {
     rule.nodes = panels.nodes();
     rule.error = panels.error();
+  };
+  if (!link.is_discrete() && link.fields().size() == 1) {
+    take(FieldPanels(link, contents, context));
+  } else if (!link.is_discrete()) {
+    take(LabelPanels(link, contents, context));
   }
   for (const TypedLabel& atom : atoms) rule.nodes.push_back({atom, 1.0});
   return rule;

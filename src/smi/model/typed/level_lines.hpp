@@ -134,6 +134,8 @@ class LevelLines {
   /// or else the one nearest to a switch, beyond which they may.
   [[nodiscard]] std::optional<Place> nearest_root(const TypedLabel& label) const;
   void find_cuts(std::vector<Cut>& cuts) const;
+  /// Adds pairs of cuts of switches that vanish around a cut of another one.
+  void add_corners(std::vector<Cut>& cuts) const;
   /// Adds a cell, in two parts where the link goes through a pole inside it.
   void add_cell(const Cell& cell);
   void split_cells(const std::vector<Cut>& cuts);

@@ -121,6 +121,7 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
               slope[i + 1]});
   }
   find_cuts(cuts);
+  if (switches > 1) add_corners(cuts);
   split_cells(cuts);
   if (form_.may_be_flat(*link_)) find_segments(first, last, cuts);
   // Roots are polished line by line; the cells at cuts came last.
@@ -220,6 +221,45 @@ std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(
     return a.interval < b.interval;
   });
   return found;
+}
+
+/// A switch may have a kink where another one vanishes, as that of abs(z1) - 1/2 + e1 where z1
+/// does, and change sign twice around it.
+void LevelLines::add_corners(std::vector<Cut>& cuts) const {
+  const std::size_t switches = link_->switches();
+  std::vector<Place> places;
+  for (const Cut& cut : cuts) {
+    for (const double t : {cut.begin, 0.5 * (cut.lo + cut.hi), cut.end}) {
+      places.push_back({cut.line, t});
+    }
+  }
+  const std::size_t count = places.size();
+  const std::vector<double> fields = fields_at(places);
+  std::vector<double> sides(switches * count);
+  link_->switch_values(count, fields.data(), sides.data());
+  std::vector<Cut> found;
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    for (std::size_t s = 0; s < switches; ++s) {
+      const double* side = sides.data() + s * count + 3 * k;
+      const bool turns = (side[0] > 0.0) == (side[2] > 0.0) && (side[1] > 0.0) != (side[0] > 0.0);
+      const bool is_known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) {
+        return other.line == cuts[k].line && other.begin == cuts[k].begin &&
+               other.switch_index == s;
+      });
+      if (!turns || is_known) continue;
+      const double t = places[3 * k + 1].t;
+      found.push_back(
+          {cuts[k].line, cuts[k].begin, cuts[k].end, s, cuts[k].begin, t, side[0], side[1]});
+      found.push_back(
+          {cuts[k].line, cuts[k].begin, cuts[k].end, s, t, cuts[k].end, side[1], side[2]});
+    }
+  }
+  if (found.empty()) return;
+  find_cuts(found);
+  cuts.insert(cuts.end(), found.begin(), found.end());
+  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) {
+    return a.line != b.line ? a.line < b.line : a.begin < b.begin;
+  });
 }
 
 void LevelLines::add_cell(const Cell& cell) {
@@ -332,28 +372,33 @@ void LevelLines::find_segments(std::size_t first, std::size_t last, const std::v
     at.push_back(no_end);
     for (std::size_t k = 0; k + 1 < at.size(); ++k) {
       if (at[k + 1] - at[k] > 4.0 * one_sided) {
-        segments_.push_back({line, at[k], at[k + 1], {}, false});
+        segments_.push_back({line, at[k], at[k + 1], {}, true});
       }
     }
   }
-  std::vector<Place> middles;
+  // Two points of each, at no place of symmetry: a link may have no slope at one point of a piece
+  // that is not flat.
+  constexpr double places_of_flatness[] = {0.3819, 0.7123};
+  std::vector<Place> inside;
   for (std::size_t k = begin_of_block; k < segments_.size(); ++k) {
     const double reach = lines_[segments_[k].line].reach;
-    middles.push_back({segments_[k].line, 0.5 * (std::max(segments_[k].begin, -reach) +
-                                                 std::min(segments_[k].end, reach))});
+    const double begin = std::max(segments_[k].begin, -reach);
+    const double end = std::min(segments_[k].end, reach);
+    for (const double part : places_of_flatness) {
+      inside.push_back({segments_[k].line, begin + part * (end - begin)});
+    }
   }
-  const std::size_t count = middles.size();
+  const std::size_t count = inside.size();
   const auto rows = static_cast<std::size_t>(form_.origin.size());
   const std::size_t outputs = link_->outputs();
-  const std::vector<double> fields = fields_at(middles);
+  const std::vector<double> fields = fields_at(inside);
   std::vector<double> value(outputs * count);
   std::vector<double> slopes(outputs * rows * count);
   link_->gradient(count, fields.data(), value.data(), slopes.data());
   std::vector<double> one(outputs * rows);
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t f = 0; f < one.size(); ++f) one[f] = slopes[f * count + i];
-    Segment& segment = segments_[begin_of_block + i];
-    segment.flat = true;
+    Segment& segment = segments_[begin_of_block + i / std::size(places_of_flatness)];
     segment.label.density = 0;
     for (std::size_t k = 0; k < outputs; ++k) {
       segment.label.value[k] = value[k * count + i];

@@ -42,6 +42,26 @@ TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
   expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
 }
 
+// Folds beside the extreme values, pieces that a switch cuts off at a point of symmetry, and a
+// switch with a kink: by independent quadratures in the label and in the field.
+TEST(TypedStaircase, FirstThresholdsCoverLabelsAtFoldsAndCorners) {
+  struct Case {
+    const char* link;
+    double alpha;
+    double error;
+  };
+  for (const auto& [link, alpha, error] : {Case{"cos(z1)", 0.5090963826, 1e-8},
+                                           {"min(z1^2,1)", 0.8806132676, 1e-8},
+                                           {"(z1^2-4)^4", 0.62897821024, 1e-8},
+                                           {"sign(abs(z1)-0.5+0.3*e1)", 2.3240085, 1e-4}}) {
+    const TypedStage stage = typed_staircase(TypedLink(link, 0.0), {.max_stages = 1}, {}).stages[0];
+    expect_stage(stage, "z1", TypedKind::weak);
+    constexpr double last_digit = 1e-10;
+    EXPECT_NEAR(stage.alpha->value, alpha, many_errors * stage.alpha->error + last_digit) << link;
+    EXPECT_LT(stage.alpha->error, error) << link;
+  }
+}
+
 // A cosine of a uniform angle, and a radius that labels do not show: (E r)^2 / 2 = pi/4.
 TEST(TypedStaircase, FunctionsOfTheAngleAreResolvedAroundTheOrigin) {
   const auto stage =

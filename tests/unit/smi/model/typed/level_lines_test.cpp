@@ -146,6 +146,24 @@ TEST(LevelLines, ASwitchThatChangesSignTwiceBetweenPointsIsSeen) {
 }
 
 // Small level sets fall between lines unless these lie closer around them.
+// Short chords next to the corner of a wedge |x| < c y: the whole has the mass of its angle.
+TEST(LevelLines, ASwitchWithAKinkIsSeenAtTheKink) {
+  const TypedLink link("sign(abs(z1)-0.3*z2)", 0.0);
+  LineOptions options;
+  options.spacing = 1.0 / 64.0;
+  const LevelMoments m = LevelLines(link, plain(2), options).moments({-1.0, true});
+  constexpr double rule_of_corners = 3e-5;  // second order in the spacing
+  EXPECT_NEAR(m.z, std::atan(0.3) / std::numbers::pi, rule_of_corners);
+}
+
+// A piece may have no slope at its middle and not be flat.
+TEST(LevelLines, APieceIsFlatWhereItHasNoSlopeAnywhere) {
+  const TypedLink link("min(z1^2,1)", 0.0);
+  const std::vector<TypedLabel> atoms = lines_of(link, plain(1)).atoms();
+  ASSERT_EQ(atoms.size(), 1U);
+  EXPECT_EQ(atoms.front().value[0], 1.0);
+}
+
 TEST(LevelLines, ACentreResolvesASmallCircle) {
   const TypedLink link("z1^2+z2^2", 0.0);
   LineOptions options;
