@@ -78,6 +78,33 @@ std::optional<std::size_t> injected_argument(const Expression::Tape& tape, const
   }
 }
 
+/// Whether such a function is odd: its even functions are even functions of the argument.
+bool is_odd(const Expression::Tape& tape, const Node& node) {
+  switch (node.operation) {
+    case Operation::negate:
+    case Operation::multiply:
+    case Operation::sinh:
+    case Operation::tanh:
+    case Operation::atan:
+    case Operation::erf: return true;
+    case Operation::divide: return tape.is_constant(node.arguments[1]);
+    case Operation::power:
+      return tape.is_constant(node.arguments[1]) &&
+             std::fmod(std::abs(tape.nodes[node.arguments[1]].value), 2.0) == 1.0;
+    default: return false;
+  }
+}
+
+/// Whether a node is an even function of its first argument that takes no value at two distances
+/// from 0.
+bool is_even(const Expression::Tape& tape, const Node& node) {
+  if (node.variables.empty()) return false;
+  if (node.operation == Operation::abs || node.operation == Operation::cosh) return true;
+  if (node.operation != Operation::power || !tape.is_constant(node.arguments[1])) return false;
+  const double exponent = tape.nodes[node.arguments[1]].value;
+  return exponent != 0.0 && std::fmod(exponent, 2.0) == 0.0;
+}
+
 }  // namespace
 
 SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message)
@@ -306,7 +333,20 @@ void Expression::along(std::size_t count, const double* inputs, const double* di
 Expression Expression::up_to_injections() const {
   std::size_t root = root_;
   while (const auto argument = injected_argument(*tape_, tape_->nodes[root])) root = *argument;
-  return {tape_, root};
+  const Node& even = tape_->nodes[root];
+  if (!is_even(*tape_, even)) return {tape_, root};
+  std::size_t inner = even.arguments[0];
+  while (true) {
+    const auto argument = injected_argument(*tape_, tape_->nodes[inner]);
+    if (!argument || !is_odd(*tape_, tape_->nodes[inner])) break;
+    inner = *argument;
+  }
+  if (inner == even.arguments[0]) return {tape_, root};
+  auto tape = std::make_shared<Tape>(*tape_);
+  std::vector<std::size_t> arguments = even.arguments;
+  arguments[0] = inner;
+  root = tape->add(even.operation, std::move(arguments));
+  return {std::move(tape), root};
 }
 
 std::vector<Expression::Term> Expression::terms() const {

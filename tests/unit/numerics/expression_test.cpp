@@ -171,6 +171,13 @@ TEST(Expression, OuterFunctionsThatTakeNoValueTwiceAreTakenAway) {
     EXPECT_EQ(core_at(text, z1, z2), at(text, z1, z2)) << text;
   }
   EXPECT_EQ(core_at("tanh(z1^2)", z1, z2), z1 * z1);
+  // Odd functions inside an even one; others stay.
+  EXPECT_EQ(core_at("1-tanh(3*z1)^2", z1, z2), z1 * z1);
+  EXPECT_EQ(core_at("abs(-erf(z1^3))", z1, z2), z1);
+  EXPECT_EQ(core_at("cosh(sinh(z1)/2)", z1, z2), std::cosh(z1));
+  for (const char* text : {"sigmoid(z1)^2", "abs(z1-1)", "(1/z1+1)^2", "tanh(z1+z2+1)^0"}) {
+    EXPECT_EQ(core_at(text, z1, z2), at(text, z1, z2)) << text;
+  }
 }
 
 TEST(Expression, WithoutVariablesThereAreNumbersAlone) {
