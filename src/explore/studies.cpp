@@ -97,7 +97,7 @@ const Json* object_in(const Json& body, const char* name) {
 
 std::string study_name(const Json& body) {
   const bool given = body.is_object() && body.contains("name") && body["name"].is_string();
-  const std::string name = given ? body["name"].get<std::string>() : std::string();
+  std::string name = given ? body["name"].get<std::string>() : std::string();
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   };

@@ -115,9 +115,9 @@ void run_learned(const Spectrum& request, const Training& training, const Contex
   add("status", std::string(to_string(p.validity)));
   if (p.status.reason == StopReason::diverged) result.unconverged("the equations were not solved");
   if (p.validity == Validity::zero || p.delta.value < NoisySpectrum::min_delta) {
-    result.notes.push_back(p.validity == Validity::zero
-                               ? "The decay leaves S = 0: the law is its atom."
-                               : "S is the teacher's matrix exactly, without noise.");
+    result.notes.emplace_back(p.validity == Validity::zero
+                                  ? "The decay leaves S = 0: the law is its atom."
+                                  : "S is the teacher's matrix exactly, without noise.");
     return;
   }
   const NoisySpectrum spectrum(request.rho, p.delta.value);

@@ -101,7 +101,7 @@ void add_notes(const AttentionIndexed& model, const BayesThresholds& found, Resu
     result.notes.push_back("No perfect recovery: " + model.channel->why_never_perfect(model) + ".");
   }
   if (!found.weak && model.prior == PriorKind::wishart) {
-    result.notes.push_back(
+    result.notes.emplace_back(
         "No weak threshold at rho > 0: the first samples help. `rho = 0` is the limit of small "
         "widths.");
   }

@@ -25,7 +25,7 @@ std::vector<Vector> random_thetas(const BaselineOptions& options, int dim, int s
     numerics::Stream(options.seed, "mha baseline theta",
                      static_cast<std::uint64_t>(start * max_heads + i))
         .normal({theta.data(), static_cast<std::size_t>(theta.size())});
-    thetas.push_back(theta * options.scale / dim);
+    thetas.emplace_back(theta * options.scale / dim);
   }
   return thetas;
 }
@@ -73,8 +73,9 @@ Layer adam(const Subset& sample, const BaselineOptions& options, int start,
   numerics::Stream random(options.seed, "mha baseline adam", static_cast<std::uint64_t>(start));
   random.normal({parameters.data(), static_cast<std::size_t>(parameters.size())});
   parameters /= std::sqrt(static_cast<double>(dim));
+  const Eigen::Index entries = static_cast<Eigen::Index>(dim) * dim;
   for (int i = 0; i < options.heads; ++i) {
-    parameters.segment(i * dim * dim, dim * dim) = thetas[static_cast<std::size_t>(i)];
+    parameters.segment(i * entries, entries) = thetas[static_cast<std::size_t>(i)];
   }
   Vector first = Vector::Zero(parameters.size());
   Vector second = first;

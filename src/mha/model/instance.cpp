@@ -16,13 +16,13 @@ constexpr std::size_t chunk = 4096;
 constexpr double proportion = 0.7;
 
 std::span<double> head_of(std::vector<double>& matrices, int head, int dim) {
-  const auto size = static_cast<std::size_t>(dim * dim);
+  const auto size = static_cast<std::size_t>(dim) * static_cast<std::size_t>(dim);
   return std::span(matrices).subspan(static_cast<std::size_t>(head) * size, size);
 }
 
 std::vector<double> gaussian(std::uint64_t seed, const char* purpose, int index, int dim,
                              double deviation) {
-  std::vector<double> out(static_cast<std::size_t>(dim * dim));
+  std::vector<double> out(static_cast<std::size_t>(dim) * static_cast<std::size_t>(dim));
   numerics::Stream(seed, purpose, static_cast<std::uint64_t>(index)).normal(out);
   for (double& value : out) value *= deviation;
   return out;
@@ -62,7 +62,7 @@ void pull_towards(std::span<double> w, std::span<const double> target, double de
 }
 
 void degenerate(const InstanceLaw& law, Layer& layer) {
-  const auto size = static_cast<std::size_t>(law.dim * law.dim);
+  const auto size = static_cast<std::size_t>(law.dim) * static_cast<std::size_t>(law.dim);
   std::vector<double> target(size);
   if (law.degeneracy == Degeneracy::cancelling) {
     for (int i = 0; i + 1 < law.heads; ++i) {

@@ -24,17 +24,18 @@ void softmax(std::span<double> logits) {
 }  // namespace
 
 Layer make_layer(int heads, int dim) {
-  const auto size = static_cast<std::size_t>(heads) * static_cast<std::size_t>(dim * dim);
+  const auto size = static_cast<std::size_t>(heads) * static_cast<std::size_t>(dim) *
+                    static_cast<std::size_t>(dim);
   return {heads, dim, std::vector<double>(size), std::vector<double>(size)};
 }
 
 std::span<const double> Layer::theta_of(int head) const {
-  const auto size = static_cast<std::size_t>(dim * dim);
+  const auto size = static_cast<std::size_t>(dim) * static_cast<std::size_t>(dim);
   return std::span(theta).subspan(static_cast<std::size_t>(head) * size, size);
 }
 
 std::span<const double> Layer::w_of(int head) const {
-  const auto size = static_cast<std::size_t>(dim * dim);
+  const auto size = static_cast<std::size_t>(dim) * static_cast<std::size_t>(dim);
   return std::span(w).subspan(static_cast<std::size_t>(head) * size, size);
 }
 
@@ -64,7 +65,7 @@ void forward_one(const Layer& layer, const double* x, int tokens, double* out) {
 }
 
 void forward_one(const Layer& layer, const std::int8_t* input, int tokens, double* out) {
-  const std::vector<double> x(input, input + tokens * layer.dim);
+  const std::vector<double> x(input, input + static_cast<std::ptrdiff_t>(tokens) * layer.dim);
   forward_one(layer, x.data(), tokens, out);
 }
 

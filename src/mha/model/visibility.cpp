@@ -44,7 +44,7 @@ void attend(const Layer& layer, const double* x, int tokens, int query, std::vec
       const double sign = x[query * d + c];
       for (int e = 0; e < d; ++e) left[e] += sign * theta[c * d + e];
     }
-    double* own = p.data() + i * tokens;
+    double* own = p.data() + static_cast<std::ptrdiff_t>(i) * tokens;
     for (int b = 0; b < tokens; ++b) {
       own[b] = 0.0;
       for (int e = 0; e < d; ++e) own[b] += left[e] * x[b * d + e];
@@ -80,16 +80,15 @@ void add_slabs(const Layer& layer, const double* x, int k, AgreedSlab row, std::
   for (int i = 0; i < layer.heads; ++i) {
     for (int b = 0; b < k; ++b) off = std::max(off, std::abs(p[i * k + b] - mean[b]));
   }
+  const auto token = [&](int a) { return x + static_cast<std::ptrdiff_t>(a) * layer.dim; };
   row.reference = static_cast<int>(std::max_element(mean.begin(), mean.end()) - mean.begin());
   for (row.key = 0; row.key < k; ++row.key) {
     if (row.key == row.reference || mean[row.key] < least_attention) continue;
-    const double apart =
-        squared_distance(x + row.key * layer.dim, x + row.reference * layer.dim, layer.dim);
+    const double apart = squared_distance(token(row.key), token(row.reference), layer.dim);
     if (apart == 0.0) continue;
     row.centre = std::log(mean[row.key] / mean[row.reference]);
     row.tolerance = off * (1.0 / mean[row.key] + 1.0 / mean[row.reference]);
-    row.relative =
-        row.tolerance / std::sqrt(apart * squared_length(x + row.query * layer.dim, layer.dim));
+    row.relative = row.tolerance / std::sqrt(apart * squared_length(token(row.query), layer.dim));
     out.push_back(row);
   }
 }
@@ -162,7 +161,7 @@ std::vector<double> lifted_rows(const Examples& examples, const std::vector<Agre
 }  // namespace
 
 double oracle_gap(const Layer& layer, const Examples& examples, const Context& context) {
-  const auto unknowns = static_cast<std::size_t>(layer.dim * layer.dim);
+  const auto unknowns = static_cast<std::size_t>(layer.dim) * static_cast<std::size_t>(layer.dim);
   const std::vector<AgreedSlab> slabs =
       best_slabs(layer, examples, slabs_per_unknown * unknowns, context);
   if (slabs.size() < unknowns + 1) return 0.0;
@@ -185,10 +184,9 @@ ExamplesNeeded examples_needed(const Layer& layer, int tokens, Inputs inputs, st
   double before = 0.0;
   // Every row gives at most k - 1 slabs; with fewer examples the phases have too few.
   std::size_t count = 64;
-  while (count * static_cast<std::size_t>(tokens * (tokens - 1)) <
-         static_cast<std::size_t>(slabs_per_unknown * layer.dim * layer.dim)) {
-    count *= 2;
-  }
+  const double slabs_of_example = static_cast<double>(tokens) * (tokens - 1);
+  const double slabs = static_cast<double>(slabs_per_unknown) * layer.dim * layer.dim;
+  while (static_cast<double>(count) * slabs_of_example < slabs) count *= 2;
   for (; count <= most_examples && !need.exhausted; count *= 2) {
     const Examples examples = draw_examples(law, layer, count, seed, "mha inspect", context);
     need.tried = count;

@@ -80,7 +80,7 @@ std::vector<BaselineRun> runs_of(const Baseline& request, const Examples& exampl
 }
 
 ExampleFiles settle_baseline(Baseline& request) {
-  const ExampleFiles files = find_examples(request.examples, request.inputs);
+  ExampleFiles files = find_examples(request.examples, request.inputs);
   request.inputs = files.inputs;
   return files;
 }
@@ -96,7 +96,7 @@ void run_baseline_verb(const Baseline& request, const ExampleFiles& files, const
   judge(runs, *best, result);
   summarise(runs, "lm", result);
   if (request.adam_steps > 0) summarise(runs, "adam", result);
-  result.notes.push_back(
+  result.notes.emplace_back(
       "Seconds are wall-clock times of this machine; everything else is the same every time.");
   if (std::isfinite(best->residual)) add_layer(best->layer, "", result.artifacts);
 }

@@ -68,7 +68,7 @@ void run_inspect(const Inspect& request, const Layer& layer, const Context& cont
   const std::string names = broken(conditions);
   if (!names.empty()) throw Refused("the layer is degenerate; what does not hold: " + names);
   if (layer.heads == 1) {
-    result.notes.push_back(
+    result.notes.emplace_back(
         "One head agrees with itself in every row: the examples that determine its unknowns are "
         "enough.");
     return;

@@ -70,7 +70,7 @@ void add_summary(const Learned& learned, Result& result) {
 }
 
 ExampleFiles settle_learn(Learn& request) {
-  const ExampleFiles files = find_examples(request.examples, request.inputs);
+  ExampleFiles files = find_examples(request.examples, request.inputs);
   request.inputs = files.inputs;
   return files;
 }

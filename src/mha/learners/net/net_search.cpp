@@ -90,7 +90,7 @@ std::vector<Vector> net_directions(Index dimensions) {
     numerics::Stream(1, "mha net", static_cast<std::uint64_t>(i))
         .normal({direction.data(), static_cast<std::size_t>(dimensions)});
     out.push_back(direction.normalized());
-    out.push_back(-out.back());
+    out.emplace_back(-out.back());
   }
   return out;
 }

@@ -41,7 +41,8 @@ Layer to_layer(const std::vector<Vector>& theta, const Matrix& stacked_w) {
 std::vector<Vector> thetas_of(const Layer& layer) {
   std::vector<Vector> out;
   for (int i = 0; i < layer.heads; ++i) {
-    out.emplace_back(Eigen::Map<const Vector>(layer.theta_of(i).data(), layer.dim * layer.dim));
+    out.emplace_back(Eigen::Map<const Vector>(layer.theta_of(i).data(),
+                                              static_cast<Eigen::Index>(layer.theta_of(i).size())));
   }
   return out;
 }

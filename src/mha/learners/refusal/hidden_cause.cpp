@@ -40,7 +40,7 @@ std::vector<Vector> random_thetas(int heads, Index dim, int start) {
     Vector theta(dim * dim);
     numerics::Stream(1, "mha hidden cause", static_cast<std::uint64_t>(start * max_heads + i))
         .normal({theta.data(), static_cast<std::size_t>(theta.size())});
-    thetas.push_back(theta * start_scale / static_cast<double>(dim));
+    thetas.emplace_back(theta * start_scale / static_cast<double>(dim));
   }
   return thetas;
 }
