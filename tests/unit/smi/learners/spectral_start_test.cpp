@@ -118,6 +118,27 @@ TEST(SpectralStart, IsNothingBelowTheThresholdAndForLabelsWithAMean) {
   EXPECT_FALSE(sign.start);
 }
 
+// Labels show the two directions apart, whose blocks are put side by side: [links 41] gives each row the
+// length that its variance leaves, and nothing is between the blocks.
+TEST(SpectralStart, BlocksStandSideBySide) {
+  Started both("z1^2, abs(z2)");
+  constexpr std::size_t dim = 150;
+  both.draw(dim, 1.5, 0);
+  ASSERT_TRUE(both.start);
+  const MessageStart& start = *both.start;
+  ASSERT_EQ(start.directions, (std::vector<std::size_t>{0, 1}));
+  ASSERT_EQ(start.variance.size(), 4U);
+  EXPECT_EQ(start.variance[1], 0.0);
+  EXPECT_EQ(start.variance[2], 0.0);
+  EXPECT_EQ(start.messages.size(), 2 * both.data.samples);
+  ASSERT_EQ(start.weights.size(), 2 * dim);
+  for (const std::size_t p : {0U, 1U}) {
+    double square = 0.0;
+    for (std::size_t j = 0; j < dim; ++j) square += std::pow(start.weights[p * dim + j], 2.0);
+    EXPECT_NEAR(square / dim, 1.0 - start.variance[3 * p], tolerance::many_roundings);
+  }
+}
+
 // Two outliers, (z1+z2) and (z1-z2), whose eigenvectors no one tells apart: the start has both, and
 // z1 and z2 with the same overlap, 0.329424 [links 40].
 TEST(LongSpectralStart, DegenerateEigenvectorsAreSharedOut) {
