@@ -26,7 +26,7 @@ double distance(std::span<const double> a, std::span<const double> b) {
 }  // namespace
 
 double features_smallest(const Layer& layer, const Examples& examples) {
-  const auto columns = static_cast<std::size_t>(layer.heads * layer.dim);
+  const auto columns = static_cast<std::size_t>(layer.heads) * static_cast<std::size_t>(layer.dim);
   const auto tokens = static_cast<std::size_t>(examples.tokens);
   const std::size_t count =
       std::min(examples.count, (rows_per_feature * columns + tokens - 1) / tokens);
@@ -36,8 +36,8 @@ double features_smallest(const Layer& layer, const Examples& examples) {
     const Layer head = bare_head(layer.theta_of(i), layer.dim);
     for (std::size_t n = 0; n < count; ++n) {
       forward_one(head, examples, n, out.data());
-      features.block(static_cast<Index>(n * tokens), i * layer.dim, examples.tokens, layer.dim) =
-          out;
+      features.block(static_cast<Index>(n * tokens), static_cast<Index>(i) * layer.dim,
+                     examples.tokens, layer.dim) = out;
     }
   }
   features.colwise().normalize();
@@ -46,7 +46,8 @@ double features_smallest(const Layer& layer, const Examples& examples) {
 }
 
 double sum_over_largest(const Layer& layer) {
-  std::vector<double> sum(static_cast<std::size_t>(layer.dim * layer.dim));
+  std::vector<double> sum(static_cast<std::size_t>(layer.dim) *
+                          static_cast<std::size_t>(layer.dim));
   double largest = 0.0;
   for (int i = 0; i < layer.heads; ++i) {
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += layer.w_of(i)[c];
@@ -71,7 +72,7 @@ bool is_canonical(const Layer& layer) {
 }
 
 int heads_kept(const RejectedTuple& tuple, const Layer& layer) {
-  const auto size = static_cast<std::size_t>(layer.dim * layer.dim);
+  const auto size = static_cast<std::size_t>(layer.dim) * static_cast<std::size_t>(layer.dim);
   std::vector<bool> taken(static_cast<std::size_t>(layer.heads));
   int kept = 0;
   for (std::size_t first = 0; first + size <= tuple.thetas.size(); first += size) {

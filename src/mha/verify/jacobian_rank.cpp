@@ -56,7 +56,8 @@ Matrix reach_of_w(const Layer& layer, const Examples& examples,
   const int dim = layer.dim;
   Eigen::MatrixXd features(static_cast<Index>(which.size()) * examples.tokens, layer.heads * dim);
   for (int i = 0; i < layer.heads; ++i) {
-    features.middleCols(i * dim, dim) = outputs(bare_head(layer.theta_of(i), dim), examples, which);
+    features.middleCols(static_cast<Index>(i) * dim, dim) =
+        outputs(bare_head(layer.theta_of(i), dim), examples, which);
   }
   return numerics::HouseholderFactors(features).basis();
 }
@@ -65,7 +66,7 @@ Matrix reach_of_w(const Layer& layer, const Examples& examples,
 
 int jacobian_rank(const Layer& layer, const Examples& examples,
                   const std::vector<std::uint32_t>& held_out, const Context& context) {
-  const auto size = static_cast<std::size_t>(layer.dim * layer.dim);
+  const auto size = static_cast<std::size_t>(layer.dim) * static_cast<std::size_t>(layer.dim);
   const std::vector<std::size_t> chosen = chosen_examples(layer, examples, held_out);
   const Matrix basis = reach_of_w(layer, examples, chosen);
   const std::size_t unknowns = static_cast<std::size_t>(layer.heads) * size;

@@ -65,7 +65,7 @@ void require_counted(const CountedHeads& counted, const Examples& examples, int 
           fmt::format("m(k-1) > d: {} heads with {} tokens cannot be seen in dimension {}",
                       counted.heads, examples.tokens, examples.dim));
   }
-  const auto size = static_cast<std::size_t>(examples.dim * examples.dim);
+  const auto size = static_cast<std::size_t>(examples.dim) * static_cast<std::size_t>(examples.dim);
   if (counted.w.size() != size) {
     wrong("counted.w", fmt::format("has {} numbers; allowed: {}", counted.w.size(), size));
   }

@@ -145,7 +145,7 @@ SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer
     out.proved += proof.proved ? 1 : 0;
     out.violated += proof.violated ? 1 : 0;
   }
-  if (slabs.size() > static_cast<std::size_t>(layer.dim * layer.dim)) {
+  if (slabs.size() > static_cast<std::size_t>(layer.dim) * static_cast<std::size_t>(layer.dim)) {
     out.gap = singular_gap(witnesses, layer.heads);
     out.off_the_heads = off_the_heads(witnesses, layer);
   }
