@@ -73,6 +73,13 @@ class Slurm(StudyCase):
             self.assertIn(words, done.stdout)
         self.assertEqual(os.listdir(self.folder), ["study.toml"])
 
+    def test_many_jobs_of_many_points_take_seconds(self):
+        # One pass over the points for every job would take minutes, beyond the limit of onset().
+        self.study('command = "aim thresholds"\nseeds = 20000\n')
+        done = self.submit("study.toml", "--jobs", "100000", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--array=1-100000", done.stdout)
+
     def test_what_is_wrong_is_said(self):
         self.study(QUICK_STUDY)
         self.assert_complaint(self.submit("study.toml"), 2, "--jobs")

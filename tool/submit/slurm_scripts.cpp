@@ -24,11 +24,9 @@ constexpr double own_mebibytes = 512.0;
 /// What the job with the most work is estimated to take, as a multiple of a quarter of an hour.
 double hours_needed(const study::Plan& plan, const Submission& wanted) {
   double most = 0.0;
-  for (std::size_t job = 0; job < wanted.jobs; ++job) {
+  for (const std::vector<std::size_t>& share : study::job_shares(plan, wanted.jobs)) {
     double work = 0.0;
-    for (const std::size_t i : study::chosen_points(plan, {{job, wanted.jobs}, {}, false})) {
-      work += plan.points[i].core_seconds;
-    }
+    for (const std::size_t i : share) work += plan.points[i].core_seconds;
     most = std::max(most, work);
   }
   const double hours = safety * most / wanted.threads / hour;
