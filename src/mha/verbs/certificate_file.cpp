@@ -162,7 +162,7 @@ Certificate read_certificate(const std::filesystem::path& folder) {
   try {
     json = io::parse_json(text);
   } catch (const Json::exception& error) {
-    throw IoError(path, fmt::format("is not JSON: {}", error.what()));
+    throw IoError(path, fmt::format("is not JSON: {}", io::plain_reason(error)));
   }
   const Field root(json, path);
   Certificate out = read_head(root);
