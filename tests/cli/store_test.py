@@ -80,6 +80,10 @@ class Damaged(StudyCase):
         self.assert_untouched(store, "the view 'points'")
         self.assert_complaint(onset("report", store, "--out", self.path("page.html")), 4, "view")
 
+    def test_a_store_in_the_place_of_a_study_is_called_one(self):
+        store = self.small_store()
+        self.assert_complaint(onset("sweep", store), 2, store, "is a store, not a study")
+
     def test_a_store_in_other_letters_is_left_alone(self):
         store, other = self.small_store(), self.path("other.db")
         old, new = sqlite3.connect(store), sqlite3.connect(other)
@@ -247,6 +251,13 @@ class Merge(StudyCase):
         study = self.study(SMALL_STUDY)
         self.sweep(study, self.a)
         self.sweep(study, self.b)
+
+    def test_empty_names_are_refused_and_one_is_not_several(self):
+        store = self.path("s.db")
+        self.sweep(self.study(SMALL_STUDY), store)
+        self.assert_complaint(onset("merge", "", store), 2, "is empty")
+        self.assert_complaint(onset("merge", store, ""), 2, "is empty")
+        self.assertIn("of 1 study\n", onset("merge", self.path("out.db"), store).stdout)
 
     def test_equal_results_are_no_conflict(self):
         done = onset("merge", self.out, self.a, self.b)

@@ -85,6 +85,18 @@ class Slurm(StudyCase):
         self.assert_complaint(self.submit("study.toml"), 2, "--jobs")
         self.assert_complaint(onset("submit", "pbs", "x.toml", "--jobs", "2"), 2, "slurm")
         self.assert_complaint(self.submit("nowhere.toml", "--jobs", "2"), 4, "nowhere.toml")
+        for option in ("--folder", "--store"):
+            self.assert_complaint(self.submit("study.toml", "--jobs", "2", option, ""), 2, option, "is empty")
+        for hours in ("1e300", "inf", "8761"):
+            self.assert_complaint(self.submit("study.toml", "--jobs", "2", "--hours", hours), 2, "8760")
+        self.study('command = "mha generate"\n', "files.toml")
+        self.assert_complaint(self.submit("files.toml", "--jobs", "2"), 2, "the files that it writes")
+
+    def test_the_time_limit_of_endless_work_is_a_year(self):
+        self.study('command = "smi amp"\n[fixed]\ndim = 100000\nruns = 10000\nalpha = "1:100:1"\n')
+        done = self.submit("study.toml", "--jobs", "1", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--time=8760:00:00", done.stdout)
 
 
 if __name__ == "__main__":

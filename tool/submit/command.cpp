@@ -38,6 +38,8 @@ Submission read_submission(const Operands& operands, const Parameters& options) 
                                       : wanted.study.stem().replace_extension(".db");
   wanted.folder = options.has("folder") ? fs::path(options.text("folder"))
                                         : fs::path(wanted.study.stem().string() + "-slurm");
+  if (wanted.store.empty()) throw InvalidArgument("--store", "is empty; allowed: a file");
+  if (wanted.folder.empty()) throw InvalidArgument("--folder", "is empty; allowed: a folder");
   wanted.jobs = static_cast<std::size_t>(options.integer("jobs"));
   wanted.threads = static_cast<int>(options.integer("threads"));
   if (options.has("hours")) wanted.hours = options.real("hours");
@@ -70,6 +72,7 @@ std::vector<Parameter> submit_parameters() {
                            "Time limit of every job; three times the estimated work unless given.");
   hours.min = 0.0;
   hours.open_min = true;
+  hours.max = most_hours;
   Parameter folder = option("folder", ParameterKind::text, {},
                             "Folder for the scripts, the shards and the logs; STUDY-slurm here by "
                             "default.");

@@ -30,7 +30,7 @@ double hours_needed(const study::Plan& plan, const Submission& wanted) {
     most = std::max(most, work);
   }
   const double hours = safety * most / wanted.threads / hour;
-  return std::max(shortest_hours, std::ceil(hours / shortest_hours) * shortest_hours);
+  return std::clamp(std::ceil(hours / shortest_hours) * shortest_hours, shortest_hours, most_hours);
 }
 
 double mebibytes_needed(const study::Plan& plan, int threads) {

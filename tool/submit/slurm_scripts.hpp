@@ -8,6 +8,9 @@
 
 namespace onset::tool {
 
+/// The longest time limit of a job, a year: more than schedulers grant.
+inline constexpr double most_hours = 24.0 * 365.0;
+
 /// What `onset submit slurm` was asked for.
 struct Submission {
   std::filesystem::path program;  ///< this one
