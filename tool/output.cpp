@@ -44,7 +44,7 @@ void write_stdout(std::string_view text) {
 
 void say(std::string_view message) noexcept {
   try {
-    const std::string line = "onset: " + printable(message, longest_message) + "\n";
+    const std::string line = "onset: " + one_line(message, longest_message) + "\n";
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {  // memory is exhausted, and the exit code has to suffice
   }

@@ -64,6 +64,22 @@ class Slurm(StudyCase):
         self.assertTrue((self.folder / "it's.db").exists())
         self.assertFalse((self.folder / "pwned").exists())
 
+    def test_names_that_options_patterns_and_terminals_would_take_for_their_own(self):
+        name = "e\x1b]0;title\x07.toml"
+        self.study(QUICK_STUDY, name)
+        folder = "-100%\x1b[31m"
+        done = self.submit(name, "--jobs", "2", "--store=-s.db", f"--folder={folder}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(done.stdout) & set("\x1b\x07"), set())
+        word = done.stdout.partition("to submit them: ")[2].strip()
+        self.assertEqual(word, r"$'./-100%\x1b[31m/submit.sh'")
+        ran = self.run_scripts(self.folder / folder)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("--output=./-100%%\x1b[31m/%A_%a.log ", pathlib.Path(self.path("log")).read_text())
+        self.assertTrue((self.folder / "-s.db").exists())
+        shown = self.submit(name, "--jobs", "2", f"--folder={folder}", "--dry-run")
+        self.assertEqual(set(shown.stdout) & set("\x1b\x07"), set())
+
     def test_a_dry_run_shows_and_writes_nothing(self):
         self.study(QUICK_STUDY)
         done = self.submit("study.toml", "--jobs", "5", "--hours", "2.5", "--threads", "8",

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "tool/commands/commands.hpp"
@@ -46,7 +47,7 @@ int merge_command(Arguments arguments) {
     const auto counted = [](std::size_t count, std::string_view one, std::string_view several) {
       return fmt::format("{} {}", count, count == 1 ? one : several);
     };
-    message = fmt::format("{} has {} of {}\n", out.string(),
+    message = fmt::format("{} has {} of {}\n", one_line(out.string(), all_of_it),
                           counted(store.statuses().size(), "point", "points"),
                           counted(store.studies().size(), "study", "studies"));
   } catch (const IoError&) {

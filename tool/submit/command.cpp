@@ -2,10 +2,12 @@
 
 #include <filesystem>
 
+#include "core/printable.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
+#include "report/point_text.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"
@@ -100,13 +102,14 @@ int submit_command(Arguments arguments) {
   const std::vector<Script> scripts = slurm_scripts(plan, wanted);
   if (options.flag("dry-run")) {
     for (const Script& script : scripts) {
-      write_stdout(fmt::format("# {}\n{}\n", (wanted.folder / script.name).string(), script.text));
+      write_stdout(fmt::format(
+          "# {}\n{}\n", one_line((wanted.folder / script.name).string(), all_of_it), script.text));
     }
     return exit_ok;
   }
   write_scripts(scripts, wanted.folder);
   write_stdout(fmt::format("{} points in {} jobs; to submit them: {}\n", plan.points.size(),
-                           wanted.jobs, (wanted.folder / "submit.sh").string()));
+                           wanted.jobs, report::file_word((wanted.folder / "submit.sh").string())));
   return exit_ok;
 }
 

@@ -32,7 +32,4 @@ struct Script {
 /// read and changed.
 [[nodiscard]] std::vector<Script> slurm_scripts(const study::Plan& plan, const Submission& wanted);
 
-/// The text as one word of a shell command.
-[[nodiscard]] std::string shell_word(const std::string& text);
-
 }  // namespace onset::tool
