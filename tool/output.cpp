@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <string>
@@ -16,6 +17,21 @@ namespace {
 
 /// The longest message. Longer ones repeat some very long text; their beginning and end say enough.
 constexpr std::size_t longest_message = 4000;
+
+/// The message with the line breaks of its own, after which lines are indented (an expression with
+/// a mark below it). A line break in a name that it repeats would begin what looks like another
+/// message, and is written out.
+std::string with_own_lines(std::string_view message) {
+  constexpr std::string_view own = "\n  ";
+  std::string out;
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const std::size_t end = std::min(message.find(own, begin), message.size());
+    if (begin > 0) out += own;
+    out += one_line(message.substr(begin, end - begin), longest_message);
+    begin = end + own.size();
+  }
+  return printable(out, longest_message);
+}
 
 }  // namespace
 
@@ -44,7 +60,7 @@ void write_stdout(std::string_view text) {
 
 void say(std::string_view message) noexcept {
   try {
-    const std::string line = "onset: " + printable(message, longest_message) + "\n";
+    const std::string line = "onset: " + with_own_lines(message) + "\n";
     [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
   } catch (...) {  // memory is exhausted, and the exit code has to suffice
   }

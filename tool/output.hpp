@@ -19,7 +19,8 @@ void secure_standard_streams();
 /// Writes all of it; throws IoError when the disk is full and ReaderGone when a pipe is closed.
 void write_stdout(std::string_view text);
 
-/// A message for people: "onset: ..." on stderr. Never fails.
+/// A message for people: "onset: ..." on stderr. Further lines are indented, whatever names it
+/// repeats. Never fails.
 void say(std::string_view message) noexcept;
 
 }  // namespace onset::tool

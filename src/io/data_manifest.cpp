@@ -1,9 +1,12 @@
 #include "io/data_manifest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <variant>
 
 #include "core/field_names.hpp"
+#include "core/printable.hpp"
 
 namespace onset::io {
 
@@ -15,9 +18,9 @@ std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folde
   if (!identity) return std::nullopt;
   const std::string file = (folder / "manifest.json").string();
   if (std::find(writers.begin(), writers.end(), identity->command) == writers.end()) {
-    throw IoError(file, "says that '" + identity->command +
-                            "' wrote the folder; allowed: a folder of '" + writers.front() +
-                            "', or one without manifest.json");
+    throw IoError(file, fmt::format("says that {} wrote the folder; allowed: a folder of '{}', or "
+                                    "one without manifest.json",
+                                    in_quotes(identity->command), writers.front()));
   }
   for (const Parameter& parameter : fields.parameters()) {
     const std::string& name = parameter.name;
@@ -27,8 +30,9 @@ std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folde
       try {
         return complete({&parameter, 1}, {{name, found->second}}).values().at(name);
       } catch (const InvalidArgument&) {
-        throw IoError(file, "has the value " + to_text(found->second) + " of '" + name +
-                                "'; allowed: " + parameter.allowed());
+        throw IoError(file,
+                      fmt::format("has the value {} of '{}'; allowed: {}",
+                                  printable(to_text(found->second)), name, parameter.allowed()));
       }
     }();
     const Value now = fields.get(name, request);

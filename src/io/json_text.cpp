@@ -14,6 +14,12 @@ std::optional<Json> json_or_nothing(std::string_view text) {
   }
 }
 
+std::string plain_reason(const std::exception& error) {
+  std::string_view text = error.what();
+  if (text.starts_with("[json.exception.")) text.remove_prefix(text.find(' ') + 1);
+  return std::string(text);
+}
+
 std::string json_line(const Json& value, JsonLetters letters) {
   constexpr int one_line = -1;
   return value.dump(one_line, ' ', letters == JsonLetters::ascii, Json::error_handler_t::replace);

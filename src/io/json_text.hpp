@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json parse_json(std::string_view text);
 /// Is empty there instead.
 [[nodiscard]] std::optional<Json> json_or_nothing(std::string_view text);
+
+/// What an exception says, without the mark that those of the JSON library begin with.
+[[nodiscard]] std::string plain_reason(const std::exception& error);
 
 enum class JsonLetters { any, ascii };  ///< others than ASCII as they are, or as \uXXXX
 

@@ -117,10 +117,15 @@ void append_cell(std::string& out, const Field& field, const Cell& cell) {
   }
 }
 
-/// A Python string literal; names are plain words, so quotes and backslashes are all there is.
+/// A Python string literal. Names are plain words, and those of others may have control characters,
+/// which stand in no literal as they are.
 std::string python_text(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
+    if (c >= '\0' && c < ' ') {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      continue;
+    }
     if (c == '\'' || c == '\\') out += '\\';
     out += c;
   }

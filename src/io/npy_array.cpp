@@ -61,6 +61,19 @@ class NpyReader {
     return array;
   }
 
+  /// The shape, which must be that of the file's bytes; numbers of types that we do not read are
+  /// left to whoever reads them.
+  std::vector<std::size_t> read_shape() {
+    const NpyDescription description = read_description();
+    for (const auto& [type, element] :
+         std::initializer_list<std::pair<std::string_view, std::size_t>>{
+             {"<f8", 8}, {"<f4", 4}, {"|i1", 1}, {"<i8", 8}}) {
+      if (description.type == type) (void)checked_count(description.shape, element);
+    }
+    return description.shape;
+  }
+
+ private:
   NpyDescription read_description() {
     char magic[8] = {};
     const std::size_t count = read_bytes(magic, sizeof magic);
@@ -82,7 +95,6 @@ class NpyReader {
     return *description;
   }
 
- private:
   std::size_t read_bytes(char* out, std::size_t count) {
     const std::size_t got = file_.read(out, count);
     position_ += got;
@@ -93,25 +105,26 @@ class NpyReader {
     if (read_bytes(out, count) != count) file_.fail("is cut short");
   }
 
-  /// The number of elements that the shape implies, provided that the file has exactly that many.
-  template <class T>
-  [[nodiscard]] std::size_t checked_count(const std::vector<std::size_t>& shape) const {
+  /// The number of elements that the shape implies, provided that the file has exactly that many of
+  /// that size.
+  [[nodiscard]] std::size_t checked_count(const std::vector<std::size_t>& shape,
+                                          std::size_t element) const {
     const std::size_t bytes = std::max(file_.size(), position_) - position_;
     std::size_t count = 1;
     for (const std::size_t n : shape) {
-      if (n != 0 && count > std::numeric_limits<std::size_t>::max() / sizeof(T) / n) {
+      if (n != 0 && count > std::numeric_limits<std::size_t>::max() / element / n) {
         file_.fail("has a shape that no memory holds");
       }
       count *= n;
     }
-    if (count * sizeof(T) > bytes) file_.fail("is cut short");
-    if (count * sizeof(T) < bytes) file_.fail("has more bytes than its shape says");
+    if (count * element > bytes) file_.fail("is cut short");
+    if (count * element < bytes) file_.fail("has more bytes than its shape says");
     return count;
   }
 
   template <class T>
   std::vector<T> read_values(const NpyDescription& description) {
-    std::vector<T> values(checked_count<T>(description.shape));
+    std::vector<T> values(checked_count(description.shape, sizeof(T)));
     require_bytes(reinterpret_cast<char*>(values.data()), values.size() * sizeof(T));
     return description.fortran_order ? in_row_order(values, description.shape) : values;
   }
@@ -156,7 +169,7 @@ Array read_npy(const std::filesystem::path& path, std::string allowed) {
 }
 
 std::vector<std::size_t> read_npy_shape(const std::filesystem::path& path) {
-  return NpyReader(path, allowed_types).read_description().shape;
+  return NpyReader(path, allowed_types).read_shape();
 }
 
 }  // namespace onset::io

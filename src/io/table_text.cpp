@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/format.hpp"
@@ -28,7 +29,7 @@ std::string shown_cell(const Cell& cell) {
       // What is not known is empty, as in files: null in JSON, nothing in CSV.
       return std::isnan(estimate.value) ? "-" : concise(estimate);
     }
-    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const std::string& text) const { return one_line(text, all_of_it); }
   };
   return std::visit(Writer{}, cell);
 }
@@ -60,7 +61,8 @@ void append_line(std::string& out, std::string line) {
 }
 
 /// A line below the table, broken where it is longer than the layout allows.
-void append_text(std::string& out, const std::string& text, std::size_t width) {
+void append_text(std::string& out, const std::string& given, std::size_t width) {
+  const std::string text = one_line(given, all_of_it);
   if (width == 0 || text.size() <= width) return append_line(out, text);
   for (const std::string& line : wrapped(text, width)) append_line(out, line);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/printable.hpp"
+
 namespace onset::report {
 namespace {
 
@@ -14,16 +16,11 @@ bool is_default(const Verb& verb, const std::string& name, const Value& value) {
   return false;
 }
 
-bool is_control(char c) {
-  const auto code = static_cast<unsigned char>(c);
-  return code < 0x20U || code == 0x7FU;
-}
-
-/// The word in the form $'a\x0ab', which all common shells know.
+/// The word in the form $'a\x0ab', which all common shells know, in printable ASCII.
 std::string escaped_word(const std::string& text) {
   std::string out = "$'";
   for (const char c : text) {
-    if (is_control(c)) {
+    if (c < ' ' || c > '~') {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       if (c == '\'' || c == '\\') out += '\\';
@@ -63,7 +60,7 @@ std::string shell_word(const std::string& text) {
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   // A control character that is pasted into a terminal acts as a key press, in quotes or not.
-  if (std::any_of(text.begin(), text.end(), is_control)) return escaped_word(text);
+  if (one_line(text, all_of_it) != text) return escaped_word(text);
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {

@@ -79,10 +79,11 @@ class OddWords(unittest.TestCase):
         yield ["export", word]
 
     def test_no_message_has_characters_that_a_terminal_obeys(self):
-        for command in self.commands("x\x1b]0;title\x07\x1b[2J\x9b"):
+        for command in self.commands("x\x1b]0;title\x07\x1b[2J\x9b\u202e\nonset: all is well"):
             done = onset(*command)
             self.assertIn(done.returncode, (2, 4), command)
-            self.assertFalse(set(done.stderr) & set("\x1b\x07\x9b"), (command, done.stderr))
+            self.assertFalse(set(done.stderr) & set("\x1b\x07\x9b\u202e"), (command, done.stderr))
+            self.assertFalse(done.stderr.startswith("onset: all") or "\nonset: all" in done.stderr)
             self.assertIn("\\x1b", done.stderr)
 
     def test_a_long_value_is_not_repeated(self):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -23,6 +24,13 @@ def forward(x, theta, w):
         p /= p.sum(axis=2, keepdims=True)
         out += p @ x @ v
     return out
+
+
+def with_examples(npy, examples):
+    """The bytes of an NPY file whose header claims that many examples."""
+    length = int.from_bytes(npy[8:12], "little")
+    header = re.sub(rb"\(\d+,", b"(%d," % examples, npy[12:12 + length]).rstrip() + b"\n"
+    return npy[:8] + len(header).to_bytes(4, "little") + header + npy[12 + length:]
 
 
 class Learning(unittest.TestCase):
@@ -422,6 +430,44 @@ class BadFiles(unittest.TestCase):
                           "300 samples", run.stderr)
             (examples / "manifest.json").unlink()
             self.assertEqual(onset("mha", "learn", folder).returncode, 3)
+
+    def test_inputs_that_the_manifest_does_not_say_in_our_words_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
+            path = pathlib.Path(folder, "manifest.json")
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            for inputs, shown in [("gausian", "'gausian'"), (5, "'5'"), ({}, "''")]:
+                manifest["parameters"]["inputs"] = inputs
+                path.write_text(json.dumps(manifest), encoding="utf-8")
+                run = onset("mha", "learn", folder)
+                self.assertEqual((run.returncode, run.stdout), (4, ""))
+                self.assertIn(f"manifest.json: has the value {shown} of 'inputs'; allowed: boolean "
+                              "or gaussian", run.stderr)
+                self.assertEqual("did you mean 'gaussian'?" in run.stderr, inputs == "gausian")
+
+    def test_a_shape_that_the_file_does_not_hold_is_about_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
+            pathlib.Path(folder, "manifest.json").unlink()
+            path = pathlib.Path(folder, "X.npy")
+            whole = path.read_bytes()
+            for examples, words in [(9223372036854775807, "no memory holds"), (10 ** 12, "is cut short"),
+                                    (50, "has more bytes than its shape says")]:
+                path.write_bytes(with_examples(whole, examples))
+                run = onset("mha", "learn", folder)
+                self.assertEqual((run.returncode, run.stdout), (4, ""), run.stderr)
+                self.assertRegex(run.stderr, f"X.npy: .*{words}")
+
+    def test_a_long_field_of_a_certificate_is_not_repeated(self):
+        with tempfile.TemporaryDirectory() as folder:
+            onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
+            for text in ['{"schema": 5, "verdict": "%s"}' % ("x" * 5000),
+                         '{"schema": "%s"}' % ("x" * 5000)]:
+                pathlib.Path(folder, "certificate.json").write_text(text, encoding="ascii")
+                run = onset("mha", "verify", folder, "--model", folder)
+                self.assertEqual(run.returncode, 4, run.stderr)
+                self.assertLess(len(run.stderr), 500)
+                self.assertIn("xx .. (", run.stderr)
 
     def test_a_folder_that_is_not_there_and_a_broken_certificate(self):
         self.assertEqual(onset("mha", "learn", "no/such/folder").returncode, 4)

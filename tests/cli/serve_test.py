@@ -19,6 +19,7 @@ HAS_SERVER = os.environ.get("ONSET_HAS_SERVER") == "TRUE"
 CURVE = {"command": "aim curve", "given": {"alpha": "0.1:0.5:0.1"}}
 # Far beyond any budget of points, so that it is still running when it is stopped.
 LONG = {"command": "smi thresholds", "given": {"layers": "2", "tol": "1e-9"}}
+PATIENCE = 3  # seconds; a request that had to wait for a slow one would take more than five
 STUDY = """command = "smi thresholds"
 fixed = {layers = 1, tol = 0.05}
 [axes]
@@ -295,6 +296,26 @@ class Ending(unittest.TestCase):
             self.assertEqual(server.process.returncode, 0)
             self.assertLess(seconds, 1.5, "a second, and what a busy machine adds")
             self.assertTrue(wait_until(lambda: not any(pathlib.Path(f"/proc/{one}").exists() for one in family), 3))
+
+    def test_requests_that_never_end_keep_nobody_waiting(self):
+        """A hundred clients without the token, of which every one sends a line now and then."""
+        with Server() as server:
+            port = int(re.search(r":(\d+)/", server.address)[1])
+            slow = []
+            try:
+                for _ in range(100):
+                    slow.append(socket.create_connection(("127.0.0.1", port)))
+                    slow[-1].sendall(b"GET / HTTP/1.1\r\n")
+                for _ in range(4):
+                    for connection in slow:
+                        connection.sendall(b"X: y\r\n")
+                    began = time.monotonic()
+                    self.assertEqual(server.ask("")[0], 200)
+                    self.assertLess(time.monotonic() - began, PATIENCE)
+                    time.sleep(0.3)
+            finally:
+                for connection in slow:
+                    connection.close()
 
     def test_sigterm_ends_it_too(self):
         with Server() as server:

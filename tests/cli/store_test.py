@@ -72,6 +72,31 @@ class Damaged(StudyCase):
         edit(store, "PRAGMA user_version = 99")
         self.assert_untouched(store, "version 99", "version 1")
 
+    def test_a_store_whose_points_are_an_endless_view_is_left_alone(self):
+        store = self.small_store()
+        edit(store, "ALTER TABLE points RENAME TO hidden")
+        edit(store, "CREATE VIEW points AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
+                    "FROM t) SELECT hidden.* FROM hidden, t")
+        self.assert_untouched(store, "the view 'points'")
+        self.assert_complaint(onset("report", store, "--out", self.path("page.html")), 4, "view")
+
+    def test_a_store_in_the_place_of_a_study_is_called_one(self):
+        store = self.small_store()
+        self.assert_complaint(onset("sweep", store), 2, store, "is a store, not a study")
+
+    def test_a_store_in_other_letters_is_left_alone(self):
+        store, other = self.small_store(), self.path("other.db")
+        old, new = sqlite3.connect(store), sqlite3.connect(other)
+        new.execute("PRAGMA encoding = 'UTF-16le'")
+        new.executescript("\n".join(old.iterdump()))
+        for name in ("application_id", "user_version"):
+            value = old.execute(f"PRAGMA {name}").fetchone()[0]
+            new.execute(f"PRAGMA {name} = {value}")
+        new.close()
+        old.close()
+        os.replace(other, store)
+        self.assert_untouched(store, "is not UTF-8")
+
     def test_a_truncated_store_is_left_alone(self):
         store = self.small_store()
         os.truncate(store, os.path.getsize(store) - 5000)
@@ -161,6 +186,22 @@ class Writers(StudyCase):
         self.assertEqual((done.returncode, row["ok"]), (3, 3))
 
 
+    def test_a_store_is_locked_under_the_name_of_a_link_too(self):
+        study, store, link = self.study(ENDLESS_STUDY), self.path("s.db"), self.path("link.db")
+        os.symlink("s.db", link)
+        self.assert_complaint(onset("sweep", study, "--store", link), 4, "link that leads nowhere")
+        self.assertEqual(os.readlink(link), "s.db")
+        first = start("sweep", study, "--store", store)
+        try:
+            while stored_points(store) < 3:
+                time.sleep(0.05)
+            self.assert_complaint(onset("sweep", study, "--store", link), 4,
+                                  f"is being written by process {first.pid} on ")
+        finally:
+            first.kill()
+            first.communicate(timeout=30)
+
+
 class Export(StudyCase):
     def test_the_formats_have_the_same_rows(self):
         store = self.path("s.db")
@@ -210,6 +251,13 @@ class Merge(StudyCase):
         study = self.study(SMALL_STUDY)
         self.sweep(study, self.a)
         self.sweep(study, self.b)
+
+    def test_empty_names_are_refused_and_one_is_not_several(self):
+        store = self.path("s.db")
+        self.sweep(self.study(SMALL_STUDY), store)
+        self.assert_complaint(onset("merge", "", store), 2, "is empty")
+        self.assert_complaint(onset("merge", store, ""), 2, "is empty")
+        self.assertIn("of 1 study\n", onset("merge", self.path("out.db"), store).stdout)
 
     def test_equal_results_are_no_conflict(self):
         done = onset("merge", self.out, self.a, self.b)

@@ -64,6 +64,22 @@ class Slurm(StudyCase):
         self.assertTrue((self.folder / "it's.db").exists())
         self.assertFalse((self.folder / "pwned").exists())
 
+    def test_names_that_options_patterns_and_terminals_would_take_for_their_own(self):
+        name = "e\x1b]0;title\x07.toml"
+        self.study(QUICK_STUDY, name)
+        folder = "-100%\x1b[31m"
+        done = self.submit(name, "--jobs", "2", "--store=-s.db", f"--folder={folder}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(done.stdout) & set("\x1b\x07"), set())
+        word = done.stdout.partition("to submit them: ")[2].strip()
+        self.assertEqual(word, r"$'./-100%\x1b[31m/submit.sh'")
+        ran = self.run_scripts(self.folder / folder)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("--output=./-100%%\x1b[31m/%A_%a.log ", pathlib.Path(self.path("log")).read_text())
+        self.assertTrue((self.folder / "-s.db").exists())
+        shown = self.submit(name, "--jobs", "2", f"--folder={folder}", "--dry-run")
+        self.assertEqual(set(shown.stdout) & set("\x1b\x07"), set())
+
     def test_a_dry_run_shows_and_writes_nothing(self):
         self.study(QUICK_STUDY)
         done = self.submit("study.toml", "--jobs", "5", "--hours", "2.5", "--threads", "8",
@@ -73,11 +89,30 @@ class Slurm(StudyCase):
             self.assertIn(words, done.stdout)
         self.assertEqual(os.listdir(self.folder), ["study.toml"])
 
+    def test_many_jobs_of_many_points_take_seconds(self):
+        # One pass over the points for every job would take minutes, beyond the limit of onset().
+        self.study('command = "aim thresholds"\nseeds = 20000\n')
+        done = self.submit("study.toml", "--jobs", "100000", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--array=1-100000", done.stdout)
+
     def test_what_is_wrong_is_said(self):
         self.study(QUICK_STUDY)
         self.assert_complaint(self.submit("study.toml"), 2, "--jobs")
         self.assert_complaint(onset("submit", "pbs", "x.toml", "--jobs", "2"), 2, "slurm")
         self.assert_complaint(self.submit("nowhere.toml", "--jobs", "2"), 4, "nowhere.toml")
+        for option in ("--folder", "--store"):
+            self.assert_complaint(self.submit("study.toml", "--jobs", "2", option, ""), 2, option, "is empty")
+        for hours in ("1e300", "inf", "8761"):
+            self.assert_complaint(self.submit("study.toml", "--jobs", "2", "--hours", hours), 2, "8760")
+        self.study('command = "mha generate"\n', "files.toml")
+        self.assert_complaint(self.submit("files.toml", "--jobs", "2"), 2, "the files that it writes")
+
+    def test_the_time_limit_of_endless_work_is_a_year(self):
+        self.study('command = "smi amp"\n[fixed]\ndim = 100000\nruns = 10000\nalpha = "1:100:1"\n')
+        done = self.submit("study.toml", "--jobs", "1", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--time=8760:00:00", done.stdout)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/field_names.hpp"
+#include "core/printable.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
@@ -92,7 +93,7 @@ std::string figure_time(report::FigureSpec spec, const report::FigureOptions& op
 int list_names() {
   std::string out;
   for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
-    out += file.stem().string() + "\n";
+    out += one_line(file.stem().string(), all_of_it) + "\n";
   }
   write_stdout(out);
   return exit_ok;
@@ -131,8 +132,9 @@ int explain_figure(const report::FigureSpec& spec, const report::FigureOptions& 
     sum += cost.core_seconds;
   }
   write_stdout(fmt::format(
-      "{}: {}\n\n{}\n\n{}\nEstimated work on one core: {}. Nothing was computed.\n", spec.id,
-      spec.title, spec.caption, render_texts(record, Format::table), time_text(sum)));
+      "{}: {}\n\n{}\n\n{}\nEstimated work on one core: {}. Nothing was computed.\n",
+      one_line(spec.id, all_of_it), one_line(spec.title, all_of_it),
+      printable(spec.caption, all_of_it), render_texts(record, Format::table), time_text(sum)));
   return exit_ok;
 }
 
@@ -224,7 +226,7 @@ int make_figure(const std::string& name, Arguments arguments) {
   }
   for (const std::string& note : files->notes) say(note);
   std::string out;
-  for (const auto& picture : files->pictures) out += picture.string() + "\n";
+  for (const auto& picture : files->pictures) out += one_line(picture.string(), all_of_it) + "\n";
   write_stdout(out);
   return exit_code(data.status(), cause);
 }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "tool/commands/commands.hpp"
@@ -28,6 +29,10 @@ int merge_command(Arguments arguments) {
   if (operands.words.size() < 2) {
     throw InvalidArgument("merge", "two stores or more are wanted; allowed: onset merge OUT IN..");
   }
+  for (const std::string& word : operands.words) {
+    if (word.empty())
+      throw InvalidArgument("merge", "a name is empty; allowed: onset merge OUT IN..");
+  }
   const std::filesystem::path out = operands.words[0];
   const std::vector<std::filesystem::path> in(operands.words.begin() + 1, operands.words.end());
   // The stores are opened before OUT is made, so that a mistyped name does not leave an empty store
@@ -39,8 +44,12 @@ int merge_command(Arguments arguments) {
   try {
     study::Store store(out, study::Store::Mode::write);
     study::merge(store, in);
-    message = fmt::format("{} has {} points of {} studies\n", out.string(), store.statuses().size(),
-                          store.studies().size());
+    const auto counted = [](std::size_t count, std::string_view one, std::string_view several) {
+      return fmt::format("{} {}", count, count == 1 ? one : several);
+    };
+    message = fmt::format("{} has {} of {}\n", one_line(out.string(), all_of_it),
+                          counted(store.statuses().size(), "point", "points"),
+                          counted(store.studies().size(), "study", "studies"));
   } catch (const IoError&) {
     if (is_new) std::filesystem::remove(out, error);
     throw;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
@@ -41,7 +42,7 @@ int report_command(Arguments arguments) {
   const report::HtmlOptions what{options.text("study"),
                                  static_cast<std::size_t>(options.integer("max-rows"))};
   io::write_file_atomically(page, report::html_report(store, catalog(), what));
-  write_stdout(page.string() + "\n");
+  write_stdout(one_line(page.string(), all_of_it) + "\n");
   return exit_ok;
 }
 

@@ -1,11 +1,19 @@
 #include <fmt/format.h>
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
 #include <future>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "explore/guard.hpp"
 #include "onset/core/error.hpp"
@@ -15,12 +23,13 @@ namespace onset::tool {
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
-/// Requests that wait for runs hold a thread each, so there are more than processors.
-constexpr std::size_t server_threads = 16;
+/// Every open connection holds a thread, however slowly its request arrives, and so do requests
+/// that wait for runs. Connections beyond this wait for one of them to end.
+constexpr std::size_t most_connections = 512;
 /// A browser opens connections in advance; they must not hold threads for long.
 constexpr int idle_seconds = 1;
 constexpr std::size_t requests_per_connection = 100;
-/// How long a request may take to arrive; longer ones are given up.
+/// How long we wait for the next bytes of a request; one whose bytes come later is given up.
 constexpr int read_seconds = 5;
 /// What connections get to close when the server ends.
 constexpr std::chrono::milliseconds closing_time{300};
@@ -47,10 +56,67 @@ void to_socket(const explore::Response& answer, httplib::Response& response) {
   response.set_content(answer.body, answer.type);
 }
 
+/// A thread for each connection that is open at a time, so that slow ones keep none of the others
+/// waiting. Threads are made when they are needed and kept for later connections.
+class ConnectionThreads final : public httplib::TaskQueue {
+ public:
+  using Connection = std::function<void()>;
+  /// Nothing, or whether there was room, as the version of the library has it.
+  using Taken = decltype(std::declval<httplib::TaskQueue&>().enqueue(Connection()));
+
+  Taken enqueue(Connection connection) override {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(connection));
+    if (waiting_.size() > idle_ && threads_.size() < most_connections) add_thread();
+    changed_.notify_one();
+    return static_cast<Taken>(true);
+  }
+
+  void shutdown() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  void add_thread() {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;  // otherwise one of the others takes the connection later
+    }
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ++idle_;
+      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      --idle_;
+      if (waiting_.empty()) return;
+      const Connection connection = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      connection();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Connection> waiting_;
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  bool ended_ = false;
+};
+
 class HttpServer final : public Server {
  public:
   HttpServer(int port, Answer answer) : answer_(std::move(answer)) {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(server_threads); };
+    server_.new_task_queue = [] { return new ConnectionThreads; };
     server_.set_payload_max_length(explore::max_body);
     server_.set_keep_alive_timeout(idle_seconds);
     server_.set_keep_alive_max_count(requests_per_connection);
@@ -71,6 +137,11 @@ class HttpServer final : public Server {
       const auto status = response.status;
       to_socket(explore::refusal(status, "the request is malformed or too large"), response);
     });
+    int listener = -1;
+    server_.set_socket_options([&listener](int made) {
+      httplib::default_socket_options(made);
+      listener = made;
+    });
     port_ = port == 0 ? server_.bind_to_any_port(loopback)
                       : (server_.bind_to_port(loopback, port) ? port : -1);
     if (port_ < 0) {
@@ -78,6 +149,9 @@ class HttpServer final : public Server {
                     "cannot be listened on, most likely because another program does; allowed: "
                     "--port with another number, or --port 0 for any that is free");
     }
+    // The library lets five wait; whoever comes then is only heard a second later. A failure leaves
+    // it at that.
+    (void)::listen(listener, static_cast<int>(most_connections));
   }
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 
+#include "core/printable.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
+#include "report/point_text.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
 #include "tool/exit_codes.hpp"
@@ -38,6 +40,8 @@ Submission read_submission(const Operands& operands, const Parameters& options) 
                                       : wanted.study.stem().replace_extension(".db");
   wanted.folder = options.has("folder") ? fs::path(options.text("folder"))
                                         : fs::path(wanted.study.stem().string() + "-slurm");
+  if (wanted.store.empty()) throw InvalidArgument("--store", "is empty; allowed: a file");
+  if (wanted.folder.empty()) throw InvalidArgument("--folder", "is empty; allowed: a folder");
   wanted.jobs = static_cast<std::size_t>(options.integer("jobs"));
   wanted.threads = static_cast<int>(options.integer("threads"));
   if (options.has("hours")) wanted.hours = options.real("hours");
@@ -70,6 +74,7 @@ std::vector<Parameter> submit_parameters() {
                            "Time limit of every job; three times the estimated work unless given.");
   hours.min = 0.0;
   hours.open_min = true;
+  hours.max = most_hours;
   Parameter folder = option("folder", ParameterKind::text, {},
                             "Folder for the scripts, the shards and the logs; STUDY-slurm here by "
                             "default.");
@@ -97,13 +102,14 @@ int submit_command(Arguments arguments) {
   const std::vector<Script> scripts = slurm_scripts(plan, wanted);
   if (options.flag("dry-run")) {
     for (const Script& script : scripts) {
-      write_stdout(fmt::format("# {}\n{}\n", (wanted.folder / script.name).string(), script.text));
+      write_stdout(fmt::format(
+          "# {}\n{}\n", one_line((wanted.folder / script.name).string(), all_of_it), script.text));
     }
     return exit_ok;
   }
   write_scripts(scripts, wanted.folder);
   write_stdout(fmt::format("{} points in {} jobs; to submit them: {}\n", plan.points.size(),
-                           wanted.jobs, (wanted.folder / "submit.sh").string()));
+                           wanted.jobs, report::file_word((wanted.folder / "submit.sh").string())));
   return exit_ok;
 }
 

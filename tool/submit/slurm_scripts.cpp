@@ -7,8 +7,12 @@
 #include <cmath>
 
 #include "onset/study/sweep.hpp"
+#include "report/point_text.hpp"
 
 namespace onset::tool {
+
+using report::file_word;
+
 namespace {
 
 /// Estimates are good to a factor of three.
@@ -24,15 +28,13 @@ constexpr double own_mebibytes = 512.0;
 /// What the job with the most work is estimated to take, as a multiple of a quarter of an hour.
 double hours_needed(const study::Plan& plan, const Submission& wanted) {
   double most = 0.0;
-  for (std::size_t job = 0; job < wanted.jobs; ++job) {
+  for (const std::vector<std::size_t>& share : study::job_shares(plan, wanted.jobs)) {
     double work = 0.0;
-    for (const std::size_t i : study::chosen_points(plan, {{job, wanted.jobs}, {}, false})) {
-      work += plan.points[i].core_seconds;
-    }
+    for (const std::size_t i : share) work += plan.points[i].core_seconds;
     most = std::max(most, work);
   }
   const double hours = safety * most / wanted.threads / hour;
-  return std::max(shortest_hours, std::ceil(hours / shortest_hours) * shortest_hours);
+  return std::clamp(std::ceil(hours / shortest_hours) * shortest_hours, shortest_hours, most_hours);
 }
 
 double mebibytes_needed(const study::Plan& plan, int threads) {
@@ -60,21 +62,15 @@ std::string plain_name(const std::string& name) {
 /// Where a script begins: the options of the job, then the names that its commands use.
 std::string head(const Submission& wanted, const std::string& options) {
   return fmt::format("#!/bin/bash\n{}\nset -eu\ncd {}\nfolder={}\n", options,
-                     shell_word(wanted.start.string()), shell_word(wanted.folder.string()));
+                     file_word(wanted.start.string()), file_word(wanted.folder.string()));
 }
 
 std::string names(const Submission& wanted) {
-  return fmt::format("onset={}\nstudy={}\nstore={}\n", shell_word(wanted.program.string()),
-                     shell_word(wanted.study.string()), shell_word(wanted.store.string()));
+  return fmt::format("onset={}\nstudy={}\nstore={}\n", file_word(wanted.program.string()),
+                     file_word(wanted.study.string()), file_word(wanted.store.string()));
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::vector<Script> slurm_scripts(const study::Plan& plan, const Submission& wanted) {
   const double hours = wanted.hours > 0.0 ? wanted.hours : hours_needed(plan, wanted);
@@ -105,9 +101,10 @@ std::vector<Script> slurm_scripts(const study::Plan& plan, const Submission& wan
           wanted,
           R"(# Submits the array, and the merge that waits for it. Run it again to go on: what is finished is not
 # computed again.)") +
-      R"(
-job=$(sbatch --parsable --output="$folder/%A_%a.log" "$folder/points.sbatch")
-sbatch --parsable --dependency="afterany:${job%%;*}" --output="$folder/merge_%j.log" "$folder/merge.sbatch"
+      R"(logs=${folder//[%]/%%}  # sbatch reads a % in the names of logs as the beginning of a pattern
+
+job=$(sbatch --parsable --output="$logs/%A_%a.log" "$folder/points.sbatch")
+sbatch --parsable --dependency="afterany:${job%%;*}" --output="$logs/merge_%j.log" "$folder/merge.sbatch"
 )";
   return {{"points.sbatch", points}, {"merge.sbatch", merge}, {"submit.sh", submit}};
 }

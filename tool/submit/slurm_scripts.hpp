@@ -8,6 +8,9 @@
 
 namespace onset::tool {
 
+/// The longest time limit of a job, a year: more than schedulers grant.
+inline constexpr double most_hours = 24.0 * 365.0;
+
 /// What `onset submit slurm` was asked for.
 struct Submission {
   std::filesystem::path program;  ///< this one
@@ -28,8 +31,5 @@ struct Script {
 /// The array job, the merge that follows it, and the script that submits both: plain text, to be
 /// read and changed.
 [[nodiscard]] std::vector<Script> slurm_scripts(const study::Plan& plan, const Submission& wanted);
-
-/// The text as one word of a shell command.
-[[nodiscard]] std::string shell_word(const std::string& text);
 
 }  // namespace onset::tool

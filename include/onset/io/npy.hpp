@@ -47,7 +47,8 @@ class NpyRows {
 /// all of these types, or `allowed` where the caller wants fewer.
 [[nodiscard]] Array read_npy(const std::filesystem::path& path, std::string allowed = {});
 
-/// The shape that the file's header states, without reading the numbers. Throws IoError likewise.
+/// The shape that the file's header states, without reading the numbers; the file must have as many
+/// as that. Throws IoError likewise.
 [[nodiscard]] std::vector<std::size_t> read_npy_shape(const std::filesystem::path& path);
 
 }  // namespace onset::io

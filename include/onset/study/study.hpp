@@ -73,10 +73,10 @@ struct Plan {
 /// Largest number of points that a study may have: about 100 MB of plan.
 inline constexpr std::size_t max_points = 100'000;
 
-/// Throws InvalidArgument with the place in the study for an unknown command, parameters that the
-/// verb does not take or allow, an axis or a tie that is fixed as well, a mistake in the expression
-/// of a tie, a value that an axis has twice, and studies that are too large. The verbs must outlive
-/// the plan.
+/// Throws InvalidArgument with the place in the study for an unknown command or one that is there
+/// to write files, parameters that the verb does not take or allow, an axis or a tie that is fixed
+/// as well, a mistake in the expression of a tie, a value that an axis has twice, and studies that
+/// are too large. The verbs must outlive the plan.
 [[nodiscard]] Plan make_plan(const Study& study, std::span<const Verb> verbs);
 
 /// What makes two results the same result: a hash of the verb, its method number and all effective

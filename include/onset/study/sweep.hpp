@@ -33,6 +33,10 @@ struct SweepOptions {
 /// InvalidArgument for a key that no point has.
 [[nodiscard]] std::vector<std::size_t> chosen_points(const Plan& plan, const SweepOptions& options);
 
+/// The same for all of `count` jobs at once, the first one being number 0; jobs without a point are
+/// left out.
+[[nodiscard]] std::vector<std::vector<std::size_t>> job_shares(const Plan& plan, std::size_t count);
+
 /// Where a sweep stands.
 struct SweepProgress {
   std::size_t points = 0;  ///< the number of points that the options leave

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
+#include "core/suggestion.hpp"
 #include "io/arrays.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
@@ -37,11 +39,18 @@ void compare_with_manifest(const fs::path& folder, const io::RunIdentity& identi
 }
 
 /// Manifests of earlier versions say nothing of inputs: they were Boolean.
-Inputs inputs_of(const io::RunIdentity& identity) {
+Inputs inputs_of(const fs::path& folder, const io::RunIdentity& identity) {
   const auto said = identity.parameters.find("inputs");
-  const bool gaussian = said != identity.parameters.end() &&
-                        said->second == Value(std::string(to_string(Inputs::gaussian)));
-  return gaussian ? Inputs::gaussian : Inputs::boolean;
+  if (said == identity.parameters.end()) return Inputs::boolean;
+  std::vector<std::string> words;
+  for (const Inputs inputs : {Inputs::boolean, Inputs::gaussian}) {
+    words.emplace_back(to_string(inputs));
+    if (said->second == Value(words.back())) return inputs;
+  }
+  const std::string word = to_text(said->second);
+  throw IoError((folder / "manifest.json").string(),
+                fmt::format("has the value {} of 'inputs'; allowed: {}{}", in_quotes(word),
+                            fmt::join(words, " or "), suggestion(word, words)));
 }
 
 std::vector<std::size_t> shape_of(const Examples& examples) {
@@ -62,7 +71,7 @@ ExampleFiles find_examples(const fs::path& folder, std::optional<Inputs> inputs)
   Inputs found = Inputs::boolean;
   if (const auto identity = find_manifest(folder)) {
     compare_with_manifest(folder, *identity, shape);
-    found = inputs_of(*identity);
+    found = inputs_of(folder, *identity);
   }
   return {folder, shape[0], static_cast<int>(shape[1]), static_cast<int>(shape[2]),
           inputs.value_or(found)};

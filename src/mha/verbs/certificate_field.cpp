@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/printable.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::mha {
@@ -33,7 +34,7 @@ void Field::require_keys(std::initializer_list<const char*> keys) const {
   for (const auto& entry : json_.items()) {
     const bool known =
         std::any_of(keys.begin(), keys.end(), [&](const char* key) { return entry.key() == key; });
-    if (!known) fail(fmt::format("'{}' is unknown", entry.key()));
+    if (!known) fail(fmt::format("{} is unknown", in_quotes(entry.key())));
   }
 }
 
@@ -67,8 +68,8 @@ std::uint64_t Field::digest() const {
 
 std::uint64_t Field::whole_up_to(std::uint64_t largest) const {
   if (!json_.is_number_unsigned() || json_.get<std::uint64_t>() > largest) {
-    fail(fmt::format("{} is not allowed; allowed: whole numbers from 0 to {}", io::json_line(json_),
-                     largest));
+    fail(fmt::format("{} is not allowed; allowed: whole numbers from 0 to {}",
+                     printable(io::json_line(json_)), largest));
   }
   return json_.get<std::uint64_t>();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/printable.hpp"
 #include "io/read_file.hpp"
 #include "mha/verbs/certificate_field.hpp"
 #include "onset/core/error.hpp"
@@ -56,7 +57,8 @@ Verdict read_verdict(const Field& field) {
   for (const Verdict verdict : {Verdict::certified, Verdict::recovered, Verdict::refused}) {
     if (to_string(verdict) == word) return verdict;
   }
-  field.fail(fmt::format("'{}' is not allowed; allowed: certified, recovered, refused", word));
+  field.fail(
+      fmt::format("{} is not allowed; allowed: certified, recovered, refused", in_quotes(word)));
 }
 
 Inputs read_inputs(const Field& field) {
@@ -64,7 +66,7 @@ Inputs read_inputs(const Field& field) {
   for (const Inputs inputs : {Inputs::boolean, Inputs::gaussian}) {
     if (to_string(inputs) == word) return inputs;
   }
-  field.fail(fmt::format("'{}' is not allowed; allowed: boolean, gaussian", word));
+  field.fail(fmt::format("{} is not allowed; allowed: boolean, gaussian", in_quotes(word)));
 }
 
 /// What every certificate has, also that of a refusal.
@@ -162,7 +164,7 @@ Certificate read_certificate(const std::filesystem::path& folder) {
   try {
     json = io::parse_json(text);
   } catch (const Json::exception& error) {
-    throw IoError(path, fmt::format("is not JSON: {}", error.what()));
+    throw IoError(path, fmt::format("is not JSON: {}", io::plain_reason(error)));
   }
   const Field root(json, path);
   Certificate out = read_head(root);

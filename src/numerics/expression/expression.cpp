@@ -1,5 +1,7 @@
 #include "onset/numerics/expression.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,12 +10,26 @@
 namespace onset::numerics {
 namespace {
 
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
+}
+
+/// The message with the text below it and a mark under the place; of a long text only what is near
+/// the place.
 std::string with_caret(std::string_view text, std::size_t position, const std::string& message) {
-  const std::string_view before = text.substr(0, position);
-  const auto column = static_cast<std::size_t>(std::count_if(
-      before.begin(), before.end(), [](char byte) { return !is_continuation(byte); }));
-  return message + " at column " + std::to_string(column + 1) + "\n  " + std::string(text) +
-         "\n  " + std::string(column, ' ') + "^";
+  constexpr std::size_t near = 60;  // bytes on either side
+  const bool is_long = text.size() > 2 * near;
+  std::size_t begin = is_long && position > near ? position - near : 0;
+  std::size_t end = is_long ? std::min(position + near, text.size()) : text.size();
+  while (begin < position && is_continuation(text[begin])) ++begin;
+  while (end < text.size() && is_continuation(text[end])) ++end;
+  const std::string_view left_out_before = begin > 0 ? ".. " : "";
+  const std::string_view left_out_after = end < text.size() ? " .." : "";
+  const std::size_t indent = left_out_before.size() + letters(text.substr(begin, position - begin));
+  return fmt::format("{} at column {}\n  {}{}{}\n  {:{}}^", message,
+                     letters(text.substr(0, position)) + 1, left_out_before,
+                     text.substr(begin, end - begin), left_out_after, "", indent);
 }
 
 /// The workspace of expressions, kept by each thread; the values of node n are at slots[n] * count.

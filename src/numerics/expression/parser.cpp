@@ -6,6 +6,7 @@
 #include <numbers>
 #include <string>
 
+#include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "numerics/expression/tape.hpp"
 
@@ -170,7 +171,7 @@ class Parser {
     if (word == "L") return tape_.add_constant(static_cast<double>(names_.variables.size()));
     if (known_function(word)) fail(place_, "expected '(' after the function " + word);
     fail(start,
-         "no variable '" + word + "'" + variable_hint() + suggestion(word, function_names()));
+         "no variable " + in_quotes(word) + variable_hint() + suggestion(word, function_names()));
   }
 
   [[nodiscard]] std::string variable_hint() const {
@@ -194,7 +195,7 @@ class Parser {
     const auto operation = unary_operation(word);
     if (!hermite && !operation) {
       fail(start,
-           "no function '" + word + "'" + suggestion(word, function_names()) + function_list());
+           "no function " + in_quotes(word) + suggestion(word, function_names()) + function_list());
     }
     expect(')', "after the argument of " + word);
     if (operation) return tape_.add(*operation, {first});

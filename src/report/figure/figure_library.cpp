@@ -2,6 +2,7 @@
 #include <map>
 #include <system_error>
 
+#include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "onset/core/error.hpp"
 #include "report/figure.hpp"
@@ -43,7 +44,7 @@ std::filesystem::path find_figure(const std::string& name,
     if (file.stem() == name) return file;
     known.push_back(file.stem().string());
   }
-  throw InvalidArgument("figure", "there is no '" + name + "'" + suggestion(name, known) +
+  throw InvalidArgument("figure", "there is no " + in_quotes(name) + suggestion(name, known) +
                                       " (`onset figure list` names them all)");
 }
 

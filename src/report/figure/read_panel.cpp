@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "core/printable.hpp"
 #include "core/suggestion.hpp"
 #include "report/figure/figure_reader.hpp"
 
@@ -156,9 +158,22 @@ FixedLine read_line(const TomlReader& in) {
   return line;
 }
 
+/// The name of a file in the folder of overlays or below it, and nowhere else.
+std::string read_overlay_file(const TomlReader& in) {
+  std::string name = in.text("file");
+  const std::filesystem::path path = name;
+  const bool leaves = path.is_absolute() || std::ranges::find(path, "..") != path.end();
+  if (leaves || name.empty()) {
+    complain(in.place_of("file"), fmt::format("{} is no file in the folder of --overlay; allowed: "
+                                              "a name below it, without '..'",
+                                              in_quotes(name)));
+  }
+  return name;
+}
+
 Overlay read_overlay(const TomlReader& in) {
   in.allow_only({"file", "x", "x_times", "y", "error", "label", "mark", "colour"});
-  return {in.text("file"),
+  return {read_overlay_file(in),
           in.text("x"),
           in.text("y"),
           in.text_or("error", ""),

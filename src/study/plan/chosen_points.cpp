@@ -30,36 +30,46 @@ std::vector<std::size_t> places_of(const Plan& plan, const std::vector<std::stri
   return chosen;
 }
 
-/// The places in the list that fall to one job.
-std::vector<std::size_t> share_of(const Plan& plan, std::vector<std::size_t> points,
-                                  const Shard& shard) {
+/// The places in the list that fall to each of the jobs, ascending. Jobs beyond the last that has a
+/// point are left out: since every point is some work, no job gets two while another has none.
+std::vector<std::vector<std::size_t>> shares_of(const Plan& plan, std::vector<std::size_t> points,
+                                                std::size_t count) {
   std::ranges::stable_sort(points, std::greater{},
                            [&](std::size_t i) { return point_work(plan.points[i]); });
   using Job = std::pair<double, std::size_t>;  // its work so far, its number
   std::priority_queue<Job, std::vector<Job>, std::greater<>> jobs;
-  for (std::size_t j = 0; j < shard.count; ++j) jobs.emplace(0.0, j);
-  std::vector<std::size_t> mine;
+  std::vector<std::vector<std::size_t>> shares(std::min(count, points.size()));
+  for (std::size_t j = 0; j < shares.size(); ++j) jobs.emplace(0.0, j);
   for (const std::size_t i : points) {
     const auto [work, job] = jobs.top();
     jobs.pop();
     jobs.emplace(work + point_work(plan.points[i]), job);
-    if (job == shard.index % shard.count) mine.push_back(i);
+    shares[job].push_back(i);
   }
-  std::ranges::sort(mine);
-  return mine;
+  for (std::vector<std::size_t>& share : shares) std::ranges::sort(share);
+  return shares;
+}
+
+std::vector<std::size_t> all_points(const Plan& plan) {
+  std::vector<std::size_t> points(plan.points.size());
+  std::iota(points.begin(), points.end(), std::size_t{0});
+  return points;
 }
 
 }  // namespace
 
+std::vector<std::vector<std::size_t>> job_shares(const Plan& plan, std::size_t count) {
+  return shares_of(plan, all_points(plan), count);
+}
+
 std::vector<std::size_t> chosen_points(const Plan& plan, const SweepOptions& options) {
-  std::vector<std::size_t> points;
-  if (options.keys.empty()) {
-    points.resize(plan.points.size());
-    std::iota(points.begin(), points.end(), std::size_t{0});
-  } else {
-    points = places_of(plan, options.keys);
-  }
-  return options.shard.count > 1 ? share_of(plan, std::move(points), options.shard) : points;
+  std::vector<std::size_t> points =
+      options.keys.empty() ? all_points(plan) : places_of(plan, options.keys);
+  const Shard& shard = options.shard;
+  if (shard.count <= 1) return points;
+  std::vector<std::vector<std::size_t>> shares = shares_of(plan, std::move(points), shard.count);
+  const std::size_t job = shard.index % shard.count;
+  return job < shares.size() ? std::move(shares[job]) : std::vector<std::size_t>();
 }
 
 }  // namespace onset::study

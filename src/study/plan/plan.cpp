@@ -19,8 +19,13 @@ namespace {
 const Verb& find_command(const Study& study, std::span<const Verb> verbs, const io::Place& place) {
   std::vector<std::string> known;
   for (const Verb& verb : verbs) {
+    if (verb.full_name() == study.command && verb.needs_folder) {
+      complain(place, fmt::format("'{}' is there for the files that it writes, which a store does "
+                                  "not hold; run 'onset {} --out DIR' by itself",
+                                  study.command, study.command));
+    }
     if (verb.full_name() == study.command) return verb;
-    known.push_back(verb.full_name());
+    if (!verb.needs_folder) known.push_back(verb.full_name());
   }
   const std::string nearest = suggestion(study.command, known);
   complain(place,

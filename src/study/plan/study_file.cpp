@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/read_file.hpp"
+#include "onset/core/error.hpp"
 #include "study/plan/study_reader.hpp"
 
 namespace onset::study {
@@ -55,8 +56,10 @@ Axis read_axis(const TomlReader& in, const std::string& parameter) {
 }
 
 std::vector<std::int64_t> read_seeds(const TomlReader& in) {
-  const std::string wanted =
-      "'seeds' must be a list of whole numbers, a grid such as \"1:10:1\", or how many (from 1 on)";
+  const std::string wanted = fmt::format(
+      "'seeds' must be a list of whole numbers, a grid such as \"1:10:1\", or how many, 1 to {} "
+      "(the seeds are then numbered from 1)",
+      max_points);
   std::vector<Value> values;
   if (!in.has("seeds")) return {};
   if (in.is_text("seeds")) {
@@ -129,7 +132,13 @@ Study parse_study(std::string_view text, const std::filesystem::path& file) {
 }
 
 Study read_study(const std::filesystem::path& file) {
-  return parse_study(io::read_file(file), file);
+  const std::string text = io::read_file(file);
+  if (text.starts_with("SQLite format 3")) {
+    throw InvalidArgument(file.string(),
+                          "is a store, not a study; allowed: the TOML file that says what to "
+                          "compute (`onset report FILE` shows what a store has)");
+  }
+  return parse_study(text, file);
 }
 
 }  // namespace onset::study

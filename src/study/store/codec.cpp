@@ -237,7 +237,7 @@ PointRecord from_wire(std::string_view text) {
     record.finished = json.at("finished");
     return record;
   } catch (const std::exception& error) {
-    throw IoError("point", std::string("not a record of a point: ") + error.what());
+    throw IoError("point", fmt::format("not a record of a point: {}", io::plain_reason(error)));
   }
 }
 

@@ -34,6 +34,7 @@ void prepare_for_writing(Database& database) {
 }
 
 std::string name_of(const PointRow& row) {
+  if (row.command.empty()) return fmt::format("point {}", in_quotes(row.key));
   return fmt::format("point {} ({})", in_quotes(row.key), printable(row.command));
 }
 
@@ -64,6 +65,7 @@ void Store::File::open_for_reading(std::stop_token stop) {
   check_store_header(path_);
   database_.emplace(path_, reading_mode(path_), std::move(stop));
   database_->execute("PRAGMA query_only = ON");
+  check_tables(*database_);
   checked_ = has_checksums(*database_);
 }
 
@@ -75,6 +77,7 @@ void Store::File::open_for_writing(std::stop_token stop) {
   // We look once more under the lock, since another writer may have made it meanwhile.
   if (!std::filesystem::exists(path_, error)) make_store(path_);
   database_.emplace(path_, Database::Mode::write, std::move(stop));
+  check_tables(*database_);
   prepare_for_writing(*database_);
   if (!has_checksums(*database_)) add_checksums();
   checked_ = true;

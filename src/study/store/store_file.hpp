@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/printable.hpp"
+#include "io/json_text.hpp"
 #include "onset/core/error.hpp"
 #include "onset/study/store.hpp"
 #include "study/store/point_row.hpp"
@@ -26,8 +27,8 @@ auto decoded(const std::filesystem::path& path, const std::string& what, Decode 
     return decode();
   } catch (const std::exception& error) {
     constexpr std::size_t most = 400;  // parsers repeat what they read, which may be long
-    throw IoError(path.string(),
-                  fmt::format("the store is damaged: {}: {}", what, printable(error.what(), most)));
+    throw IoError(path.string(), fmt::format("the store is damaged: {}: {}", what,
+                                             printable(io::plain_reason(error), most)));
   }
 }
 

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "core/printable.hpp"
 #include "io/input_file.hpp"
 #include "onset/core/error.hpp"
+#include "study/store/point_row.hpp"
 #include "study/store/sqlite.hpp"
 
 namespace onset::study {
@@ -95,6 +98,45 @@ void check_store_header(const std::filesystem::path& path) {
 bool has_checksums(sqlite::Database& database) {
   sqlite::Statement version(database, "PRAGMA user_version");
   return version.step() && version.whole(0) > std::int64_t{oldest_version};
+}
+
+void check_tables(sqlite::Database& database) {
+  const auto require = [&](bool fits, const std::string& problem) {
+    if (fits) return;
+    throw IoError(database.path().string(),
+                  fmt::format("is not a store of Onset, or is damaged: {}", problem));
+  };
+  sqlite::Statement encoding(database, "PRAGMA encoding");
+  require(encoding.step() && encoding.text(0) == "UTF-8", "its text is not UTF-8");
+  // Views and virtual tables have no page of their own; they and triggers would run what somebody
+  // else wrote.
+  sqlite::Statement entry(database, "SELECT type, name, rootpage FROM sqlite_schema");
+  while (entry.step()) {
+    const std::string type = entry.text(0);
+    require((type == "table" || type == "index") && entry.whole(2) > 0,
+            fmt::format("it has {} {}, and a store has plain tables only",
+                        type == "table" ? "the virtual table" : printable("the " + type),
+                        in_quotes(entry.text(1))));
+  }
+  const bool checked = has_checksums(database);
+  const auto require_columns = [&](const char* table, std::string_view wanted) {
+    std::vector<std::string> names;
+    // The columns that are not hidden are the plain ones, which are not computed from others.
+    sqlite::Statement column(database, "SELECT name, hidden FROM pragma_table_xinfo(?)");
+    column.bind(1, std::string_view(table));
+    bool plain = true;
+    while (column.step()) {
+      names.push_back(column.text(0));
+      plain = plain && column.whole(1) == 0;
+    }
+    require(!names.empty(), fmt::format("it has no table '{}'", table));
+    require(plain && fmt::format("{}", fmt::join(names, ", ")) == wanted,
+            fmt::format("its table '{}' has other columns than that of a store", table));
+  };
+  const std::string_view last = checked ? ", checksum" : "";
+  require_columns("points", fmt::format("{}{}", point_columns, last));
+  require_columns("studies", fmt::format("id, name, command, source, axes{}", last));
+  require_columns("study_points", "study, position, key, axis_values");
 }
 
 void add_checksum_columns(sqlite::Database& database) {

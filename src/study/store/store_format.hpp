@@ -11,6 +11,10 @@ namespace onset::study {
 /// and leaves the file as it is, since SQLite itself must not touch files that are not ours.
 void check_store_header(const std::filesystem::path& path);
 
+/// Throws IoError unless the tables of the store are those that make_store() makes, all of them
+/// plain ones; further plain tables are left alone. Nothing else of the file is asked before.
+void check_tables(sqlite::Database& database);
+
 /// Makes an empty store, which appears whole or not at all. The caller holds the writer's lock.
 void make_store(const std::filesystem::path& path);
 

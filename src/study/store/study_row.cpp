@@ -45,7 +45,7 @@ StudyRecord from_row(const StudyRow& row) {
       study.points.push_back({entry.key, read_axis_values(entry.axis_values, study.axes.size())});
     } catch (const std::exception& error) {
       throw std::invalid_argument(
-          fmt::format("its point {} has {}", in_quotes(entry.key), error.what()));
+          fmt::format("its point {} has {}", in_quotes(entry.key), io::plain_reason(error)));
     }
   }
   return study;

@@ -44,9 +44,19 @@ bool is_still_there(int descriptor, const std::filesystem::path& path) {
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+/// The lock lies beside the file itself, so that a store is locked under the names of all links to
+/// it too.
+std::filesystem::path lock_of(const std::filesystem::path& store) {
+  std::error_code error;
+  const bool link = std::filesystem::is_symlink(store, error);
+  const std::filesystem::path file = link ? std::filesystem::canonical(store, error) : store;
+  if (error && link) throw IoError(store.string(), "is a link that leads nowhere");
+  return file.string() + ".lock";
+}
+
 }  // namespace
 
-WriterLock::WriterLock(const std::filesystem::path& store) : path_(store.string() + ".lock") {
+WriterLock::WriterLock(const std::filesystem::path& store) : path_(lock_of(store)) {
   while (!try_lock(store)) {
   }
   // This serves only the message of a second writer, so a failure does not matter.

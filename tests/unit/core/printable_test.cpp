@@ -16,6 +16,15 @@ TEST(Printable, WhatATerminalWouldObeyIsWrittenOut) {
   EXPECT_EQ(in_quotes("two\nlines"), "'two\\x0alines'");
 }
 
+TEST(Printable, WhatTurnsTheDirectionOrEndsALineUnseenIsWrittenOut) {
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b\xd8\x9c"),
+            "a\\xe2\\x80\\xaeb\\xd8\\x9c");
+  EXPECT_EQ(one_line("\xe2\x80\xa8 \xe2\x80\x8f \xe2\x81\xa9 \n"),
+            "\\xe2\\x80\\xa8 \\xe2\\x80\\x8f \\xe2\\x81\\xa9 \\x0a");
+  EXPECT_EQ(one_line("\xe2\x80\x93 \xe2\x81\xaa"), "\xe2\x80\x93 \xe2\x81\xaa");  // a dash
+}
+
 TEST(Printable, OnlyBytesThatAreNotUtf8AreWrittenOut) {
   EXPECT_EQ(printable("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e"),
             "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e");

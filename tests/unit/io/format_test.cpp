@@ -215,6 +215,21 @@ TEST(Csv, QuotesAndLineBreaksAreQuoted) {
   EXPECT_EQ(to_csv(table), "a,b\n\"say \"\"x\"\"\",\"two\nlines\"\n\"\",inf\n");
 }
 
+TEST(Csv, WhatATerminalWouldObeyIsWrittenOut) {
+  Table table({{"a\x1b[31m", "", "", false}});
+  table.add_row({"x\x07\xe2\x80\xae"});
+  EXPECT_EQ(to_csv(table), "a\\x1b[31m\nx\\x07\\xe2\\x80\\xae\n");
+}
+
+TEST(TableText, WhatATerminalWouldObeyIsWrittenOut) {
+  Result result;
+  result.table = Table({{"file", "", "", false}});
+  result.table.add_row({"x\x1b[31m\ny"});
+  result.notes = {"of \x1b]0;title\x07"};
+  EXPECT_EQ(to_table(result),
+            "file\n--------------\nx\\x1b[31m\\x0ay\n\nnote: of \\x1b]0;title\\x07\n");
+}
+
 TEST(Csv, NumbersReadBackToTheSameBits) {
   Table table({{"x", "", "", false}});
   for (const double x : {1.0 / 3.0, 0.1, 5e-324, 1.7976931348623157e308, 123456789.123456789}) {

@@ -60,6 +60,12 @@ TEST(Npy, PacksTheRows) {
   EXPECT_EQ(value_at<double>(bytes, row + 37), 3.0);
 }
 
+TEST(Npy, NamesOfOthersStayWithinTheirLiteral) {
+  const std::string name("a'\\\n\0\x1b", 6);
+  const std::string bytes = to_npy(Table({{name, "", "", false}}));
+  EXPECT_NE(bytes.find("('a\\'\\\\\\x0a\\x00\\x1b', '<f8')"), std::string::npos) << bytes;
+}
+
 TEST(Npy, AnEmptyTableHasFieldsAndNoRows) {
   const std::string bytes = to_npy(Table({{"x", "", "", true}}));
   EXPECT_NE(bytes.find("'shape': (0,)"), std::string::npos);

@@ -132,6 +132,21 @@ TEST(Expression, AMistakeShowsItsPlace) {
   EXPECT_NE(complaint(std::string(1000, '(')).find("nested too deeply"), std::string::npos);
 }
 
+TEST(Expression, OfALongTextOnlyWhatIsNearAMistakeIsShown) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "z1+";
+  const std::string message = complaint(text + "\xc3\xa9 " + text);
+  EXPECT_LT(message.size(), 300U);
+  EXPECT_NE(message.find("at column 3001\n  .. z1+z1+"), std::string::npos) << message;
+  EXPECT_NE(message.find("+z1+ ..\n"), std::string::npos) << message;
+  // The mark stands below the letter.
+  const std::size_t line = message.find("\n  ..") + 1;
+  const std::size_t mark = message.rfind("\n") + 1;
+  EXPECT_EQ(message.find("\xc3\xa9", line) - line, message.find('^') - mark);
+  EXPECT_LT(complaint(std::string(5000, 'x')).size(), 400U);
+  EXPECT_LT(complaint(std::string(5000, 'x') + "(z1)").size(), 600U);
+}
+
 TEST(Expression, OpensSumsThroughConstantFactors) {
   const Expression f("-(2*(z1 - He2(z2))/4) + 3", two_tokens());
   const auto terms = f.terms();

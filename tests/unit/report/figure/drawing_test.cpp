@@ -1,5 +1,6 @@
 #include "report/figure/drawing.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -70,6 +71,15 @@ TEST_F(DrawingTest, DrawsAnOverlayOnlyWhenItsFileIsThereAndSaysSoWhenItIsNot) {
   ASSERT_EQ(curve.points.size(), 2U);
   EXPECT_EQ(curve.points[0].y, 0.25);
   EXPECT_EQ(curve.points[1].x, 3.0);
+}
+
+TEST_F(DrawingTest, AnOverlayOutsideItsFolderIsRefused) {
+  for (const char* file : {"../theirs.csv", "/etc/passwd", "a/../../theirs.csv", ".."}) {
+    EXPECT_THROW(
+        (void)draw(all, fmt::format("[[panel.overlay]]\nfile = '{}'\nx = 'a'\ny = 'b'\n", file)),
+        InvalidArgument)
+        << file;
+  }
 }
 
 TEST_F(DrawingTest, NamesTheOverlayFileWhoseColumnIsNotThere) {

@@ -59,6 +59,25 @@ TEST(ChosenPoints, PointsWithoutAnEstimateAreSharedByNumber) {
   }
 }
 
+TEST(ChosenPoints, SharesOfAllJobsAreThoseOfEachJobAndEmptyOnesAreLeftOut) {
+  const Plan plan = plan_of({3.0, 1.0, 4.0, 1.0, 5.0});
+  for (const std::size_t count : {1U, 2U, 3U, 5U, 9U}) {
+    const auto shares = job_shares(plan, count);
+    ASSERT_EQ(shares.size(), std::min<std::size_t>(count, plan.points.size()));
+    for (std::size_t job = 0; job < count; ++job) {
+      const auto mine = chosen_points(plan, {{job, count}, {}, false});
+      EXPECT_EQ(mine, job < shares.size() ? shares[job] : std::vector<std::size_t>()) << job;
+    }
+  }
+}
+
+TEST(ChosenPoints, AShardOfFarMoreJobsThanPointsTakesNoMemoryForThem) {
+  const Plan plan = plan_of({1.0, 1.0});
+  constexpr std::size_t jobs = std::size_t{1} << 60;
+  EXPECT_EQ(chosen_points(plan, {{1, jobs}, {}, false}), (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(chosen_points(plan, {{2, jobs}, {}, false}).empty());
+}
+
 TEST(ChosenPoints, KeysPickPointsAndAnUnknownOneIsNamed) {
   const Plan plan = plan_of({1.0, 1.0, 1.0});
   EXPECT_EQ(chosen_points(plan, {{}, {"key2", "key0", "key2"}, false}),

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "onset/catalog.hpp"
+#include "onset/core/error.hpp"
 #include "onset/study/study.hpp"
 
 namespace onset::study {
@@ -22,6 +23,21 @@ TEST(Plan, EveryPointIsSettledAsTheCommandSettlesIt) {
   EXPECT_EQ(plan.points[1].parameters.real("rate"), 0.3);
   EXPECT_TRUE(plan.points[0].parameters.has("alpha"));
   EXPECT_FALSE(plan.points[1].parameters.has("alpha"));
+}
+
+/// A store would name files that were never written.
+TEST(Plan, AVerbThatIsThereToWriteFilesIsRefused) {
+  for (const char* command : {"smi generate", "aim generate", "mha generate"}) {
+    const Study study = parse_study(std::string("command = '") + command + "'\n", "a.toml");
+    try {
+      (void)make_plan(study, catalog());
+      FAIL() << command;
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find("a.toml:1:1: '" + std::string(command) + "'"),
+                std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 }  // namespace

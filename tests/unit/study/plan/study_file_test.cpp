@@ -152,6 +152,7 @@ TEST(StudyFile, MistakesAreToldWithTheirPlace) {
             "toy.toml:2:1: 'seed' is in [fixed] as well");
   EXPECT_EQ(complaint("seeds = 3\n[axes]\nseed = [1]"), "toy.toml:2:1: a second axis 'seed'");
   EXPECT_NE(complaint("seeds = 0").find("toy.toml:2:9: 'seeds' must be"), std::string::npos);
+  EXPECT_NE(complaint("seeds = 100000000").find("how many, 1 to 100000"), std::string::npos);
   EXPECT_NE(complaint("seeds = [1.5]").find("toy.toml:2:9: 'seeds' must be"), std::string::npos);
   EXPECT_NE(complaint("seeds = [-1]").find("seed: -1 is out of range"), std::string::npos);
   EXPECT_NE(complaint("[axes]\nslope = '1:2'").find("is not start:stop:step"), std::string::npos);

@@ -174,7 +174,9 @@ TEST(Store, AReaderCannotWrite) {
 /// A store with one point and one study that holds it, as others may have left it.
 class StrangeStore : public testing::Test {
  protected:
-  StrangeStore() {
+  StrangeStore() { make_anew(); }
+  void make_anew() const {
+    std::filesystem::remove(path());
     Store store(path(), Store::Mode::write);
     store.put(full_record());
     store.put(StudyRecord{"s", "toy line", "text", {"x"}, {{"k1", {1.0}}}});
@@ -264,6 +266,7 @@ TEST_F(StrangeStore, APointThatHoldsSomethingElseIsNamed) {
     edit(std::string("UPDATE points SET ") + change);
     EXPECT_NE(complaint_of_point().find("damaged: point 'k1' (toy line)"), std::string::npos)
         << change << ": " << complaint_of_point();
+    EXPECT_EQ(complaint_of_point().find("json.exception"), std::string::npos) << change;
     edit("DELETE FROM points; INSERT INTO points SELECT * FROM kept; DROP TABLE kept");
   }
   for (const char* change : {"seconds = 'long'", "threads = 'many'", "method = 0.5"}) {
@@ -272,6 +275,33 @@ TEST_F(StrangeStore, APointThatHoldsSomethingElseIsNamed) {
     EXPECT_NE(complaint_of_point().find("of another kind"), std::string::npos) << change;
     edit("DELETE FROM points; INSERT INTO points SELECT * FROM kept; DROP TABLE kept");
   }
+}
+
+TEST_F(StrangeStore, WhateverIsNoPlainTableOfAStoreIsRefusedBeforeItIsAsked) {
+  struct Case {
+    const char* change;
+    const char* words;
+  };
+  for (const Case& strange : std::initializer_list<Case>{
+           {"ALTER TABLE points RENAME TO hidden; CREATE VIEW points AS WITH RECURSIVE t(n) AS "
+            "(SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT hidden.* FROM hidden, t",
+            "the view 'points'"},
+           {"CREATE TRIGGER t AFTER INSERT ON points BEGIN UPDATE points SET reason = 'x'; END",
+            "the trigger 't'"},
+           {"DROP TABLE studies", "no table 'studies'"},
+           {"ALTER TABLE points ADD COLUMN more TEXT AS (key || key)",
+            "'points' has other columns"},
+           {"PRAGMA user_version = 1", "'points' has other columns"}}) {
+    make_anew();
+    edit(strange.change);
+    const std::string complaint = complaint_of([](const Store&) {});
+    EXPECT_NE(complaint.find(strange.words), std::string::npos) << complaint;
+    EXPECT_NE(complaint.find("not a store of Onset"), std::string::npos) << complaint;
+    EXPECT_THROW(Store(path(), Store::Mode::write), IoError) << strange.change;
+  }
+  make_anew();
+  edit("CREATE TABLE notes_of_mine (text TEXT); CREATE INDEX mine ON points (status)");
+  EXPECT_EQ(complaint_of_point(), "none");
 }
 
 TEST_F(StrangeStore, APointWithoutAValueForEveryAxisIsNamed) {

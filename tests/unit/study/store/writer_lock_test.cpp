@@ -53,6 +53,19 @@ TEST_F(WriterLockTest, IsGoneWithItsHolderAndTakesOverWhatAKilledOneLeft) {
   EXPECT_FALSE(fs::exists(lock()));
 }
 
+TEST_F(WriterLockTest, ALinkToAStoreIsLockedWithTheStore) {
+  std::ofstream(folder_ / "store.db") << "a store";
+  fs::create_symlink("store.db", folder_ / "link.db");
+  {
+    const WriterLock held(folder_ / "link.db");
+    EXPECT_TRUE(fs::exists(lock()));
+    EXPECT_THROW(WriterLock(folder_ / "store.db"), IoError);
+  }
+  fs::remove(folder_ / "store.db");
+  EXPECT_THROW(WriterLock(folder_ / "link.db"), IoError);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.db"));
+}
+
 TEST_F(WriterLockTest, FollowsNoLink) {
   fs::create_symlink("victim", lock());
   expect_refusal();
