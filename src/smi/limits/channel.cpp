@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "numerics/quadrature/gaussian_expectation.hpp"
@@ -166,6 +167,18 @@ Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   return {pooled + pooling, pooling};
 }
 
+/// Where nothing is known of the samples: the log densities of their labels [links 18].
+PosteriorMoments without_knowledge(const Posterior& posterior, const FieldShape& shape,
+                                   const TeacherBatch& teacher, const NormalBatch& normals) {
+  const std::vector<double> omega(teacher.omega.size(), 0.0);
+  const std::vector<double> variance(shape.blocks(), 1.0);
+  PosteriorMoments moments(shape, normals.count);
+  posterior.moments({normals.count, teacher.label, omega, variance, normals.first,
+                     normals.replicate, teacher.field},
+                    moments);
+  return moments;
+}
+
 /// Shortens the moments of a sample's block where they are longer than any posterior makes them,
 /// because all nodes have missed what is left of the prior there.
 void limit(const BlockView& v, PosteriorMoments::Half& half, std::size_t i) {
@@ -305,6 +318,8 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   }
   std::vector<bool> is_learned;
   for (const double v : variances.front()) is_learned.push_back(v < 1.0);
+  const bool any_learned =
+      std::find(is_learned.begin(), is_learned.end(), true) != is_learned.end();
   // The targets are those of every block, those of pairs, and the evidence; the controls are one
   // per block and the importance weight.
   const std::vector<CrossPair> pairs = cross_pairs(*model_, is_learned);
@@ -352,8 +367,16 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
         row(first_pair + k)[i] = teacher.weight[i] * cross(learned, open, i);
       }
     }
+    std::optional<PosteriorMoments> zero;
+    if (options_.label_law && any_learned) {
+      zero = without_knowledge(*posterior_, shape, teacher, normals);
+    }
     for (std::size_t i = 0; i < count; ++i) {
-      const Evidence e = evidence(moments, i);
+      Evidence e = evidence(moments, i);
+      if (options_.label_law) {
+        const Evidence known = zero ? evidence(*zero, i) : e;
+        e = {e.log_z - known.log_z, e.pooling - known.pooling};
+      }
       row(evidence_row)[i] = teacher.weight[i] * e.log_z;
       row(evidence_row + 1)[i] = teacher.weight[i] * e.pooling;
       row(static_cast<std::size_t>(targets) + blocks)[i] = teacher.weight[i] - 1.0;
@@ -385,6 +408,10 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   }
   info.log_evidence = std::move(means.target[evidence_row]);
   info.log_evidence_bias = bound(evidence_row, 1.0, evidence_row + 1);
+  if (options_.label_law) {
+    for (double& psi : info.log_evidence) psi += options_.label_law->value;
+    info.log_evidence_shared = options_.label_law->error;
+  }
   require_finite(info);
   return info;
 }

@@ -18,6 +18,16 @@ constexpr double wide_variance = 1.5;
 /// label.
 constexpr double fall = 30.0;
 
+/// The posterior of a sample's label where nothing is known.
+TypedMoments plain_posterior(const TypedLink& link, const OuterSample& sample,
+                               const TypedNodes& nodes) {
+  const auto rows = static_cast<Eigen::Index>(link.fields().size());
+  const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};
+  // The fields that made the label are no longer than their two parts together.
+  const double made = sample.at.origin.norm() + std::sqrt(sample.radius * sample.radius - fall);
+  return typed_posterior(link, plain, sample.label, std::sqrt(made * made + fall), nodes);
+}
+
 }  // namespace
 
 std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
@@ -96,7 +106,13 @@ std::vector<TypedAverages> typed_channel(const TypedLink& link, const KnownDirec
       [&](const OuterSample& sample, const TypedNodes& nodes, TypedAverages& sum) {
         const TypedMoments moments =
             typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
-        if (moments.found) form.add(moments, sample.weight, sum);  // else shows in the mass
+        if (!moments.found) return;  // shows in the mass
+        if (options.from_label_law) {
+          const TypedMoments plain = plain_posterior(link, sample, nodes);
+          if (!plain.found) return;
+          sum.log_evidence -= sample.weight * log_evidence(plain);
+        }
+        form.add(moments, sample.weight, sum);
       });
   for (TypedAverages& sum : sums) {
     // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.
