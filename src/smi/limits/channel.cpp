@@ -328,7 +328,10 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   const int targets = static_cast<int>(evidence_row) + 2;
   numerics::ExpectationOptions rule;
   rule.dimensions = teacher_dimensions(*model_);
-  rule.outputs = targets + static_cast<int>(blocks) + 1;
+  // The log density of a label where nothing is known goes with the squares of the fields that made
+  // it, whose means are known: they are controls there.
+  const std::size_t squares_row = static_cast<std::size_t>(targets) + blocks + 1;
+  rule.outputs = static_cast<int>(squares_row + (options_.label_law ? blocks : 0));
   rule.points = options_.points;
   rule.replicates = options_.replicates;
   rule.seed = options_.seed;
@@ -358,6 +361,12 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
         const Control c = control(view, i);
         row(base + control_monitor)[i] = w * c.monitor;
         row(static_cast<std::size_t>(targets) + b)[i] = w * c.value;
+        if (!options_.label_law) continue;
+        double square = -static_cast<double>(view.size());
+        for (std::size_t field = 0; field < view.size(); ++field) {
+          square += std::pow(teacher.field[view.row(field, i)], 2.0);
+        }
+        row(squares_row + b)[i] = w * square;
       }
     }
     for (std::size_t k = 0; k < pairs.size(); ++k) {

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "numerics/control_variates.hpp"
+#include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/verdict.hpp"
 
@@ -43,6 +44,53 @@ double entropy_of_missed(double mass) {
   if (!(mass > 0.0)) return 0.0;
   const double distance = std::numeric_limits<double>::epsilon();
   return mass * (1.0 - std::log(std::min(mass, distance)));
+}
+
+/// What a sample has to say of the information, with its weight: the logarithm of the ratio, and
+/// controls of expectation 0, which are the weight less 1, <|xi|^2> - n, and |z|^2 of the fields
+/// that made the label less their number.
+constexpr Eigen::Index first_control = 1;
+constexpr Eigen::Index sampled_rows = 4;
+using SampledRows = Eigen::Matrix<double, sampled_rows, 1>;
+
+/// Sums of them and of their products.
+struct InformationSums {
+  SampledRows sum = SampledRows::Zero();
+  Eigen::Matrix<double, sampled_rows, sampled_rows> products =
+      Eigen::Matrix<double, sampled_rows, sampled_rows>::Zero();
+
+  InformationSums& operator+=(const InformationSums& other) {
+    sum += other.sum;
+    products += other.products;
+    return *this;
+  }
+};
+
+/// <|xi|^2> from both halves, less what the ratio of noisy sums adds: twice what the mean of the
+/// halves exceeds the ratio of all lines by.
+double mean_square(const TypedMoments& moments) {
+  const auto& [a, b] = moments.half;
+  const double apart = std::tanh(0.5 * (a.log_z - b.log_z));
+  return 0.5 * (a.second.trace() + b.second.trace()) -
+         apart * (b.second.trace() - a.second.trace());
+}
+
+/// The coefficients of the controls: a regression over all samples, without directions in which
+/// controls do not scatter.
+Eigen::VectorXd regression(const InformationSums& all, double count) {
+  constexpr double negligible_scatter = 1e-9;  // relative to that of the others
+  constexpr Eigen::Index controls = sampled_rows - first_control;
+  const Eigen::MatrixXd scatter = all.products.bottomRightCorner<controls, controls>() / count;
+  const Eigen::VectorXd with_target = (all.products.bottomLeftCorner<controls, 1>() -
+                                       all.sum(0) / count * all.sum.tail<controls>()) /
+                                      count;
+  const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(scatter);
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(controls);
+  for (Eigen::Index k = 0; k < controls; ++k) {
+    if (!(eigen.values(k) > negligible_scatter * eigen.values.maxCoeff())) continue;
+    out += eigen.vectors.col(k) * (eigen.vectors.col(k).dot(with_target) / eigen.values(k));
+  }
+  return out;
 }
 
 }  // namespace
@@ -98,6 +146,43 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
   const Estimate mass = numerics::reduce(masses);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
   return numerics::reduce(values, of_rule + sums.ratio_bias + entropy_of_missed(missed));
+}
+
+numerics::Replicates label_information(const TypedLink& link, const KnownDirections& state,
+                                       const TypedChannelOptions& options, const Context& context) {
+  const SampleForm form(link, state);
+  const auto rows = static_cast<Eigen::Index>(link.fields().size());
+  const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};
+  const auto sums = sums_over_samples(
+      link, form, options, context, InformationSums{},
+      [&](const OuterSample& sample, const TypedNodes& nodes, InformationSums& to) {
+        const TypedMoments known =
+            typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
+        const double square = sample.fields.squaredNorm();
+        const TypedMoments unknown =
+            typed_posterior(link, plain, sample.label, std::sqrt(square + fall_of_prior), nodes);
+        const bool found = known.found && unknown.found;  // else shows in the averages' mass
+        SampledRows row = SampledRows::Zero();
+        if (found) {
+          row << log_evidence(known) - log_evidence(unknown), 1.0,
+              mean_square(known) - static_cast<double>(form.normals()),
+              square - static_cast<double>(rows);
+          row *= sample.weight;
+        }
+        row(first_control) -= 1.0;
+        to.sum += row;
+        to.products += row * row.transpose();
+      });
+  InformationSums all;
+  for (const InformationSums& one : sums) all += one;
+  const auto points = static_cast<double>(options.points);
+  const Eigen::VectorXd coefficients = regression(all, points * static_cast<double>(sums.size()));
+  numerics::Replicates out;
+  for (const InformationSums& one : sums) {
+    const double controls = coefficients.dot(one.sum.tail(sampled_rows - first_control));
+    out.push_back((one.sum(0) - controls) / points);
+  }
+  return out;
 }
 
 }  // namespace onset::smi

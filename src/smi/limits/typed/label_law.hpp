@@ -5,7 +5,8 @@
 
 #include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
-#include "smi/model/typed/typed_link.hpp"
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/typed_channel.hpp"
 
 namespace onset::smi {
 
@@ -14,5 +15,12 @@ namespace onset::smi {
 /// Nothing for links whose labels are drawn there, too.
 [[nodiscard]] std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t seed,
                                                         const Context& context);
+
+/// What a label tells of what is known, E log(Z_out / p(y)) [links 18], by quasi-Monte Carlo over
+/// what is known and the label: one value per replicate.
+[[nodiscard]] numerics::Replicates label_information(const TypedLink& link,
+                                                     const KnownDirections& state,
+                                                     const TypedChannelOptions& options,
+                                                     const Context& context);
 
 }  // namespace onset::smi

@@ -14,20 +14,6 @@ namespace {
 /// The fields that make a label are drawn with this variance and weighted back: growth rates are
 /// fourth moments.
 constexpr double wide_variance = 1.5;
-/// A level set is covered until the prior has fallen by exp(-15) below the point that made the
-/// label.
-constexpr double fall = 30.0;
-
-/// The posterior of a sample's label where nothing is known.
-TypedMoments plain_posterior(const TypedLink& link, const OuterSample& sample,
-                               const TypedNodes& nodes) {
-  const auto rows = static_cast<Eigen::Index>(link.fields().size());
-  const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};
-  // The fields that made the label are no longer than their two parts together.
-  const double made = sample.at.origin.norm() + std::sqrt(sample.radius * sample.radius - fall);
-  return typed_posterior(link, plain, sample.label, std::sqrt(made * made + fall), nodes);
-}
-
 }  // namespace
 
 std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
@@ -55,12 +41,12 @@ std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& 
     sample.at.matrix = form.matrix();
     sample.at.origin = form.centre() * eta;
     if (form.centres() == 0) sample.at.origin.setZero(static_cast<Eigen::Index>(rows));
-    const FieldVector fields = sample.at.origin + sample.at.matrix * xi;
-    link.gradient(1, fields.data(), sample.label.value.data(), gradients.data());
+    sample.fields = sample.at.origin + sample.at.matrix * xi;
+    link.gradient(1, sample.fields.data(), sample.label.value.data(), gradients.data());
     sample.label.density = sample.at.independent_outputs(gradients.data(), outputs);
     sample.weight = std::pow(wide_variance, 0.5 * static_cast<double>(n)) *
                     std::exp(-0.5 * xi.squaredNorm() * (1.0 - 1.0 / wide_variance));
-    sample.radius = std::sqrt(xi.squaredNorm() + fall);
+    sample.radius = std::sqrt(xi.squaredNorm() + fall_of_prior);
   }
   return out;
 }
@@ -106,13 +92,7 @@ std::vector<TypedAverages> typed_channel(const TypedLink& link, const KnownDirec
       [&](const OuterSample& sample, const TypedNodes& nodes, TypedAverages& sum) {
         const TypedMoments moments =
             typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
-        if (!moments.found) return;  // shows in the mass
-        if (options.from_label_law) {
-          const TypedMoments plain = plain_posterior(link, sample, nodes);
-          if (!plain.found) return;
-          sum.log_evidence -= sample.weight * log_evidence(plain);
-        }
-        form.add(moments, sample.weight, sum);
+        if (moments.found) form.add(moments, sample.weight, sum);  // else shows in the mass
       });
   for (TypedAverages& sum : sums) {
     // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.

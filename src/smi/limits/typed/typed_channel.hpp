@@ -34,8 +34,7 @@ struct TypedAverages {
   Eigen::MatrixXd precision;
   /// E<xi xi^T> - I: 0 where every root was found.
   Eigen::MatrixXd defect;
-  /// E log Z_out, the density being that of the label: Psi of [links 9], or what it exceeds E log
-  /// p(y) by [links 18].
+  /// E log Z_out, the density being that of the label: Psi of [links 9].
   double log_evidence = 0.0;
   double mass = 0.0;  ///< of all labels; 1 where every one was met
   /// Moments are ratios of sums, which are biased by the square of their relative error: how much
@@ -54,9 +53,6 @@ struct TypedChannelOptions {
   double spacing = 0.0;     ///< of lines; 0: the default for the number of normals
   double refinement = 1.0;  ///< divides the spacing
   double radius = 0.0;      ///< of what is covered at overlap 0; 0: the usual one
-  /// Whether the log evidence of a sample is taken relative to the log density that its label has
-  /// where nothing is known [links 18], a second posterior.
-  bool from_label_law = false;
   std::uint64_t seed = 1;
 };
 

@@ -262,7 +262,11 @@ class CurveBuilder {
     const double log_det = numerics::symmetric_eigen(v).values.array().log().sum();
     Replicates psi;
     if (label_law()) {
-      psi = map.information(fixed.x, points, fixed.averages.size());
+      TypedChannelOptions options;
+      options.points = points;
+      options.replicates = fixed.averages.size();
+      options.seed = options_->seed;
+      psi = label_information(*link_, map.known_at(fixed.x), options, *context_);
       for (double& one : psi) one += label_law()->value;
     } else {
       for (const TypedAverages& a : fixed.averages) psi.push_back(a.log_evidence);

@@ -147,20 +147,6 @@ KnownDirections TypedStateEvolution::known_at(const Eigen::VectorXd& x) const {
   return state;
 }
 
-numerics::Replicates TypedStateEvolution::information(const Eigen::VectorXd& x, std::size_t points,
-                                                      std::size_t count) const {
-  TypedChannelOptions options;
-  options.points = points;
-  options.replicates = count;
-  options.from_label_law = true;
-  options.seed = seed_;
-  numerics::Replicates out;
-  for (const TypedAverages& one : typed_channel(*link_, known_at(x), options, *context_)) {
-    out.push_back(one.log_evidence);
-  }
-  return out;
-}
-
 TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, std::size_t points,
                                                       std::size_t count) const {
   const Eigen::Index learned = roles_.learned.cols();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "onset/core/context.hpp"
-#include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 
 namespace onset::smi {
@@ -52,13 +51,10 @@ class TypedStateEvolution {
   [[nodiscard]] Image image(const Eigen::VectorXd& x, std::size_t points,
                             std::size_t replicates) const;
 
-  /// What a label tells of what is known at x, E log(Z_out / p(y)) [links 18], one per replicate.
-  [[nodiscard]] numerics::Replicates information(const Eigen::VectorXd& x, std::size_t points,
-                                                 std::size_t replicates) const;
-
- private:
   /// What is known at x.
   [[nodiscard]] KnownDirections known_at(const Eigen::VectorXd& x) const;
+
+ private:
   [[nodiscard]] Eigen::MatrixXd matrix(const Eigen::VectorXd& x) const;
   [[nodiscard]] Eigen::VectorXd in_coordinates(const Eigen::MatrixXd& symmetric) const;
 
