@@ -46,18 +46,16 @@ double entropy_of_missed(double mass) {
   return mass * (1.0 - std::log(std::min(mass, distance)));
 }
 
-/// What a sample has to say of the information, with its weight: the logarithm of the ratio, and
-/// controls of expectation 0, which are the weight less 1, <|xi|^2> - n, and |z|^2 of the fields
-/// that made the label less their number.
+/// Sums over samples of what each says of the information, with its weight, and of products: rows
+/// are the logarithm of the ratio, then controls of expectation 0, which are the weight less 1,
+/// <xi_k^2> - 1 of every normal, and z^2 - 1 of every field that made the label.
 constexpr Eigen::Index first_control = 1;
-constexpr Eigen::Index sampled_rows = 4;
-using SampledRows = Eigen::Matrix<double, sampled_rows, 1>;
-
-/// Sums of them and of their products.
 struct InformationSums {
-  SampledRows sum = SampledRows::Zero();
-  Eigen::Matrix<double, sampled_rows, sampled_rows> products =
-      Eigen::Matrix<double, sampled_rows, sampled_rows>::Zero();
+  explicit InformationSums(Eigen::Index rows)
+      : sum(Eigen::VectorXd::Zero(rows)), products(Eigen::MatrixXd::Zero(rows, rows)) {}
+
+  Eigen::VectorXd sum;
+  Eigen::MatrixXd products;
 
   InformationSums& operator+=(const InformationSums& other) {
     sum += other.sum;
@@ -66,24 +64,25 @@ struct InformationSums {
   }
 };
 
-/// <|xi|^2> from both halves, less what the ratio of noisy sums adds: twice what the mean of the
+/// <xi_k^2> from both halves, less what the ratio of noisy sums adds: twice what the mean of the
 /// halves exceeds the ratio of all lines by.
-double mean_square(const TypedMoments& moments) {
+FieldVector mean_squares(const TypedMoments& moments) {
   const auto& [a, b] = moments.half;
   const double apart = std::tanh(0.5 * (a.log_z - b.log_z));
-  return 0.5 * (a.second.trace() + b.second.trace()) -
-         apart * (b.second.trace() - a.second.trace());
+  const FieldVector first = a.second.diagonal();
+  const FieldVector second = b.second.diagonal();
+  return 0.5 * (first + second) - apart * (second - first);
 }
 
 /// The coefficients of the controls: a regression over all samples, without directions in which
 /// controls do not scatter.
 Eigen::VectorXd regression(const InformationSums& all, double count) {
   constexpr double negligible_scatter = 1e-9;  // relative to that of the others
-  constexpr Eigen::Index controls = sampled_rows - first_control;
-  const Eigen::MatrixXd scatter = all.products.bottomRightCorner<controls, controls>() / count;
-  const Eigen::VectorXd with_target = (all.products.bottomLeftCorner<controls, 1>() -
-                                       all.sum(0) / count * all.sum.tail<controls>()) /
-                                      count;
+  const Eigen::Index controls = all.sum.size() - first_control;
+  const Eigen::MatrixXd scatter = all.products.bottomRightCorner(controls, controls) / count;
+  const Eigen::VectorXd with_target =
+      (all.products.bottomLeftCorner(controls, 1) - all.sum(0) / count * all.sum.tail(controls)) /
+      count;
   const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(scatter);
   Eigen::VectorXd out = Eigen::VectorXd::Zero(controls);
   for (Eigen::Index k = 0; k < controls; ++k) {
@@ -153,33 +152,34 @@ numerics::Replicates label_information(const TypedLink& link, const KnownDirecti
   const SampleForm form(link, state);
   const auto rows = static_cast<Eigen::Index>(link.fields().size());
   const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};
+  const auto normals = static_cast<Eigen::Index>(form.normals());
+  const InformationSums nothing(first_control + 1 + normals + rows);
   const auto sums = sums_over_samples(
-      link, form, options, context, InformationSums{},
+      link, form, options, context, nothing,
       [&](const OuterSample& sample, const TypedNodes& nodes, InformationSums& to) {
         const TypedMoments known =
             typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
-        const double square = sample.fields.squaredNorm();
-        const TypedMoments unknown =
-            typed_posterior(link, plain, sample.label, std::sqrt(square + fall_of_prior), nodes);
-        const bool found = known.found && unknown.found;  // else shows in the averages' mass
-        SampledRows row = SampledRows::Zero();
-        if (found) {
-          row << log_evidence(known) - log_evidence(unknown), 1.0,
-              mean_square(known) - static_cast<double>(form.normals()),
-              square - static_cast<double>(rows);
+        const double radius = std::sqrt(sample.fields.squaredNorm() + fall_of_prior);
+        const TypedMoments unknown = typed_posterior(link, plain, sample.label, radius, nodes);
+        Eigen::VectorXd row = Eigen::VectorXd::Zero(to.sum.size());
+        if (known.found && unknown.found) {  // else shows in the averages' mass
+          row(0) = log_evidence(known) - log_evidence(unknown);
+          row(first_control) = 1.0;
+          row.segment(first_control + 1, normals) = mean_squares(known).array() - 1.0;
+          row.tail(rows) = sample.fields.array().square() - 1.0;
           row *= sample.weight;
         }
         row(first_control) -= 1.0;
         to.sum += row;
         to.products += row * row.transpose();
       });
-  InformationSums all;
+  InformationSums all = nothing;
   for (const InformationSums& one : sums) all += one;
   const auto points = static_cast<double>(options.points);
   const Eigen::VectorXd coefficients = regression(all, points * static_cast<double>(sums.size()));
   numerics::Replicates out;
   for (const InformationSums& one : sums) {
-    const double controls = coefficients.dot(one.sum.tail(sampled_rows - first_control));
+    const double controls = coefficients.dot(one.sum.tail(coefficients.size()));
     out.push_back((one.sum(0) - controls) / points);
   }
   return out;
