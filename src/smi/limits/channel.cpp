@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "numerics/quadrature/gaussian_expectation.hpp"
@@ -166,6 +167,18 @@ Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   return {pooled + pooling, pooling};
 }
 
+/// Where nothing is known of the samples: the log densities of their labels [links 18].
+PosteriorMoments without_knowledge(const Posterior& posterior, const FieldShape& shape,
+                                   const TeacherBatch& teacher, const NormalBatch& normals) {
+  const std::vector<double> omega(teacher.omega.size(), 0.0);
+  const std::vector<double> variance(shape.blocks(), 1.0);
+  PosteriorMoments moments(shape, normals.count);
+  posterior.moments({normals.count, teacher.label, omega, variance, normals.first,
+                     normals.replicate, teacher.field},
+                    moments);
+  return moments;
+}
+
 /// Shortens the moments of a sample's block where they are longer than any posterior makes them,
 /// because all nodes have missed what is left of the prior there.
 void limit(const BlockView& v, PosteriorMoments::Half& half, std::size_t i) {
@@ -305,6 +318,8 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   }
   std::vector<bool> is_learned;
   for (const double v : variances.front()) is_learned.push_back(v < 1.0);
+  const bool any_learned =
+      std::find(is_learned.begin(), is_learned.end(), true) != is_learned.end();
   // The targets are those of every block, those of pairs, and the evidence; the controls are one
   // per block and the importance weight.
   const std::vector<CrossPair> pairs = cross_pairs(*model_, is_learned);
@@ -313,7 +328,10 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   const int targets = static_cast<int>(evidence_row) + 2;
   numerics::ExpectationOptions rule;
   rule.dimensions = teacher_dimensions(*model_);
-  rule.outputs = targets + static_cast<int>(blocks) + 1;
+  // The log density of a label where nothing is known goes with the squares of the fields that made
+  // it, whose means are known: they are controls there.
+  const std::size_t squares_row = static_cast<std::size_t>(targets) + blocks + 1;
+  rule.outputs = static_cast<int>(squares_row + (options_.label_law ? blocks : 0));
   rule.points = options_.points;
   rule.replicates = options_.replicates;
   rule.seed = options_.seed;
@@ -343,6 +361,12 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
         const Control c = control(view, i);
         row(base + control_monitor)[i] = w * c.monitor;
         row(static_cast<std::size_t>(targets) + b)[i] = w * c.value;
+        if (!options_.label_law) continue;
+        double square = -static_cast<double>(view.size());
+        for (std::size_t field = 0; field < view.size(); ++field) {
+          square += std::pow(teacher.field[view.row(field, i)], 2.0);
+        }
+        row(squares_row + b)[i] = w * square;
       }
     }
     for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -352,8 +376,16 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
         row(first_pair + k)[i] = teacher.weight[i] * cross(learned, open, i);
       }
     }
+    std::optional<PosteriorMoments> zero;
+    if (options_.label_law && any_learned) {
+      zero = without_knowledge(*posterior_, shape, teacher, normals);
+    }
     for (std::size_t i = 0; i < count; ++i) {
-      const Evidence e = evidence(moments, i);
+      Evidence e = evidence(moments, i);
+      if (options_.label_law) {
+        const Evidence known = zero ? evidence(*zero, i) : e;
+        e = {e.log_z - known.log_z, e.pooling - known.pooling};
+      }
       row(evidence_row)[i] = teacher.weight[i] * e.log_z;
       row(evidence_row + 1)[i] = teacher.weight[i] * e.pooling;
       row(static_cast<std::size_t>(targets) + blocks)[i] = teacher.weight[i] - 1.0;
@@ -385,6 +417,10 @@ ChannelInformation Channel::evaluate(const std::vector<std::vector<double>>& var
   }
   info.log_evidence = std::move(means.target[evidence_row]);
   info.log_evidence_bias = bound(evidence_row, 1.0, evidence_row + 1);
+  if (options_.label_law) {
+    for (double& psi : info.log_evidence) psi += options_.label_law->value;
+    info.log_evidence_shared = options_.label_law->error;
+  }
   require_finite(info);
   return info;
 }

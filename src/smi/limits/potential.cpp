@@ -117,11 +117,11 @@ class Maxima {
     if (low != pass && heights_.is_above(low, pass)) points_[low].maximum = Maximum::local;
   }
 
-  /// Several maxima whose order errors do not tell are all unresolved.
+  /// Points of which errors do not tell that they are below the largest are unresolved, as it is.
   void mark_largest(std::size_t largest) {
     points_[largest].maximum = Maximum::global;
     for (std::size_t k = 0; k < points_.size(); ++k) {
-      if (points_[k].maximum != Maximum::local || heights_.is_above(largest, k)) continue;
+      if (k == largest || heights_.is_above(largest, k)) continue;
       points_[k].maximum = points_[largest].maximum = Maximum::unresolved;
     }
   }
@@ -173,7 +173,9 @@ std::vector<std::vector<PotentialPoint>> potential(const Channel& channel, const
       heights[a].phi.push_back(
           numerics::map(information.log_evidence, [&](double psi) { return prior + alpha * psi; }));
       heights[a].bias.push_back(bias);
-      out[a].push_back({overlap, numerics::reduce(heights[a].phi.back(), bias), Maximum::none});
+      const double shared = alpha * information.log_evidence_shared;
+      out[a].push_back({overlap, numerics::reduce(heights[a].phi.back(), std::hypot(bias, shared)),
+                        Maximum::none});
     }
     context.report(static_cast<double>(k + 1) / static_cast<double>(walk.count()), "overlaps");
   }

@@ -11,7 +11,8 @@
 namespace onset::smi {
 
 /// Which kind of maximum of the free entropy a point is on its path or grid, as far as errors tell:
-/// one of them is `global`, or several are `unresolved` whose order errors do not tell.
+/// one point is `global`, above all others, or several are `unresolved`, of which errors do not
+/// tell which is the largest.
 enum class Maximum { none, local, global, unresolved };
 
 /// The free entropy at one choice of overlaps.

@@ -9,6 +9,7 @@
 #include "onset/core/error.hpp"
 #include "onset/smi.hpp"
 #include "smi/limits/potential.hpp"
+#include "smi/limits/typed/label_law.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 
@@ -37,8 +38,8 @@ Columns<PotentialRow> potential_columns(const FieldShape& shape) {
                global (of all combinations of overlaps), largest (of this path, which leaves most of
                them out), local (another maximum, which a dip beyond its errors parts from larger
                ones), edge (a maximum of the table at the last value of an overlap: the free entropy
-               may rise beyond), unresolved (one of several maxima whose order errors do not tell),
-               or no)"));
+               may rise beyond), unresolved (one of several values of which errors do not
+               tell which is the largest), or no)"));
 }
 
 /// Whether the points are all combinations of overlaps, so that the largest is the global maximum:
@@ -156,7 +157,7 @@ double fill_table(const Potential& request, const SettledPotential& settled,
     for (PotentialPoint& point : all[a]) {
       worst = std::max(worst, point.free_entropy.error);
       // Exact recovery beats them all.
-      if (point.maximum != Maximum::none && alpha > perfect) point.maximum = Maximum::local;
+      if (point.maximum == Maximum::global && alpha > perfect) point.maximum = Maximum::local;
       const bool may_rise = point.maximum != Maximum::none && is_at_edge(settled.grid, point);
       rows.push_back(
           row_of(model.shape(), alpha, point, may_rise ? "edge" : word_of(point.maximum, largest)));
@@ -174,6 +175,9 @@ void run_potential(const Potential& request, const SettledPotential& settled,
   options.seed = request.seed;
   const SequenceModel& model = *settled.named.model;
   result.table = potential_columns(model.shape()).table();
+  if (settled.named.typed) {
+    options.label_law = label_log_density(*settled.named.typed, request.seed, context);
+  }
   if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);
   if (!sees_all(request, model.shape())) {
     result.notes.emplace_back(prose(R"(
@@ -208,11 +212,14 @@ Cost potential_cost(const Potential& request, const SettledPotential& settled) {
   const double points = std::min(
       static_cast<double>(max_points),
       static_cast<double>(first_points) * std::max(1.0, std::pow(5e-3 / request.tol, 2.0)));
+  // Typed links have a second posterior, where nothing is known.
+  const double posteriors = named.typed ? 2.0 : 1.0;
   return {prose(R"(
       Psi(Q) = E log Z_out by quasi-Monte Carlo at every choice of overlaps, once for all sample
       ratios; the prior's part in closed form. The same integration points everywhere, so that
       differences along the path are better than the stated errors.)"),
-          named.channel_seconds(overlaps, points, inner_nodes), named.memory(inner_nodes)};
+          named.channel_seconds(posteriors * overlaps, points, inner_nodes),
+          named.memory(inner_nodes)};
 }
 
 }  // namespace
@@ -252,7 +259,7 @@ VerbOf<Potential> Potential::verb() {
   d.primary = "free_entropy";
   d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
                 "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
-  d.method = 7;
+  d.method = 8;
   d.settle = settle_potential;
   d.cost = potential_cost;
   d.run = run_potential;

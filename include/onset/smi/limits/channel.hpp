@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "onset/core/context.hpp"
+#include "onset/core/estimate.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi/model/sequence_model.hpp"
 
@@ -17,6 +19,10 @@ struct ChannelOptions {
   int replicates = numerics::default_replicates;
   int nodes = 256;  ///< inner nodes per half of the posterior
   std::uint64_t seed = 1;
+  /// Psi where nothing is known, E log p(y), where that is known better than samples tell: log
+  /// evidences are then sampled relative to the log density that the same label has there, at the
+  /// price of a second posterior [links 18].
+  std::optional<Estimate> label_law = {};
   void validate() const;
 };
 
@@ -40,6 +46,9 @@ struct ChannelInformation {
   numerics::Replicates log_evidence;
   /// Bounds on the bias that the finite inner integration leaves in Psi, gain and growth.
   double log_evidence_bias = 0.0;
+  /// The error of Psi that all overlaps have in common, and differences have not: that of the
+  /// label_law.
+  double log_evidence_shared = 0.0;
   std::vector<double> gain_bias;
   std::vector<double> growth_bias;
 };

@@ -9,10 +9,15 @@
 
 namespace onset::smi {
 
+/// A level set is covered until the prior has fallen by exp(-15) below the point that made the
+/// label: squared radii exceed those of that point by this.
+inline constexpr double fall_of_prior = 30.0;
+
 /// A sample that was drawn where some directions are known: what is known of its fields, and its
 /// label. The fields are drawn from a wider law than their own and weighted back.
 struct OuterSample {
   NormalForm at;
+  FieldVector fields;  ///< that made the label
   TypedLabel label;
   double weight = 0.0;
   double radius = 0.0;  ///< how far out the posterior's mass may lie

@@ -28,6 +28,12 @@ Eigen::MatrixXd root_of(const Eigen::MatrixXd& matrix) {
 
 }  // namespace
 
+double log_evidence(const TypedMoments& moments) {
+  const auto& [a, b] = moments.half;
+  const double apart = a.log_z - b.log_z;
+  return 0.5 * (a.log_z + b.log_z) + 0.25 * apart * apart;
+}
+
 SampleForm::SampleForm(const TypedLink& link, const KnownDirections& state)
     : open_(state.open.cols()), known_(state.known.cols()) {
   const Eigen::MatrixXd overlap = state.known * state.overlap * state.known.transpose();
@@ -117,9 +123,7 @@ void SampleForm::add(const TypedMoments& moments, double weight, TypedAverages& 
   // Half of the relative difference has the variance of one half; both halves are biased by it.
   const double difference = std::tanh(0.5 * (a.log_z - b.log_z));
   to.ratio_bias += 2.0 * weight * difference * difference;
-  // The logarithm of a noisy number is too small by half its variance.
-  const double apart = a.log_z - b.log_z;
-  to.log_evidence += weight * (0.5 * (a.log_z + b.log_z) + 0.25 * apart * apart);
+  to.log_evidence += weight * log_evidence(moments);
   to.defect += weight * (0.5 * (a.second + b.second) - identity);
   for (const Token& s : tokens_) {
     const Eigen::VectorXd mean_a = s.open * a.mean.segment(s.first, s.size);

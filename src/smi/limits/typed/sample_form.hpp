@@ -9,6 +9,10 @@
 
 namespace onset::smi {
 
+/// log Z_out from both halves. The logarithm of a noisy number is too small by half its variance,
+/// which is added.
+[[nodiscard]] double log_evidence(const TypedMoments& moments);
+
 /// How the fields of a sample follow from standard normals, token by token: z = omega + A xi with
 /// A A^T = V, of which only the fields that the link reads are kept, and what moments of xi say of
 /// the directions [links 1, 3].

@@ -14,10 +14,6 @@ namespace {
 /// The fields that make a label are drawn with this variance and weighted back: growth rates are
 /// fourth moments.
 constexpr double wide_variance = 1.5;
-/// A level set is covered until the prior has fallen by exp(-15) below the point that made the
-/// label.
-constexpr double fall = 30.0;
-
 }  // namespace
 
 std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
@@ -45,12 +41,12 @@ std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& 
     sample.at.matrix = form.matrix();
     sample.at.origin = form.centre() * eta;
     if (form.centres() == 0) sample.at.origin.setZero(static_cast<Eigen::Index>(rows));
-    const FieldVector fields = sample.at.origin + sample.at.matrix * xi;
-    link.gradient(1, fields.data(), sample.label.value.data(), gradients.data());
+    sample.fields = sample.at.origin + sample.at.matrix * xi;
+    link.gradient(1, sample.fields.data(), sample.label.value.data(), gradients.data());
     sample.label.density = sample.at.independent_outputs(gradients.data(), outputs);
     sample.weight = std::pow(wide_variance, 0.5 * static_cast<double>(n)) *
                     std::exp(-0.5 * xi.squaredNorm() * (1.0 - 1.0 / wide_variance));
-    sample.radius = std::sqrt(xi.squaredNorm() + fall);
+    sample.radius = std::sqrt(xi.squaredNorm() + fall_of_prior);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/label_law.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
@@ -164,6 +165,10 @@ class CurveBuilder {
     const auto averages =
         typed_channel(*link_, KnownDirections::none(link_->directions()), options, *context_);
     add_doubt(doubt_in(averages), point);
+    if (label_law()) {
+      point.free_entropy = {point.alpha * label_law()->value, point.alpha * label_law()->error};
+      return point;
+    }
     Replicates values;
     for (const TypedAverages& a : averages) values.push_back(point.alpha * a.log_evidence);
     point.free_entropy = numerics::reduce(values);
@@ -177,11 +182,12 @@ class CurveBuilder {
   [[nodiscard]] TypedCurvePoint finish(const TypedStateEvolution& map,
                                        const TypedFixedPoint& nearby, TypedCurvePoint point) {
     TypedFixedPoint fixed;
+    std::size_t points = first_curve_points;
     // Who stops as soon as an error is small stops where it is so by chance. The errors of fewer
     // points say what is to be expected, too, and the first one must be clearly below.
     std::optional<double> expected;
     double widening = 1.0;
-    for (std::size_t points = first_curve_points;; points *= 4) {
+    for (;; points *= 4) {
       fixed = polish(map, nearby, points);
       write_overlaps(map, fixed, point);
       const double error = point.overlap[0].error;
@@ -211,7 +217,7 @@ class CurveBuilder {
     std::vector<Eigen::MatrixXd> overlaps;
     for (const Eigen::VectorXd& x : fixed.replicates) overlaps.push_back(map.overlap(x));
     add_errors(overlaps, point);
-    if (map.roles().exact.cols() == 0) add_free_entropy(map, fixed, point);
+    if (map.roles().exact.cols() == 0) add_free_entropy(map, fixed, points, point);
     for (Estimate& one : point.overlap) one.error *= widening;
     for (auto* one : {&point.error_plugin, &point.error_bayes, &point.free_entropy}) {
       if (*one) (*one)->error *= widening;
@@ -247,17 +253,38 @@ class CurveBuilder {
   }
 
   /// Phi = alpha Psi + (tr Q + log det V) / 2 is stationary at a fixed point, so that the error of
-  /// V does not count [links 9].
+  /// V does not count [links 9]. Of Psi the part that does not depend on V is an integral over
+  /// labels [links 18]: the log density of z1^2 scatters far more than what is known changes it.
   void add_free_entropy(const TypedStateEvolution& map, const TypedFixedPoint& fixed,
-                        TypedCurvePoint& point) const {
+                        std::size_t points, TypedCurvePoint& point) {
     const Eigen::MatrixXd v = map.variance(fixed.x);
     const double size = static_cast<double>(v.rows());
     const double log_det = numerics::symmetric_eigen(v).values.array().log().sum();
-    Replicates values;
-    for (const TypedAverages& a : fixed.averages) {
-      values.push_back(point.alpha * a.log_evidence + 0.5 * (size - v.trace() + log_det));
+    Replicates psi;
+    if (label_law()) {
+      TypedChannelOptions options;
+      options.points = points;
+      options.replicates = fixed.averages.size();
+      options.seed = options_->seed;
+      psi = label_information(*link_, map.known_at(fixed.x), options, *context_);
+      for (double& one : psi) one += label_law()->value;
+    } else {
+      for (const TypedAverages& a : fixed.averages) psi.push_back(a.log_evidence);
     }
-    point.free_entropy = numerics::reduce(values);
+    Replicates values;
+    for (const double one : psi) {
+      values.push_back(point.alpha * one + 0.5 * (size - v.trace() + log_det));
+    }
+    point.free_entropy =
+        numerics::reduce(values, label_law() ? point.alpha * label_law()->error : 0.0);
+  }
+
+  /// E log p(y) where nothing is known, computed when it is first asked for; nothing for links
+  /// without such an integral.
+  [[nodiscard]] const std::optional<Estimate>& label_law() {
+    if (!asked_label_law_) label_law_ = label_log_density(*link_, options_->seed, *context_);
+    asked_label_law_ = true;
+    return label_law_;
   }
 
   /// Squared errors of the label without its noise, each replicate at its own overlaps [smi 25].
@@ -337,6 +364,8 @@ class CurveBuilder {
   Eigen::MatrixXd relevant_;
   std::vector<ExactRecovery> recovery_;
   TypedStaircase stairs_;
+  std::optional<Estimate> label_law_;
+  bool asked_label_law_ = false;
   bool met_tolerance_ = true;
 };
 
@@ -359,9 +388,9 @@ double typed_curve_seconds(const TypedLink& link, std::size_t alphas,
   stairs.tolerance = options.tolerance;
   const std::size_t n = link.fields().size();
   const double coordinates = 0.5 * static_cast<double>(link.directions() * (link.directions() + 1));
-  // Plain steps, slopes and Newton steps of one fixed point.
+  // Plain steps, slopes and Newton steps of one fixed point, and its free entropy.
   const double posteriors =
-      30.0 * 128.0 + 2.0 * coordinates * 512.0 + 2.0 * 8.0 * first_curve_points;
+      30.0 * 128.0 + 2.0 * coordinates * 512.0 + 4.0 * 8.0 * first_curve_points;
   const double branches = options.choice == BranchChoice::optimal ? 2.0 : 1.0;
   const double staircase =
       options.choice == BranchChoice::informed ? 0.0 : typed_staircase_seconds(link, stairs);

@@ -135,8 +135,7 @@ Eigen::MatrixXd TypedStateEvolution::overlap(const Eigen::VectorXd& x) const {
   return roles_.learned * q * roles_.learned.transpose() + roles_.exact * roles_.exact.transpose();
 }
 
-TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, std::size_t points,
-                                                      std::size_t count) const {
+KnownDirections TypedStateEvolution::known_at(const Eigen::VectorXd& x) const {
   const Eigen::Index exact = roles_.exact.cols();
   const Eigen::Index learned = roles_.learned.cols();
   KnownDirections state;
@@ -145,12 +144,18 @@ TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, 
   state.open = complement(state.known);
   state.overlap = Eigen::MatrixXd::Identity(exact + learned, exact + learned);
   state.overlap.bottomRightCorner(learned, learned) -= variance(x);
+  return state;
+}
+
+TypedStateEvolution::Image TypedStateEvolution::image(const Eigen::VectorXd& x, std::size_t points,
+                                                      std::size_t count) const {
+  const Eigen::Index learned = roles_.learned.cols();
   TypedChannelOptions options;
   options.points = points;
   options.replicates = count;
   options.seed = seed_;
   Image out;
-  out.averages = typed_channel(*link_, state, options, *context_);
+  out.averages = typed_channel(*link_, known_at(x), options, *context_);
   out.mean = Eigen::VectorXd::Zero(x.size());
   for (const TypedAverages& one : out.averages) {
     const Eigen::MatrixXd precision = one.precision.bottomRightCorner(learned, learned);

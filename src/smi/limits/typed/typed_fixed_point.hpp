@@ -51,6 +51,9 @@ class TypedStateEvolution {
   [[nodiscard]] Image image(const Eigen::VectorXd& x, std::size_t points,
                             std::size_t replicates) const;
 
+  /// What is known at x.
+  [[nodiscard]] KnownDirections known_at(const Eigen::VectorXd& x) const;
+
  private:
   [[nodiscard]] Eigen::MatrixXd matrix(const Eigen::VectorXd& x) const;
   [[nodiscard]] Eigen::VectorXd in_coordinates(const Eigen::MatrixXd& symmetric) const;

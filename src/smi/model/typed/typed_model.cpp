@@ -64,6 +64,7 @@ class TypedModelPosterior final : public Posterior {
       }
       const TypedMoments found = posterior_of_data(*link_, atoms_, form, label, nodes);
       for (std::size_t h = 0; h < 2; ++h) write(query, tokens, found, h, i, out);
+      if (found.found) write_biases(i, out);
     }
   }
   [[nodiscard]] bool exact() const override { return false; }
@@ -168,6 +169,23 @@ class TypedModelPosterior final : public Posterior {
         }
       }
     }
+  }
+
+  /// Moments are ratios of sums over lines. Of sums over the lines of both halves the ratio has
+  /// half of the bias of one half: twice what the mean of the halves exceeds it by is the bias of
+  /// each.
+  static void write_biases(std::size_t i, PosteriorMoments& out) {
+    auto& [first, second] = out.half;
+    const double apart = std::tanh(0.5 * (first.log_z[i] - second.log_z[i]));
+    const auto write_one = [&](std::vector<double> PosteriorMoments::Half::*values,
+                               std::vector<double> PosteriorMoments::Half::*biases) {
+      for (std::size_t k = i; k < (first.*values).size(); k += out.count) {
+        const double bias = ((second.*values)[k] - (first.*values)[k]) * apart;
+        (first.*biases)[k] = (second.*biases)[k] = bias;
+      }
+    };
+    write_one(&PosteriorMoments::Half::mean, &PosteriorMoments::Half::mean_bias);
+    write_one(&PosteriorMoments::Half::second, &PosteriorMoments::Half::second_bias);
   }
 
   std::shared_ptr<const TypedLink> link_;

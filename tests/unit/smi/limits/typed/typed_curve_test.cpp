@@ -15,10 +15,11 @@ namespace {
 constexpr double many_errors = 17.0;
 
 TypedCurvePoint point_at(const std::string& text, double alpha,
-                         BranchChoice choice = BranchChoice::uninformed) {
+                         BranchChoice choice = BranchChoice::uninformed, std::uint64_t seed = 1) {
   TypedCurvePoint out;
   TypedCurveOptions options;
   options.choice = choice;
+  options.seed = seed;
   const TypedCurve curve = typed_curve(TypedLink(text, 0.0), {alpha}, options, {},
                                        [&](const TypedCurvePoint& point) { out = point; });
   EXPECT_EQ(curve.doubt, "") << text;
@@ -128,6 +129,18 @@ TEST(TypedCurve, BelowTheThresholdNothingIsLearned) {
   // Var y = 2, and the plug-in value 0 has E y^2 = 3.
   EXPECT_NEAR(p.error_bayes->value, 2.0, many_errors * p.error_bayes->error);
   EXPECT_NEAR(p.error_plugin->value, 3.0, many_errors * p.error_plugin->error);
+}
+
+// The free entropy of y = z^2, with closed quadratures: its maximum at alpha = 0.8, at Q = 0.21623,
+// and where nothing is learned alpha E log p(y) [links 18].
+TEST(TypedCurve, FreeEntropiesOfASquareDoNotScatterWithItsLogarithm) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const TypedCurvePoint p = point_at("z1^2", 0.8, BranchChoice::uninformed, seed);
+    EXPECT_NEAR(p.free_entropy->value, -0.625420, many_errors * p.free_entropy->error);
+    EXPECT_LT(p.free_entropy->error, 1.5e-3);  // it was up to 1e-2
+  }
+  const TypedCurvePoint none = point_at("z1^2", 0.4);
+  EXPECT_NEAR(none.free_entropy->value, 0.5 * -0.6270056884, tolerance::difference_quotient);
 }
 
 // In the hard phase of phase retrieval (between 1 and 1.128) exact recovery is the optimum.
