@@ -167,7 +167,7 @@ Evidence evidence(const PosteriorMoments& m, std::size_t i) {
   return {pooled + pooling, pooling};
 }
 
-/// Where nothing is known of the samples: the log densities of their labels [links 18].
+/// Where nothing is known of the samples: the log densities of their labels [links 19].
 PosteriorMoments without_knowledge(const Posterior& posterior, const FieldShape& shape,
                                    const TeacherBatch& teacher, const NormalBatch& normals) {
   const std::vector<double> omega(teacher.omega.size(), 0.0);

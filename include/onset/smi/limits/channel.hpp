@@ -21,7 +21,7 @@ struct ChannelOptions {
   std::uint64_t seed = 1;
   /// Psi where nothing is known, E log p(y), where that is known better than samples tell: log
   /// evidences are then sampled relative to the log density that the same label has there, at the
-  /// price of a second posterior [links 18].
+  /// price of a second posterior [links 19].
   std::optional<Estimate> label_law = {};
   void validate() const;
 };

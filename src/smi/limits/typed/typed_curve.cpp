@@ -254,7 +254,7 @@ class CurveBuilder {
 
   /// Phi = alpha Psi + (tr Q + log det V) / 2 is stationary at a fixed point, so that the error of
   /// V does not count [links 9]. Of Psi the part that does not depend on V is an integral over
-  /// labels [links 18]: the log density of z1^2 scatters far more than what is known changes it.
+  /// labels [links 19]: the log density of z1^2 scatters far more than what is known changes it.
   void add_free_entropy(const TypedStateEvolution& map, const TypedFixedPoint& fixed,
                         std::size_t points, TypedCurvePoint& point) {
     const Eigen::MatrixXd v = map.variance(fixed.x);

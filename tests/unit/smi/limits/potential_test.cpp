@@ -73,7 +73,7 @@ double square_potential(double q, double alpha) {
 }
 
 // log|z1| scatters by more than overlaps change the free entropy: what is sampled is the rest of it
-// [links 18]. At alpha = 0.6 the maximum is next to 0, and at 0.8 it is at 0.216.
+// [links 19]. At alpha = 0.6 the maximum is next to 0, and at 0.8 it is at 0.216.
 TEST(SmiPotential, OfATypedSquareIsMeasuredFromItsLabelsLaw) {
   const TypedLink link("z1^2", 0.0);
   const auto model = typed_model(std::make_shared<TypedLink>("z1^2", 0.0), 1);

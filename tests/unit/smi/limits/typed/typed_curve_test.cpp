@@ -132,7 +132,7 @@ TEST(TypedCurve, BelowTheThresholdNothingIsLearned) {
 }
 
 // The free entropy of y = z^2, with closed quadratures: its maximum at alpha = 0.8, at Q = 0.21623,
-// and where nothing is learned alpha E log p(y) [links 18].
+// and where nothing is learned alpha E log p(y) [links 19].
 TEST(TypedCurve, FreeEntropiesOfASquareDoNotScatterWithItsLogarithm) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const TypedCurvePoint p = point_at("z1^2", 0.8, BranchChoice::uninformed, seed);
