@@ -83,9 +83,9 @@ class Expression {
   [[nodiscard]] std::vector<Term> terms() const;
 
   /// The expression that is left when the outermost functions that take no value twice are taken
-  /// away, one after the other (tanh, exp, odd powers, quotients of numbers by it, ..), and odd ones
-  /// of them inside an even function (tanh(x)^2 becomes x^2): where it is finite, it has the same
-  /// level sets.
+  /// away, one after the other (tanh, exp, odd powers, quotients of numbers by it, ..), and odd
+  /// ones of them inside an even function (tanh(x)^2 becomes x^2): where it is finite, it has the
+  /// same level sets.
   [[nodiscard]] Expression up_to_injections() const;
 
   /// How it is stored. Users have no need of it.

@@ -54,8 +54,9 @@ std::size_t whole_vectors(const PhiloxBlocks& blocks, std::uint32_t first, std::
   const std::size_t lanes = hn::Lanes(d);
   std::uint64_t keys[2 * philox_rounds];
   for (std::uint32_t r = 0; r < philox_rounds; ++r) {
-    keys[2 * r] = blocks.key0 + r * philox_weyl0;
-    keys[2 * r + 1] = blocks.key1 + r * philox_weyl1;
+    const std::size_t pair = 2 * std::size_t{r};
+    keys[pair] = blocks.key0 + r * philox_weyl0;
+    keys[pair + 1] = blocks.key1 + r * philox_weyl1;
   }
   std::size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
@@ -67,7 +68,7 @@ std::size_t whole_vectors(const PhiloxBlocks& blocks, std::uint32_t first, std::
     VU b1 = a1;
     VU b2 = a2;
     VU b3 = a3;
-    for (int r = 0; r < philox_rounds; ++r) {
+    for (std::size_t r = 0; r < philox_rounds; ++r) {
       const VU key0 = hn::Set(d, keys[2 * r]);
       const VU key1 = hn::Set(d, keys[2 * r + 1]);
       one_round(a0, a1, a2, a3, key0, key1);

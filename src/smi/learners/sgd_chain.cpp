@@ -181,7 +181,7 @@ class Chain {
 SgdRun sgd_chain(const SgdModel& model, const SgdOptions& options, std::uint64_t run,
                  const Context& context) {
   options.validate();
-  const FieldShape shape = model.shape();
+  const FieldShape& shape = model.shape();
   if (options.dimension < 3 * shape.directions()) {
     throw InvalidArgument("dimension", std::to_string(options.dimension) +
                                            " is too small for the chain; allowed: at least " +

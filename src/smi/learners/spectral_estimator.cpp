@@ -163,7 +163,7 @@ void normalise(std::vector<double>& vector) {
 SpectralEstimate lamp(const Inputs& inputs, const std::vector<MatrixXd>& excess,
                       const SpectralEstimatorOptions& options) {
   LampOperator op(inputs, excess);
-  const Index size = std::min<Index>(krylov_size + 2 * options.wanted, op.rows());
+  const Index size = std::min<Index>(krylov_size + 2 * Index{options.wanted}, op.rows());
   Spectra::GenEigsSolver<LampOperator> solver(op, options.wanted, size);
   solver.init(start_vector(op.rows(), options.seed).data());
   const Index found =

@@ -42,7 +42,7 @@ std::vector<std::vector<std::size_t>> groups(const std::vector<double>& values, 
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (out.empty() || values[out.back().front()] - values[k] >
                            difference * std::abs(values[out.back().front()])) {
-      out.push_back({});
+      out.emplace_back();
     }
     out.back().push_back(k);
   }

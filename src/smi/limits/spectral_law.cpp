@@ -142,7 +142,7 @@ SpectralLaw spectral_law(const SequenceModel& model, std::size_t points, int nod
       for (std::size_t b = 0; b < shape.blocks(); ++b) {
         const MatrixXd g0 = mean_excess(shape, b, moments.half[0].second, points, i);
         const MatrixXd g1 = mean_excess(shape, b, moments.half[1].second, points, i);
-        mean.excess.push_back(0.5 * (g0 + g1));
+        mean.excess.emplace_back(0.5 * (g0 + g1));
         first.excess.push_back(g0);
       }
       law.replicates[r].push_back(std::move(mean));

@@ -200,7 +200,8 @@ void run_many_loss(const Loss& request, const SequenceModel& model, const Contex
     for (const Estimate& slope : found.slopes) row.slopes.push_back(slope_or_zero(slope, false));
     result.table.add_row(columns.cells(row));
   }
-  result.notes.push_back("Minima are listed for encodings along one direction across the teacher.");
+  result.notes.emplace_back(
+      "Minima are listed for encodings along one direction across the teacher.");
 }
 
 void run_plane_loss(const Loss& request, const SequenceModel& model, const Context& context,
@@ -226,7 +227,7 @@ void run_plane_loss(const Loss& request, const SequenceModel& model, const Conte
     const auto smooth = interpolated_risk(*landscape, model.positional, context);
     add_minima(*smooth, model.positional, context, result);
   } else {
-    result.notes.push_back(
+    result.notes.emplace_back(
         "Minima are listed for squared losses: the unsquared one has no slope where a fit is "
         "perfect.");
   }

@@ -203,8 +203,8 @@ double chain_seconds(const SequenceModel& model, const SgdOptions& options) {
   const double step = ns_per_normal * rows + batch * (model.target->value_ns() +
                                                       student.value_ns() + student.pullback_ns());
   // A block advances all its lanes, with or without a run.
-  const double runs = static_cast<double>(lanes * ((options.runs + lanes - 1) / lanes));
-  return 1e-9 * step * runs * static_cast<double>(options.steps);
+  const std::size_t blocks = (options.runs + lanes - 1) / lanes;
+  return 1e-9 * step * static_cast<double>(lanes * blocks) * static_cast<double>(options.steps);
 }
 
 }  // namespace onset::ssi

@@ -149,8 +149,8 @@ class FlowField::Moments {
   [[nodiscard]] Row interpolated(double e, double m, std::size_t rule) const {
     const bool fewer = rule == FlowField::fewer_nodes;
     const auto w = (fewer ? fewer_ : nodes_).weights(e, m);
-    const auto& best = fewer ? fewer_values_ : best_;
-    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : best;
+    const auto& values = fewer ? fewer_values_ : best_;
+    const auto& table = rule < tables_.values.size() ? tables_.values[rule] : values;
     Row x{};
     for (std::size_t r = 0; r < moment_rows; ++r) {
       for (std::size_t i = 0; i < w.size(); ++i) x[r] += w[i] * table[r * w.size() + i];

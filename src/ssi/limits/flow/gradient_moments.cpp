@@ -256,7 +256,8 @@ double gradient_moments_seconds(const SequenceModel& model, const OverlapNodes& 
   const auto tokens = static_cast<double>(model.tokens());
   const double point =
       model.target->value_ns() + student.value_ns() + student.pullback_ns() + ns_per_token * tokens;
-  double points = static_cast<double>(numerics::default_replicates * sign_choices * sobol_points);
+  double points = static_cast<double>(numerics::default_replicates) *
+                  static_cast<double>(sign_choices) * static_cast<double>(sobol_points);
   if (has_product_rules(model)) {
     // The finer rule keeps a ball of points, and the coarser about half as many; even models need a
     // quarter of the nodes.

@@ -183,14 +183,14 @@ void PhaseDiagram::Table::polish(const Mixture& mix, double e, double m,
 /// suggests one, make sure of that for every (a, omega).
 void PhaseDiagram::Table::add_inner_minima(const Mixture& mix,
                                            std::vector<QuadrantMinimum>& found) const {
-  std::array<double, (rings + 1) * (spokes + 1)> risk{};
+  std::array<double, std::size_t{rings + 1} * std::size_t{spokes + 1}> risk{};
   for (std::size_t i = 0; i < inner_.size(); ++i) {
     const Parts& x = inner_[i];
     risk[i] = combine(mix, x).value;
   }
   const auto at = [&](int i, int k) {
     const int mirrored = k < 0 ? -k : (k > spokes ? 2 * spokes - k : k);
-    return risk[static_cast<std::size_t>(i * (spokes + 1) + mirrored)];
+    return risk[static_cast<std::size_t>(i) * (spokes + 1) + static_cast<std::size_t>(mirrored)];
   };
   for (int i = 1; i < rings; ++i) {
     for (int k = 0; k <= spokes; ++k) {
