@@ -49,8 +49,7 @@ TEST(LabelLaw, OfLabelsThatAreDrawnIsNotKnown) {
 }
 
 // A label y = z1 + e1 of variance 2 has the variance V + 1 given omega: it tells log(2/(V + 1))/2.
-// Of z1 + z2 with different overlaps it tells log(2/(V1 + V2))/2. Squares of fields, which are
-// controls, explain most of the logarithm.
+// Of z1 + z2 with different overlaps it tells log(2/(V1 + V2))/2.
 TEST(LabelLaw, ASumTellsTheLogarithmOfVariances) {
   TypedChannelOptions options;
   options.replicates = 16;
