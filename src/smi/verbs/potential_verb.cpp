@@ -217,7 +217,7 @@ Cost potential_cost(const Potential& request, const SettledPotential& settled) {
   return {prose(R"(
       Psi(Q) = E log Z_out by quasi-Monte Carlo at every choice of overlaps, once for all sample
       ratios; the prior's part in closed form. The same integration points everywhere, so that
-      differences along the path are better than the stated errors.)"),
+      differences between close overlaps are better than the stated errors.)"),
           named.channel_seconds(posteriors * overlaps, points, inner_nodes),
           named.memory(inner_nodes)};
 }
