@@ -10,6 +10,16 @@
 namespace onset::smi {
 namespace {
 
+// The symmetries of the link that leave what is known alone: without z1 known, signs of z1 and z2
+// change together; with it, the sign of z3 alone does.
+TEST(SymmetricDirections, AreThoseThatSymmetriesOfTheRestLeaveAlone) {
+  const TypedLink link("z1*z2+z3^2", 0.0);
+  EXPECT_EQ(symmetric_directions(link, Eigen::MatrixXd(3, 0)).cols(), 0);
+  const Eigen::MatrixXd left = symmetric_directions(link, Eigen::MatrixXd::Identity(3, 1));
+  ASSERT_EQ(left.cols(), 2);
+  EXPECT_EQ(left.row(2).norm(), 0.0);
+}
+
 struct Counted {
   std::string link;
   std::vector<std::pair<std::string, double>> recovered;  ///< directions, alpha

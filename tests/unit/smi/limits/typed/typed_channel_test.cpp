@@ -145,6 +145,22 @@ TEST(TypedChannel, WhatIsKnownExactlyIsNotIntegrated) {
   }
 }
 
+// Means over samples of a link that jumps are counts: replicates that agree by chance do not show
+// what a single sample more or less would change.
+TEST(TypedChannel, JumpsStateAtLeastASampleMoreOrLess) {
+  TypedChannelOptions options;
+  options.points = 64;
+  const auto nothing = KnownDirections::none(2);
+  const auto jumps = typed_channel(TypedLink("sign(z1)*z2", 0.0), nothing, options, {});
+  const double sample = 1.0 / static_cast<double>(options.points * options.replicates);
+  for (const TypedAverages& one : jumps) {
+    EXPECT_GE(one.rule_error, sample * one.growth.cwiseAbs().maxCoeff());
+  }
+  for (const TypedAverages& one : typed_channel(TypedLink("z1*z2", 0.0), nothing, options, {})) {
+    EXPECT_EQ(one.rule_error, 0.0);
+  }
+}
+
 TEST(TypedChannel, ThreadsDoNotChangeABit) {
   const TypedLink link("z1*z2", 0.0);
   TypedChannelOptions options;
