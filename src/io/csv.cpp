@@ -12,7 +12,7 @@ namespace {
 /// Control characters are written out: no text of ours has any, and those of others are not for
 /// the terminal that a file is looked at on.
 std::string quoted_field(const std::string& given) {
-  const std::string text = printable(given, all_of_it);
+  std::string text = printable(given, all_of_it);
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
