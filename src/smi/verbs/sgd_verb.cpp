@@ -294,8 +294,9 @@ void say_unlearned(const Sgd& request, const SgdModel& model,
   }
   const std::string one = request.link == "none" ? "Layer" : "Direction";
   result.notes.push_back(one + (layers.size() == 1 ? " " : "s ") + names(layers) +
-                         " stayed below the cosine " + to_text(Value(level_of(request))) + " up to the time " +
-                         to_text(Value(*request.time)) + (request.runs > 1 ? " in all runs" : "") +
+                         " stayed below the cosine " + to_text(Value(level_of(request))) +
+                         " up to the time " + to_text(Value(*request.time)) +
+                         (request.runs > 1 ? " in all runs" : "") +
                          "; a longer `time` or another `rate` may learn more.");
 }
 

@@ -118,8 +118,8 @@ TEST(SpectralStart, IsNothingBelowTheThresholdAndForLabelsWithAMean) {
   EXPECT_FALSE(sign.start);
 }
 
-// Labels show the two directions apart, whose blocks are put side by side: [links 41] gives each row the
-// length that its variance leaves, and nothing is between the blocks.
+// Labels show the two directions apart, whose blocks are put side by side: [links 41] gives each
+// row the length that its variance leaves, and nothing is between the blocks.
 TEST(SpectralStart, BlocksStandSideBySide) {
   Started both("z1^2, abs(z2)");
   constexpr std::size_t dim = 150;
