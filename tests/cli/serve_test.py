@@ -19,7 +19,7 @@ HAS_SERVER = os.environ.get("ONSET_HAS_SERVER") == "TRUE"
 CURVE = {"command": "aim curve", "given": {"alpha": "0.1:0.5:0.1"}}
 # Far beyond any budget of points, so that it is still running when it is stopped.
 LONG = {"command": "smi thresholds", "given": {"layers": "2", "tol": "1e-9"}}
-PATIENCE = 3  # seconds; a request that had to wait for a slow one would take more than five
+PATIENCE = 3  # seconds; a request, or an end, that had to wait for a slow client would take more than five
 STUDY = """command = "smi thresholds"
 fixed = {layers = 1, tol = 0.05}
 [axes]
@@ -201,13 +201,11 @@ class Answers(unittest.TestCase):
         threads, processes = self.server.threads(), len(children(self.server.process.pid))
         _, state = self.ask("api/runs", LONG)
         self.assertFalse(state["ended"])
-        began = time.monotonic()
         self.assertEqual(self.ask(f"api/runs/{state['id']}", method="DELETE")[0], 200)
-        _, state = self.ask(f"api/runs/{state['id']}?wait=2000")
-        self.assertTrue(state["ended"])
+        self.assertTrue(wait_until(lambda: self.ask(f"api/runs/{state['id']}")[1]["ended"]))
+        _, state = self.ask(f"api/runs/{state['id']}")
         if "result" in state:  # rows that it had by then
             self.assertEqual(state["result"]["record"]["status"], "interrupted")
-        self.assertLess(time.monotonic() - began, 2.0)
         self.assertTrue(wait_until(lambda: self.server.threads() <= threads
                                    and len(children(self.server.process.pid)) <= processes))
 
@@ -294,12 +292,14 @@ class Ending(unittest.TestCase):
                 idle.sendall(b"GET / HT")
                 seconds = server.end()
             self.assertEqual(server.process.returncode, 0)
-            self.assertLess(seconds, 1.5, "a second, and what a busy machine adds")
+            self.assertLess(seconds, PATIENCE)
             self.assertTrue(wait_until(lambda: not any(pathlib.Path(f"/proc/{one}").exists() for one in family), 3))
 
     def test_requests_that_never_end_keep_nobody_waiting(self):
         """A hundred clients without the token, of which every one sends a line now and then."""
         with Server() as server:
+            server.ask("")  # after which it has all the threads that it needs for one client
+            threads = server.threads()
             port = int(re.search(r":(\d+)/", server.address)[1])
             slow = []
             try:
@@ -316,10 +316,11 @@ class Ending(unittest.TestCase):
             finally:
                 for connection in slow:
                     connection.close()
+            self.assertTrue(wait_until(lambda: server.threads() <= threads), "their threads end")
 
     def test_sigterm_ends_it_too(self):
         with Server() as server:
-            self.assertLess(server.end(signal.SIGTERM), 1.5)
+            self.assertLess(server.end(signal.SIGTERM), PATIENCE)
             self.assertEqual(server.process.returncode, 0)
 
 

@@ -9,11 +9,11 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "explore/guard.hpp"
 #include "onset/core/error.hpp"
@@ -57,7 +57,7 @@ void to_socket(const explore::Response& answer, httplib::Response& response) {
 }
 
 /// A thread for each connection that is open at a time, so that slow ones keep none of the others
-/// waiting. Threads are made when they are needed and kept for later connections.
+/// waiting. Threads are made when they are needed; one that has had nothing to do for a while ends.
 class ConnectionThreads final : public httplib::TaskQueue {
  public:
   using Connection = std::function<void()>;
@@ -66,6 +66,7 @@ class ConnectionThreads final : public httplib::TaskQueue {
 
   Taken enqueue(Connection connection) override {
     const std::lock_guard lock(mutex_);
+    join_finished();
     waiting_.push_back(std::move(connection));
     if (waiting_.size() > idle_ && threads_.size() < most_connections) add_thread();
     changed_.notify_one();
@@ -78,25 +79,42 @@ class ConnectionThreads final : public httplib::TaskQueue {
       ended_ = true;
     }
     changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return threads_.empty(); });
+    join_finished();
   }
 
  private:
+  using Threads = std::list<std::thread>;
+
   void add_thread() {
+    const auto place = threads_.emplace(threads_.end());
     try {
-      threads_.emplace_back([this] { work(); });
+      *place = std::thread([this, place] { work(place); });
     } catch (const std::system_error&) {
+      threads_.erase(place);
       if (threads_.empty()) throw;  // otherwise one of the others takes the connection later
     }
   }
 
-  void work() {
+  /// Whoever calls it has the lock, which a finished thread has given back for good.
+  void join_finished() {
+    for (std::thread& thread : finished_) thread.join();
+    finished_.clear();
+  }
+
+  void work(Threads::iterator place) {
     std::unique_lock lock(mutex_);
     while (true) {
       ++idle_;
-      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      changed_.wait_for(lock, std::chrono::seconds(idle_seconds),
+                        [this] { return ended_ || !waiting_.empty(); });
       --idle_;
-      if (waiting_.empty()) return;
+      if (waiting_.empty()) {
+        finished_.splice(finished_.end(), threads_, place);
+        changed_.notify_all();
+        return;
+      }
       const Connection connection = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
@@ -108,7 +126,8 @@ class ConnectionThreads final : public httplib::TaskQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Connection> waiting_;
-  std::vector<std::thread> threads_;
+  Threads threads_;
+  Threads finished_;  // to be joined
   std::size_t idle_ = 0;
   bool ended_ = false;
 };
