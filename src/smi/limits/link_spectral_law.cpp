@@ -12,6 +12,7 @@
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/spectral_law.hpp"
+#include "smi/limits/typed/label_lines.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/typed_checks.hpp"

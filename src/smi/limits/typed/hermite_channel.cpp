@@ -10,6 +10,7 @@
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
+#include "smi/limits/typed/label_lines.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"

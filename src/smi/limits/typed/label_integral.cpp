@@ -3,6 +3,7 @@
 
 #include "numerics/control_variates.hpp"
 #include "numerics/parallel.hpp"
+#include "smi/limits/typed/label_lines.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/typed_checks.hpp"

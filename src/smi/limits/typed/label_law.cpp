@@ -9,6 +9,7 @@
 #include "numerics/control_variates.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
+#include "smi/limits/typed/label_lines.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"

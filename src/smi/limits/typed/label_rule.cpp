@@ -8,7 +8,6 @@
 
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
-#include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
 namespace {
@@ -20,7 +19,7 @@ constexpr std::size_t sampled_labels = 65536;
 constexpr double count_deviations = 6.0;
 constexpr double count_part = 0.02;
 /// Panels between the sampled extremes, to begin with.
-constexpr int first_panels = 24;
+constexpr std::size_t first_label_panels = 24;
 constexpr int max_tail_panels = 90;
 /// Towards 0, panels beyond the sampled extremes are laid by factors: the law of exp(-3 z^2) has
 /// labels of every size there.
@@ -33,34 +32,18 @@ constexpr int max_halvings = 150;
 /// A law that comes this close to 0, in units of its width, is measured from there: floating point
 /// numbers resolve the labels next to 0 and next to no other one.
 constexpr double near_zero = 1e-2;
-constexpr std::size_t max_panels = 700;
+constexpr std::size_t max_label_panels = 700;
 /// Mass, pull and growth of a panel are integrated to this.
 double panel_tolerance(std::size_t normals) {
   return normals == 2 ? 2e-6 : 3e-5;
 }
 /// The same of panels of a single field, which cost next to nothing.
-constexpr int first_field_panels = 64;
+constexpr std::size_t first_field_panels = 64;
 constexpr std::size_t max_field_panels = 6000;
 constexpr double field_tolerance = 1e-9;
 constexpr int max_field_halvings = 60;
 /// Panels that contain less than this part of that are left out.
 constexpr double negligible_part = 1e-2;
-/// Lines of a posterior at overlap 0: they are scanned once for all labels, of which a discrete
-/// link has few.
-double fine_spacing(const TypedLink& link) {
-  // The corners of the regions of a discrete link make the rule one of second order.
-  if (link.fields().size() <= 2) return link.is_discrete() ? 0.125 / 32.0 : 0.125;
-  return link.is_discrete() ? 0.125 : 0.5;
-}
-
-/// A level set that lines meet less often is asked for around the extreme values of the link too.
-constexpr std::size_t plenty_of_roots = 64;
-/// Steps of the search for such a value.
-constexpr double first_step = 0.25;
-constexpr double last_step = 1e-5;
-/// An extreme value closer than this to the end of what lines cover may be none.
-constexpr double from_rim = 1.0;
-
 using Gauss = boost::math::quadrature::gauss<double, 10>;
 
 /// y = centre + width sinh(u): tails of any weight become short.
@@ -101,16 +84,6 @@ void add_contents(const std::vector<double>& contents, double factor, std::vecto
   for (std::size_t k = 0; k < contents.size(); ++k) to[k] += factor * contents[k];
 }
 
-std::vector<Panel> halves_of(const std::vector<Panel>& panels) {
-  std::vector<Panel> halves;
-  for (const Panel& panel : panels) {
-    const double middle = 0.5 * (panel.begin + panel.end);
-    halves.push_back({panel.begin, middle});
-    halves.push_back({middle, panel.end});
-  }
-  return halves;
-}
-
 /// How far the contents of two halves are from those of the whole, in size.
 std::vector<double> change_by_halving(const Panel& first, const Panel& second, const Panel& whole) {
   const auto at = [](const Panel& panel, std::size_t i) {
@@ -128,26 +101,112 @@ double largest_of(const std::vector<double>& changes) {
   return changes.empty() ? 0.0 : *std::max_element(changes.begin(), changes.end());
 }
 
-/// The rule for labels of a single field: panels of the field, halved until nothing changes. A
-/// label of which the density is infinite, at a fold of the link, is nothing special there, and
-/// the mass is that of the field [links 18].
+/// When a panel has been halved often enough.
+struct HalvingLimits {
+  double tolerance;    ///< what the last halving may change
+  double negligible;   ///< a panel that holds less than this gets no labels
+  bool asks_again;     ///< whether the halving before it must have changed nothing either
+  int halvings;        ///< of one first panel
+  std::size_t panels;  ///< in all
+};
+
+/// The rule of panels that are halved until nothing changes. A way to lay them says where the
+/// first ones are, what one holds, whether that can be trusted, and which labels it has.
+template <class Way>
+LabelRule halved_panels(const Way& way, const HalvingLimits& limits, const Context& context) {
+  LabelRule rule;
+  std::size_t closed = 0;
+  const auto close = [&](const Panel& panel) {
+    ++closed;
+    // What nobody would notice is not worth the posteriors of all replicates.
+    if (panel.content() < limits.negligible) {
+      add_contents(panel.integral, 1.0, rule.error);
+    } else {
+      way.add_nodes(panel, rule.nodes);
+    }
+  };
+  std::vector<Panel> open = way.first_panels();
+  for (int level = 0; level < limits.halvings && !open.empty(); ++level) {
+    std::vector<Panel> halves(2 * open.size());
+    numerics::parallel_for(context, halves.size(), [&](std::size_t k) {
+      const Panel& whole = open[k / 2];
+      const double middle = 0.5 * (whole.begin + whole.end);
+      halves[k] = k % 2 == 0 ? way.measured(whole.begin, middle) : way.measured(middle, whole.end);
+    });
+    std::vector<Panel> left;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      Panel& first = halves[2 * k];
+      Panel& second = halves[2 * k + 1];
+      const std::vector<double> changes = change_by_halving(first, second, open[k]);
+      const bool is_calm =
+          largest_of(changes) < limits.tolerance && way.is_settled(first) && way.is_settled(second);
+      first.is_calm = second.is_calm = is_calm;
+      const bool is_sure = is_calm && (open[k].is_calm || !limits.asks_again);
+      if (is_sure || closed + left.size() > limits.panels) {
+        add_contents(changes, 1.0, rule.error);
+        close(first);
+        close(second);
+      } else {
+        left.push_back(first);
+        left.push_back(second);
+      }
+    }
+    open = std::move(left);
+  }
+  for (const Panel& panel : open) {
+    add_contents(panel.integral, 1.0, rule.error);
+    close(panel);
+  }
+  return rule;
+}
+
+/// Panels of one width.
+template <class Way>
+std::vector<Panel> even_panels(const Way& way, double begin, double end, std::size_t count,
+                               const Context& context) {
+  std::vector<Panel> out(count);
+  const double width = (end - begin) / static_cast<double>(count);
+  numerics::parallel_for(context, count, [&](std::size_t k) {
+    out[k] = way.measured(begin + static_cast<double>(k) * width,
+                          begin + static_cast<double>(k + 1) * width);
+  });
+  return out;
+}
+
+/// Panels of the field, for labels of a single one. A label of which the density is infinite, at a
+/// fold of the link, is nothing special there, and the mass is that of the field [links 18].
 class FieldPanels {
  public:
   FieldPanels(const TypedLink& link, const LabelContents& contents, const Context& context)
-      : link_(&link), contents_(&contents), context_(&context) {
-    const double reach = covering_radius(1);
-    std::vector<Panel> open;
-    for (int k = 0; k < first_field_panels; ++k) {
-      const double width = 2.0 * reach / first_field_panels;
-      open.push_back({-reach + k * width, -reach + (k + 1) * width});
-    }
-    integrate(open);
-    for (int level = 0; level < max_field_halvings && !open.empty(); ++level) open = refine(open);
-    for (const Panel& panel : open) close(panel, panel.integral);
+      : link_(&link), contents_(&contents), context_(&context) {}
+
+  /// By accident a halving may miss a change, but hardly twice.
+  [[nodiscard]] static HalvingLimits limits() {
+    return {field_tolerance, 0.0, true, max_field_halvings, max_field_panels};
   }
 
-  [[nodiscard]] const std::vector<LabelNode>& nodes() const { return nodes_; }
-  [[nodiscard]] const std::vector<double>& error() const { return error_; }
+  [[nodiscard]] std::vector<Panel> first_panels() const {
+    const double reach = covering_radius(1);
+    return even_panels(*this, -reach, reach, first_field_panels, *context_);
+  }
+
+  [[nodiscard]] Panel measured(double begin, double end) const {
+    Panel out{begin, end};
+    for_points(out, [&](double z, double weight) {
+      const auto own = point(z, weight);
+      if (own) add_contents(own->contents, own->node.weight, out.integral);
+    });
+    return out;
+  }
+
+  [[nodiscard]] static bool is_settled(const Panel& /*half*/) { return true; }
+
+  void add_nodes(const Panel& panel, std::vector<LabelNode>& to) const {
+    for_points(panel, [&](double z, double weight) {
+      const auto own = point(z, weight);
+      if (own) to.push_back(own->node);
+    });
+  }
 
  private:
   /// The label of a field with the weight that it has per unit of its own density, and what it
@@ -167,56 +226,12 @@ class FieldPanels {
     return out;
   }
 
-  void integrate(std::vector<Panel>& panels) const {
-    numerics::parallel_for(*context_, panels.size(), [&](std::size_t k) {
-      for_points(panels[k], [&](double z, double weight) {
-        const auto own = point(z, weight);
-        if (own) add_contents(own->contents, own->node.weight, panels[k].integral);
-      });
-    });
-  }
-
-  /// Halves every panel; keeps those that this changed. By accident a change may be missed twice,
-  /// but hardly three times.
-  std::vector<Panel> refine(const std::vector<Panel>& open) {
-    std::vector<Panel> halves = halves_of(open);
-    integrate(halves);
-    std::vector<Panel> left;
-    for (std::size_t k = 0; k < open.size(); ++k) {
-      const std::vector<double> changes =
-          change_by_halving(halves[2 * k], halves[2 * k + 1], open[k]);
-      const bool is_accurate = largest_of(changes) < field_tolerance;
-      const bool is_sure = is_accurate && open[k].is_calm;
-      const bool is_last = closed_ + left.size() > max_field_panels;
-      for (std::size_t h : {2 * k, 2 * k + 1}) {
-        halves[h].is_calm = is_accurate;
-        if (!is_sure && !is_last) left.push_back(halves[h]);
-      }
-      if (!is_sure && !is_last) continue;
-      close(halves[2 * k], changes);
-      close(halves[2 * k + 1], {});
-    }
-    return left;
-  }
-
-  void close(const Panel& panel, const std::vector<double>& error) {
-    ++closed_;
-    add_contents(error, 1.0, error_);
-    for_points(panel, [&](double z, double weight) {
-      const auto own = point(z, weight);
-      if (own) nodes_.push_back(own->node);
-    });
-  }
-
   const TypedLink* link_;
   const LabelContents* contents_;
   const Context* context_;
-  std::size_t closed_ = 0;
-  std::vector<double> error_;
-  std::vector<LabelNode> nodes_;
 };
 
-/// The rule for labels of several fields: panels of the label, halved until nothing changes.
+/// Panels of the label, for labels of several fields.
 class LabelPanels {
  public:
   LabelPanels(const TypedLink& link, const LabelContents& contents, const Context& context)
@@ -225,20 +240,45 @@ class LabelPanels {
         normals_(link.fields().size()),
         tolerance_(panel_tolerance(normals_)) {
     find_scale(link);
-    std::vector<Panel> open;
-    const double width = (last_ - first_) / first_panels;
-    for (int k = 0; k < first_panels; ++k) {
-      open.push_back({first_ + k * width, first_ + (k + 1) * width});
-    }
-    integrate(open);
-    add_tail(open, first_, -1.0);
-    add_tail(open, last_, 1.0);
-    for (int level = 0; level < max_halvings && !open.empty(); ++level) open = refine(open);
-    for (const Panel& panel : open) close(panel);
   }
 
-  [[nodiscard]] const std::vector<LabelNode>& nodes() const { return nodes_; }
-  [[nodiscard]] const std::vector<double>& error() const { return error_; }
+  [[nodiscard]] HalvingLimits limits() const {
+    return {tolerance_, negligible_part * tolerance_, false, max_halvings, max_label_panels};
+  }
+
+  [[nodiscard]] std::vector<Panel> first_panels() const {
+    std::vector<Panel> out = even_panels(*this, first_, last_, first_label_panels, *context_);
+    add_tail(out, first_, -1.0);
+    add_tail(out, last_, 1.0);
+    return out;
+  }
+
+  [[nodiscard]] Panel measured(double begin, double end) const {
+    Panel out{begin, end};
+    if (is_unresolved(out)) return out;
+    std::size_t met = 0;
+    for_points(out, [&](double u, double weight) {
+      const std::vector<double> contents = (*contents_)({scale_.label(u), false});
+      met += contents.empty() ? 0 : 1;
+      add_contents(contents, weight * scale_.slope(u), out.integral);
+    });
+    out.is_cut = met > 0 && met < Gauss::weights().size() * 2;
+    return out;
+  }
+
+  /// Whether the rule is accurate on a half: one that the end of a law cuts is until it holds next
+  /// to nothing.
+  [[nodiscard]] bool is_settled(const Panel& half) const {
+    if (is_unresolved(half)) return true;
+    return has_its_labels(half) && !(half.is_cut && half.content() > negligible_part * tolerance_);
+  }
+
+  void add_nodes(const Panel& panel, std::vector<LabelNode>& to) const {
+    if (panel.integral.empty()) return;
+    for_points(panel, [&](double u, double weight) {
+      to.push_back({{scale_.label(u), false}, weight * scale_.slope(u)});
+    });
+  }
 
  private:
   void find_scale(const TypedLink& link) {
@@ -268,19 +308,6 @@ class LabelPanels {
     last_ = scale_.coordinate(labels.back());
   }
 
-  [[nodiscard]] Panel measured(Panel panel) const {
-    panel.integral.clear();
-    if (is_unresolved(panel)) return panel;
-    std::size_t met = 0;
-    for_points(panel, [&](double u, double weight) {
-      const std::vector<double> contents = (*contents_)({scale_.label(u), false});
-      met += contents.empty() ? 0 : 1;
-      add_contents(contents, weight * scale_.slope(u), panel.integral);
-    });
-    panel.is_cut = met > 0 && met < Gauss::weights().size() * 2;
-    return panel;
-  }
-
   /// Whether the labels of a panel differ by little more than rounding, as happens when it has been
   /// halved towards the end of a law: their roots would not be told apart.
   [[nodiscard]] bool is_unresolved(const Panel& panel) const {
@@ -289,11 +316,6 @@ class LabelPanels {
     const double end = scale_.label(panel.end);
     const double lost = scale_.centre == 0.0 ? 0.0 : scale_.width;
     return end - begin < roundings * (std::max(std::abs(begin), std::abs(end)) + lost);
-  }
-
-  void integrate(std::vector<Panel>& panels) const {
-    numerics::parallel_for(*context_, panels.size(),
-                           [&](std::size_t k) { panels[k] = measured(panels[k]); });
   }
 
   /// Whether a panel has about as many of the sampled labels as its mass says. A peak at the edge
@@ -309,13 +331,6 @@ class LabelPanels {
            1.0 + count_deviations * std::sqrt(std::max(found, expected)) + count_part * expected;
   }
 
-  /// Whether the rule is accurate on a half: one that the end of a law cuts is until it holds next
-  /// to nothing.
-  [[nodiscard]] bool is_settled(const Panel& half) const {
-    if (is_unresolved(half)) return true;
-    return has_its_labels(half) && !(half.is_cut && half.content() > negligible_part * tolerance_);
-  }
-
   /// Panels outwards from `from` until they are empty.
   void add_tail(std::vector<Panel>& open, double from, double sign) const {
     if (scale_.centre == 0.0 && sign * from < 0.0) from = add_tail_to_zero(open, from);
@@ -323,7 +338,7 @@ class LabelPanels {
     for (int k = 0; k < max_tail_panels; ++k) {
       const double to = from + sign * width;
       width = std::min(2.0 * width, max_tail_width);
-      Panel panel = measured({std::min(from, to), std::max(from, to)});
+      Panel panel = measured(std::min(from, to), std::max(from, to));
       open.push_back(panel);
       from = to;
       const double content = panel.content();
@@ -336,7 +351,7 @@ class LabelPanels {
   double add_tail_to_zero(std::vector<Panel>& open, double from) const {
     for (int k = 0; k < max_tail_panels; ++k) {
       const double to = towards_zero * from;
-      const Panel panel = measured({std::min(from, to), std::max(from, to)});
+      const Panel panel = measured(std::min(from, to), std::max(from, to));
       if (panel.content() == 0.0) return from;
       open.push_back(panel);
       from = to;
@@ -344,41 +359,6 @@ class LabelPanels {
       context_->check();
     }
     return from;
-  }
-
-  /// Halves every panel; keeps those that this changed.
-  std::vector<Panel> refine(const std::vector<Panel>& open) {
-    std::vector<Panel> halves = halves_of(open);
-    integrate(halves);
-    std::vector<Panel> left;
-    for (std::size_t k = 0; k < open.size(); ++k) {
-      const std::vector<double> changes =
-          change_by_halving(halves[2 * k], halves[2 * k + 1], open[k]);
-      const bool is_accurate = largest_of(changes) < tolerance_ && is_settled(halves[2 * k]) &&
-                               is_settled(halves[2 * k + 1]);
-      if (is_accurate || closed_ + left.size() > max_panels) {
-        add_contents(changes, 1.0, error_);
-        close(halves[2 * k]);
-        close(halves[2 * k + 1]);
-      } else {
-        left.push_back(halves[2 * k]);
-        left.push_back(halves[2 * k + 1]);
-      }
-    }
-    return left;
-  }
-
-  void close(const Panel& panel) {
-    ++closed_;
-    if (panel.integral.empty()) return;
-    // What nobody would notice is not worth the posteriors of all replicates.
-    if (panel.content() < negligible_part * tolerance_) {
-      add_contents(panel.integral, 1.0, error_);
-      return;
-    }
-    for_points(panel, [&](double u, double weight) {
-      nodes_.push_back({{scale_.label(u), false}, weight * scale_.slope(u)});
-    });
   }
 
   const LabelContents* contents_;
@@ -389,118 +369,12 @@ class LabelPanels {
   double first_ = 0.0;
   double last_ = 0.0;
   std::vector<double> sampled_;  ///< labels in order, without those on flat pieces
-  std::size_t closed_ = 0;
-  std::vector<double> error_;
-  std::vector<LabelNode> nodes_;
 };
 
 }  // namespace
 
 bool has_label_integral(const TypedLink& link) {
   return link.outputs() == 1 || link.is_discrete();
-}
-
-LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
-                       const TypedChannelOptions& options, std::uint64_t replicate)
-    : link_(&link) {
-  form_.matrix = form.matrix();
-  form_.origin = FieldVector::Zero(form_.matrix.rows());
-  const std::size_t n = form.normals();
-  TypedNodes nodes;
-  nodes.seed = options.seed;
-  nodes.replicate = replicate;
-  nodes.spacing = options.spacing > 0.0 ? options.spacing : fine_spacing(link);
-  nodes.spacing /= options.refinement;
-  for (std::uint64_t h = 0; h < 2; ++h) {
-    const double radius = options.radius > 0.0 ? options.radius : covering_radius(n);
-    half_[h].options = line_options(n, radius, nodes, h);
-    half_[h].lines = std::make_unique<LevelLines>(link, form_, half_[h].options);
-    half_[h].lines->file_cells();
-  }
-  // One normal has one line, which is its own image.
-  if (n == 1) return;
-  for (const Eigen::MatrixXd& map : field_symmetries(link)) {
-    // Where nothing is known the matrix is orthogonal.
-    symmetries_.push_back(form_.matrix.transpose() * map * form_.matrix);
-  }
-}
-
-FieldVector LabelLines::bottom(FieldVector at, double sign) const {
-  const auto value = [&](const FieldVector& xi) {
-    const FieldVector fields = form_.matrix * xi;
-    std::vector<double> out(link_->outputs());
-    link_->values(1, fields.data(), out.data());
-    return sign * out[half_[0].options.output];
-  };
-  double least = value(at);
-  for (double step = first_step; step > last_step; step *= 0.5) {
-    for (bool moved = true; moved && at.norm() < half_[0].options.radius;) {
-      moved = false;
-      for (Eigen::Index k = 0; k < at.size(); ++k) {
-        for (const double side : {-step, step}) {
-          FieldVector next = at;
-          next(k) += side;
-          const double there = value(next);
-          if (!(there < least)) continue;
-          at = next;
-          least = there;
-          moved = true;
-        }
-      }
-    }
-  }
-  return at;
-}
-
-const LevelLines* LabelLines::around(Extreme& extreme, double sign, const Half& half) const {
-  std::call_once(extreme.asked, [&] {
-    const FieldVector centre = bottom(half.lines->lowest(sign), sign);
-    if (!(centre.norm() < half.options.radius - from_rim)) return;
-    extreme.lines = std::make_unique<LevelLines>(*link_, form_, centred_at(centre, half.options));
-    extreme.lines->file_cells();
-  });
-  return extreme.lines.get();
-}
-
-template <class Ask>
-auto LabelLines::best(const TypedLabel& label, const Half& half, const Ask& ask) const {
-  auto found = ask(*half.lines);
-  const std::size_t n = form_.normals();
-  if (label.is_atom() || n == 1 || n > 3 || found.roots >= plenty_of_roots) return found;
-  for (const double sign : {1.0, -1.0}) {
-    const LevelLines* lines = around(sign > 0.0 ? half.lowest : half.highest, sign, half);
-    if (!lines) continue;
-    auto other = ask(*lines);
-    if (other.roots > found.roots) found = std::move(other);
-  }
-  return found;
-}
-
-LevelMoments LabelLines::half(const TypedLabel& label, std::size_t h) const {
-  LevelMoments found =
-      best(label, half_[h], [&](const LevelLines& lines) { return lines.moments(label); });
-  if (found.roots < min_level_roots) {
-    found = resolved(*link_, form_, *half_[h].lines, label, half_[h].options);
-  }
-  if (symmetries_.size() < 2) return found;
-  LevelMoments mean = found;
-  mean.mean.setZero();
-  mean.second.setZero();
-  for (const FieldMatrix& map : symmetries_) {
-    mean.mean += map * found.mean;
-    mean.second += map * found.second * map.transpose();
-  }
-  mean.mean /= static_cast<double>(symmetries_.size());
-  mean.second /= static_cast<double>(symmetries_.size());
-  return mean;
-}
-
-LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,
-                                 const HermiteIndices& indices) const {
-  LevelHermite found =
-      best(label, half_[h], [&](const LevelLines& lines) { return lines.hermite(label, indices); });
-  if (found.roots >= min_level_roots) return found;
-  return resolved_hermite(*link_, form_, *half_[h].lines, label, half_[h].options, indices);
 }
 
 double LabelRule::missed(double mass) const {
@@ -512,14 +386,11 @@ double LabelRule::missed(double mass) const {
 LabelRule label_rule(const TypedLink& link, const LabelContents& contents,
                      const std::vector<TypedLabel>& atoms, const Context& context) {
   LabelRule rule;
-  const auto take = [&rule](const auto& panels) {
-    rule.nodes = panels.nodes();
-    rule.error = panels.error();
-  };
+  const auto integrate = [&](const auto& way) { rule = halved_panels(way, way.limits(), context); };
   if (!link.is_discrete() && link.fields().size() == 1) {
-    take(FieldPanels(link, contents, context));
+    integrate(FieldPanels(link, contents, context));
   } else if (!link.is_discrete()) {
-    take(LabelPanels(link, contents, context));
+    integrate(LabelPanels(link, contents, context));
   }
   for (const TypedLabel& atom : atoms) rule.nodes.push_back({atom, 1.0});
   return rule;

@@ -189,11 +189,7 @@ std::optional<LevelLines::Place> LevelLines::nearest_root(const TypedLabel& labe
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    bool agrees = true;
-    for (std::size_t k = 0; k < link_->outputs(); ++k) {
-      agrees =
-          agrees && (k == output_ || TypedLink::same_atom(value[k * count + i], label.value[k]));
-    }
+    const bool agrees = link_->has_atoms_of(label, value.data() + i, count);
     double side = agrees ? 0.0 : std::numeric_limits<double>::infinity();
     for (std::size_t s = 0; s < switches && !agrees; ++s) {
       side = std::min(side, std::abs(sides[s * count + i]));

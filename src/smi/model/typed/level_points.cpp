@@ -329,14 +329,10 @@ std::vector<LevelPoints::Equations> LevelPoints::equations_at(
     Equations& own = out[i];
     own.value.resize(size);
     own.slopes.resize(size, form_.matrix.cols());
-    own.others_agree = true;
+    own.others_agree = link_->has_atoms_of(label_, value.data() + i, count);
     Eigen::Index next = 0;
     for (std::size_t k = 0; k < outputs; ++k) {
-      if (!((label_.density >> k) & 1U)) {
-        own.others_agree =
-            own.others_agree && TypedLink::same_atom(value[k * count + i], label_.value[k]);
-        continue;
-      }
+      if (!((label_.density >> k) & 1U)) continue;
       for (std::size_t f = 0; f < rows; ++f) {
         gradient(static_cast<Eigen::Index>(f)) = slopes[(k * rows + f) * count + i];
       }

@@ -269,12 +269,7 @@ void LevelLines::collect(const TypedLabel& label, const Visit& visit) const {
     const std::vector<double> fields = fields_at(block);
     link_->gradient(block.size(), fields.data(), value.data(), slopes.data());
     for (std::size_t i = 0; i < block.size(); ++i) {
-      bool agrees = true;
-      for (std::size_t k = 0; k < outputs; ++k) {
-        agrees = agrees && (k == output_ ||
-                            TypedLink::same_atom(value[k * block.size() + i], label.value[k]));
-      }
-      if (!agrees) continue;
+      if (!link_->has_atoms_of(label, value.data() + i, block.size())) continue;
       for (std::size_t f = 0; f < rows; ++f) {
         gradient(static_cast<Eigen::Index>(f)) = slopes[(output_ * rows + f) * block.size() + i];
       }

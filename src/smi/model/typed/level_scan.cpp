@@ -242,11 +242,11 @@ void LevelLines::add_corners(std::vector<Cut>& cuts) const {
     for (std::size_t s = 0; s < switches; ++s) {
       const double* side = sides.data() + s * count + 3 * k;
       const bool turns = (side[0] > 0.0) == (side[2] > 0.0) && (side[1] > 0.0) != (side[0] > 0.0);
-      const bool is_known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) {
+      const auto is_same = [&](const Cut& other) {
         return other.line == cuts[k].line && other.begin == cuts[k].begin &&
                other.switch_index == s;
-      });
-      if (!turns || is_known) continue;
+      };
+      if (!turns || std::any_of(cuts.begin(), cuts.end(), is_same)) continue;
       const double t = places[3 * k + 1].t;
       found.push_back(
           {cuts[k].line, cuts[k].begin, cuts[k].end, s, cuts[k].begin, t, side[0], side[1]});

@@ -310,6 +310,15 @@ bool TypedLink::same_atom(double a, double b) {
   return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
+bool TypedLink::has_atoms_of(const TypedLabel& label, const double* value,
+                             std::size_t stride) const {
+  for (std::size_t k = 0; k < outputs(); ++k) {
+    const bool is_solved = ((label.density >> k) & 1U) != 0;
+    if (!is_solved && !same_atom(value[k * stride], label.value[k])) return false;
+  }
+  return true;
+}
+
 bool TypedLink::same_label(const TypedLabel& a, const TypedLabel& b) const {
   for (std::size_t k = 0; k < outputs(); ++k) {
     if (!same_atom(a.value[k], b.value[k])) return false;

@@ -92,7 +92,11 @@ class TypedLink {
   [[nodiscard]] static bool is_flat(const double* gradient, std::size_t size);
   /// Whether two values are the same atom.
   [[nodiscard]] static bool same_atom(double a, double b);
-  /// The same for all outputs.
+  /// Whether the outputs of a point that are not solved for are those of a label: output k of the
+  /// point is value[k * stride].
+  [[nodiscard]] bool has_atoms_of(const TypedLabel& label, const double* value,
+                                  std::size_t stride) const;
+  /// Whether all outputs of two labels are.
   [[nodiscard]] bool same_label(const TypedLabel& a, const TypedLabel& b) const;
 
  private:
