@@ -186,10 +186,7 @@ class Parser {
     if (word == "sum" || word == "mean" || word == "prod") return over_tokens(word, start);
     const std::size_t first = sum();
     if (word == "min" || word == "max") {
-      expect(',', "between the two arguments of " + word);
-      const std::size_t second = sum();
-      expect(')', "after the arguments of " + word);
-      return tape_.add(word == "min" ? Operation::minimum : Operation::maximum, {first, second});
+      return extreme(word, first);
     }
     const auto hermite = hermite_order(word, start);
     const auto operation = unary_operation(word);
@@ -203,6 +200,18 @@ class Parser {
     const double scale =
         normalised ? std::exp(-0.5 * std::lgamma(static_cast<double>(*hermite) + 1.0)) : 1.0;
     return tape_.add_hermite(*hermite, scale, first);
+  }
+
+  /// Of two arguments or more, from left to right.
+  std::size_t extreme(const std::string& word, std::size_t first) {
+    const Operation operation = word == "min" ? Operation::minimum : Operation::maximum;
+    expect(',', "between the arguments of " + word + ", which are two or more");
+    std::size_t result = first;
+    do {
+      result = tape_.add(operation, {result, sum()});
+    } while (accept(","));
+    expect(')', "after the arguments of " + word);
+    return result;
   }
 
   std::size_t over_tokens(const std::string& word, std::size_t start) {

@@ -26,7 +26,9 @@ using Eigen::MatrixXd;
 using LinkLabels = std::vector<LabelExcess>;
 
 constexpr std::size_t symmetry_points = 64;
-constexpr std::size_t typed_replicates = 4;
+/// Sets of lines of which every half is a unit of the jackknife, by the number of fields: three
+/// fields and more are dear.
+constexpr std::size_t sets_of_lines[] = {1, 8, 4, 4};
 /// Labels per replicate that are drawn, by the number of fields: as many as are cheap.
 constexpr std::size_t drawn_labels[] = {1024, 512, 128, 128};
 /// The part of drawn labels that the posterior may fail to find again.
@@ -286,6 +288,93 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
   return law;
 }
 
+/// moments[node][unit]: the moments of every label of a rule by every half of all lines.
+using UnitMoments = std::vector<std::vector<LevelMoments>>;
+
+UnitMoments unit_moments(const std::vector<std::unique_ptr<LabelLines>>& lines, std::size_t halves,
+                         const LabelRule& rule, const Context& context) {
+  UnitMoments out(rule.nodes.size());
+  numerics::parallel_for(context, out.size(), [&](std::size_t k) {
+    for (const auto& one : lines) {
+      for (std::size_t h = 0; h < halves; ++h) {
+        out[k].push_back(one->half(rule.nodes[k].label, h));
+      }
+    }
+  });
+  return out;
+}
+
+/// The labels of a rule, with the moments of all units or of all but one.
+class LabelsOfUnits {
+ public:
+  LabelsOfUnits(const TypedLink& link, const SampleForm& form,
+                const std::vector<std::vector<std::size_t>>& blocks, const LabelRule& rule,
+                const UnitMoments& moments)
+      : link_(&link),
+        blocks_(&blocks),
+        rule_(&rule),
+        moments_(&moments),
+        symmetric_(link, blocks),
+        to_fields_(form.matrix()) {}
+
+  [[nodiscard]] LinkLabels of_all() const {
+    LinkLabels out;
+    for (std::size_t k = 0; k < moments_->size(); ++k) add(k, sum_of_units(k), units(), out);
+    return out;
+  }
+
+  [[nodiscard]] LinkLabels without(std::size_t unit) const {
+    LinkLabels out;
+    for (std::size_t k = 0; k < moments_->size(); ++k) {
+      LevelMoments rest = sum_of_units(k);
+      rest -= (*moments_)[k][unit];
+      add(k, rest, units() - 1.0, out);
+    }
+    return out;
+  }
+
+  /// E|E[z_b | y]|^2 of every block, from products of two halves of one set of lines.
+  [[nodiscard]] std::vector<std::vector<double>> pulls() const {
+    const std::size_t count = moments_->front().size();
+    const std::size_t halves = std::min<std::size_t>(count, 2);
+    std::vector<std::vector<double>> out(count / halves, std::vector<double>(blocks_->size(), 0.0));
+    for (std::size_t k = 0; k < moments_->size(); ++k) {
+      for (std::size_t r = 0; r < out.size(); ++r) {
+        const LevelMoments& a = (*moments_)[k][halves * r];
+        const LevelMoments& b = (*moments_)[k][halves * r + halves - 1];
+        if (!(a.z > 0.0) || !(b.z > 0.0)) continue;
+        const double weight = 0.5 * (a.z + b.z) * rule_->nodes[k].weight;
+        const Eigen::VectorXd first = to_fields_ * Eigen::VectorXd(a.mean) / a.z;
+        const Eigen::VectorXd second = to_fields_ * Eigen::VectorXd(b.mean) / b.z;
+        add_pull(*link_, *blocks_, weight * first.cwiseProduct(second), out[r]);
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] double units() const { return static_cast<double>(moments_->front().size()); }
+
+  [[nodiscard]] LevelMoments sum_of_units(std::size_t node) const {
+    LevelMoments sum = (*moments_)[node].front();
+    for (std::size_t u = 1; u < (*moments_)[node].size(); ++u) sum += (*moments_)[node][u];
+    return sum;
+  }
+
+  void add(std::size_t node, const LevelMoments& sum, double count, LinkLabels& to) const {
+    if (!(sum.z > 0.0)) return;
+    const MatrixXd second = to_fields_ * MatrixXd(sum.second) * to_fields_.transpose() / sum.z;
+    symmetric_.add(sum.z / count * rule_->nodes[node].weight, second, to);
+  }
+
+  const TypedLink* link_;
+  const std::vector<std::vector<std::size_t>>* blocks_;
+  const LabelRule* rule_;
+  const UnitMoments* moments_;
+  SymmetricLabels symmetric_;
+  MatrixXd to_fields_;
+};
+
 }  // namespace
 
 std::size_t drawn_spectral_labels(const TypedLink& link) {
@@ -326,12 +415,11 @@ SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Conte
   const TypedLink link = typed.up_to_injections();
   if (!has_label_integral(link)) return drawn_law(link, seed, context);
   const SampleForm form(link, KnownDirections::none(link.directions()));
-  const std::size_t replicates = form.normals() == 1 ? 1 : typed_replicates;
   TypedChannelOptions options;
   options.seed = seed;
   options.radius = 8.2;  // overlaps ask for sixth moments of the fields
-  std::vector<std::unique_ptr<LabelLines>> lines(replicates);
-  numerics::parallel_for(context, replicates, [&](std::size_t r) {
+  std::vector<std::unique_ptr<LabelLines>> lines(sets_of_lines[form.normals() - 1]);
+  numerics::parallel_for(context, lines.size(), [&](std::size_t r) {
     lines[r] = std::make_unique<LabelLines>(link, form, options, r);
   });
   const auto contents = [&](const TypedLabel& label) -> std::vector<double> {
@@ -344,46 +432,27 @@ SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Conte
   const auto blocks = sign_blocks(link);
   SpectralLaw law = empty_law(link, blocks);
   for (const double error : rule.error) law.rule_error = std::max(law.rule_error, error);
-  const SymmetricLabels labels(link, blocks);
-  const MatrixXd to_fields = form.matrix();
-  law.replicates.resize(replicates);
-  if (replicates > 1) law.noisier.resize(replicates);
-  std::vector<double> missed(replicates);
-  double missed_excess = 0.0;  // of E(z^2 - 1), with one normal
-  std::vector<std::vector<double>> pulls(replicates, std::vector<double>(blocks.size(), 0.0));
-  numerics::parallel_for(context, replicates, [&](std::size_t r) {
-    for (const LabelNode& node : rule.nodes) {
-      const LevelMoments a = lines[r]->half(node.label, 0);
-      const LevelMoments b = lines[r]->half(node.label, 1);
-      if (!(a.z > 0.0) || !(b.z > 0.0)) continue;
-      const double weight = 0.5 * (a.z + b.z) * node.weight;
-      const auto add = [&](const LevelMoments& half, LinkLabels& to) {
-        const MatrixXd second = to_fields * MatrixXd(half.second) * to_fields.transpose() / half.z;
-        labels.add(weight, second, to);
-      };
-      LevelMoments both = a;
-      both += b;
-      add(both, law.replicates[r]);
-      if (replicates > 1) add(a, law.noisier[r]);
-      const Eigen::VectorXd mean[2] = {to_fields * Eigen::VectorXd(a.mean) / a.z,
-                                       to_fields * Eigen::VectorXd(b.mean) / b.z};
-      add_pull(link, blocks, weight * mean[0].cwiseProduct(mean[1]), pulls[r]);
-    }
-    if (replicates == 1) {
-      for (const LabelExcess& label : law.replicates[r]) {
-        missed_excess -= label.weight * label.excess.front()(0, 0);
-      }
-    }
-    missed[r] = normalise(law.replicates[r]);
-    if (replicates > 1) normalise(law.noisier[r]);
-  });
-  // What scatter shows of the mass it shows of the rest too. Overlaps ask for sixth moments, those
-  // of 6 h_3^2.
-  if (replicates == 1) {
-    const double mass = rule.missed(1.0 - missed.front());
+  const UnitMoments moments = unit_moments(lines, form.normals() == 1 ? 1 : 2, rule, context);
+  const LabelsOfUnits labels(link, form, blocks, rule, moments);
+  law.pull = mean_pull(labels.pulls());
+  if (moments.front().size() == 1) {
+    LinkLabels all = labels.of_all();
+    double missed_excess = 0.0;  // of E(z^2 - 1)
+    for (const LabelExcess& label : all) missed_excess -= label.weight * label.excess.front()(0, 0);
+    // What is missing of the mass is missing of the rest too. Overlaps ask for sixth moments, those
+    // of 6 h_3^2.
+    const double mass = rule.missed(1.0 - normalise(all));
     law.rule_error += 6.0 * missed_weight(mass, missed_excess, 3);
+    law.replicates.push_back(std::move(all));
+    return law;
   }
-  law.pull = mean_pull(pulls);
+  law.pooled.push_back(labels.of_all());
+  normalise(law.pooled.front());
+  law.replicates.resize(moments.front().size());
+  numerics::parallel_for(context, law.replicates.size(), [&](std::size_t u) {
+    law.replicates[u] = labels.without(u);
+    normalise(law.replicates[u]);
+  });
   return law;
 }
 

@@ -163,28 +163,62 @@ OneLimit limit_of(const Labels& labels, const SpectralLaw& law, std::size_t bloc
 /// The search for the edge of several directions ends within this of it, relatively.
 constexpr double edge_resolution = 1e-6;
 
-/// The mean over replicates, with the bias that errors of G and of the rule leave.
-Estimate with_bias(const Replicates& values, const Replicates& noisier, const SpectralLaw& law) {
-  const double value = numerics::mean(values);
-  const double noise = noisier.empty() ? 0.0 : std::abs(numerics::mean(noisier) - value);
-  const double bias = std::hypot(noise, law.rule_error * std::abs(value));
-  return values.size() > 1 ? numerics::reduce(values, bias) : Estimate{value, bias};
-}
+/// What the lists of a law say of one number.
+struct Spread {
+  Replicates replicates;
+  Replicates pooled;  ///< one value or none
+  Replicates noisier;
+};
 
-/// One number of every replicate; empty where some replicate does not have it.
-template <class Read>
-Replicates read_all(const std::vector<OneLimit>& all, const Read& read) {
+/// The part of the bias that the jackknife takes off which it may leave: bias of second order.
+constexpr double left_by_jackknife = 0.5;
+
+/// Replicates that leave out one unit each as independent values whose mean has no bias of first
+/// order: the pseudo-values of the jackknife.
+Replicates pseudo_values(const Replicates& without, double pooled) {
+  const auto count = static_cast<double>(without.size());
   Replicates out;
-  for (const OneLimit& one : all) out.push_back(read(one));
+  for (const double value : without) out.push_back(count * pooled - (count - 1.0) * value);
   return out;
 }
 
-bool alike(const std::vector<OneLimit>& all) {
+/// The mean, with the bias that errors of G and of the rule leave.
+Estimate estimate(const Spread& spread, double rule_error) {
+  if (!spread.pooled.empty()) {
+    const double pooled = spread.pooled.front();
+    const Replicates values = pseudo_values(spread.replicates, pooled);
+    const double taken = numerics::mean(values) - pooled;
+    return numerics::reduce(values, std::hypot(left_by_jackknife * taken, rule_error * pooled));
+  }
+  const double value = numerics::mean(spread.replicates);
+  const double noise =
+      spread.noisier.empty() ? 0.0 : std::abs(numerics::mean(spread.noisier) - value);
+  const double bias = std::hypot(noise, rule_error * std::abs(value));
+  return spread.replicates.size() > 1 ? numerics::reduce(spread.replicates, bias)
+                                      : Estimate{value, bias};
+}
+
+/// The answers of all lists of a law.
+struct AllLimits {
+  std::vector<OneLimit> replicates, pooled, noisier;
+
+  template <class Read>
+  [[nodiscard]] Spread spread(const Read& read) const {
+    Spread out;
+    for (const OneLimit& one : replicates) out.replicates.push_back(read(one));
+    for (const OneLimit& one : pooled) out.pooled.push_back(read(one));
+    for (const OneLimit& one : noisier) out.noisier.push_back(read(one));
+    return out;
+  }
+};
+
+/// Whether all have the edge and the eigenspaces that the first has.
+bool alike(const OneLimit& first, const std::vector<OneLimit>& all) {
   return std::all_of(all.begin(), all.end(), [&](const OneLimit& one) {
-    if (one.edge.has_value() != all.front().edge.has_value()) return false;
-    if (one.beyond.size() != all.front().beyond.size()) return false;
+    if (one.edge.has_value() != first.edge.has_value()) return false;
+    if (one.beyond.size() != first.beyond.size()) return false;
     for (std::size_t k = 0; k < one.beyond.size(); ++k) {
-      if (one.beyond[k].multiplicity != all.front().beyond[k].multiplicity) return false;
+      if (one.beyond[k].multiplicity != first.beyond[k].multiplicity) return false;
     }
     return true;
   });
@@ -223,42 +257,43 @@ std::optional<OwnOutlier> own_outlier_of(const Labels& labels, const SpectralLaw
 std::vector<Estimate> spectral_growth(const SpectralLaw& law) {
   std::vector<Estimate> out;
   for (std::size_t b = 0; b < law.rank.size(); ++b) {
-    Replicates values, noisier;
-    for (const Labels& labels : law.replicates) values.push_back(growth_of(labels, law, b));
-    for (const Labels& labels : law.noisier) noisier.push_back(growth_of(labels, law, b));
-    out.push_back(with_bias(values, noisier, law));
+    Spread spread;
+    for (const Labels& one : law.replicates) spread.replicates.push_back(growth_of(one, law, b));
+    for (const Labels& one : law.pooled) spread.pooled.push_back(growth_of(one, law, b));
+    for (const Labels& one : law.noisier) spread.noisier.push_back(growth_of(one, law, b));
+    out.push_back(estimate(spread, law.rule_error));
   }
   return out;
 }
 
 SpectralLimit spectral_limit(const SpectralLaw& law, std::size_t block, double alpha,
                              const SpectralMethod& method, const Context& context) {
-  const std::vector<OneLimit> all = limits_of(law.replicates, law, block, alpha, method, context);
-  std::vector<OneLimit> noisier = limits_of(law.noisier, law, block, alpha, method, context);
-  if (!alike(all)) {
+  AllLimits all{limits_of(law.replicates, law, block, alpha, method, context),
+                limits_of(law.pooled, law, block, alpha, method, context),
+                limits_of(law.noisier, law, block, alpha, method, context)};
+  const OneLimit& first = all.replicates.front();
+  if (!alike(first, all.replicates) || !alike(first, all.pooled)) {
     throw Refused(
         "replicates of the integrals do not agree on the number of outliers: alpha is too close to "
         "where one leaves the bulk");
   }
-  if (!noisier.empty() && !alike({all.front(), noisier.front()})) noisier.clear();
+  if (!alike(first, all.noisier)) all.noisier.clear();
   SpectralLimit out;
   out.gamma = method.gamma;
-  if (all.front().edge) {
-    const auto read = [](const OneLimit& one) { return *one.edge; };
-    out.edge = with_bias(read_all(all, read), read_all(noisier, read), law);
+  if (first.edge) {
+    out.edge = estimate(all.spread([](const OneLimit& one) { return *one.edge; }), law.rule_error);
     if (law.rank[block] > 1) {
       out.edge->error =
           std::hypot(out.edge->error, edge_resolution * std::max(1.0, std::abs(out.edge->value)));
     }
     if (method.kind == SpectralMethod::Kind::bulk) out.edge = Estimate{1.0, 0.0};
   }
-  for (std::size_t k = 0; k < all.front().beyond.size(); ++k) {
+  for (std::size_t k = 0; k < first.beyond.size(); ++k) {
     const auto value = [k](const OneLimit& one) { return one.beyond[k].eigenvalue; };
     const auto overlap = [k](const OneLimit& one) { return one.beyond[k].overlap; };
-    const Beyond& first = all.front().beyond[k];
-    Outlier one{with_bias(read_all(all, value), read_all(noisier, value), law),
-                with_bias(read_all(all, overlap), read_all(noisier, overlap), law),
-                first.multiplicity, first.teachers};
+    Outlier one{estimate(all.spread(value), law.rule_error),
+                estimate(all.spread(overlap), law.rule_error), first.beyond[k].multiplicity,
+                first.beyond[k].teachers};
     const bool is_one = method.kind == SpectralMethod::Kind::gamma && method.gamma == 1.0;
     if (is_one) one.eigenvalue = {1.0, 0.0};
     out.outliers.push_back(std::move(one));
@@ -268,7 +303,7 @@ SpectralLimit spectral_limit(const SpectralLaw& law, std::size_t block, double a
 
 std::optional<OwnOutlier> own_outlier(const SpectralLaw& law, std::size_t block, double alpha) {
   std::optional<OwnOutlier> sum;
-  for (const Labels& labels : law.replicates) {
+  for (const Labels& labels : law.best()) {
     const auto one = own_outlier_of(labels, law, block, alpha);
     if (!one || (sum && one->multiplicity != sum->multiplicity)) return std::nullopt;
     if (sum) {
@@ -277,7 +312,7 @@ std::optional<OwnOutlier> own_outlier(const SpectralLaw& law, std::size_t block,
       sum = one;
     }
   }
-  if (sum) sum->theta /= static_cast<double>(law.replicates.size());
+  if (sum) sum->theta /= static_cast<double>(law.best().size());
   return sum;
 }
 

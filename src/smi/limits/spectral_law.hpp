@@ -27,9 +27,13 @@ struct SpectralLaw {
   /// Copies of a block that are alike, each with a matrix of its own: the rank of an attention
   /// layer.
   std::vector<int> copies;
-  /// One list of labels for every replicate of the rule.
+  /// One list of labels for every replicate of the rule. They are independent, unless there is a
+  /// pooled list: then each has the moments of all units but one.
   std::vector<std::vector<LabelExcess>> replicates;
-  /// The same with noisier G, from which the bias of functions of G is told; empty if G is exact.
+  /// The list with the moments of all units, if there is one: the jackknife tells error and bias.
+  std::vector<std::vector<LabelExcess>> pooled;
+  /// Independent replicates again with noisier G, from which the bias of functions of G is told;
+  /// empty if G is exact.
   std::vector<std::vector<LabelExcess>> noisier;
   /// E|E[z_b | y]|^2: above 0 a linear estimator sees the block too.
   std::vector<Estimate> pull;
@@ -38,6 +42,10 @@ struct SpectralLaw {
 
   /// Whether a linear estimator sees the block, beyond the errors of its pull.
   [[nodiscard]] bool is_pulled(std::size_t block) const;
+  /// The lists whose mean is the best there is.
+  [[nodiscard]] const std::vector<std::vector<LabelExcess>>& best() const {
+    return pooled.empty() ? replicates : pooled;
+  }
 };
 
 /// Divides by the mass and makes the mean of S = I + G the identity, which it is exactly: outliers

@@ -63,6 +63,11 @@ TEST(Expression, RunsOverTokens) {
   EXPECT_DOUBLE_EQ(at("sum(z * sum(z))", 1, 3), 16.0) << "the inner sum has a token of its own";
 }
 
+TEST(Expression, ExtremesHaveTwoArgumentsOrMore) {
+  EXPECT_DOUBLE_EQ(at("max(z1, 2, z2, -4)", 1, 3), 3.0);
+  EXPECT_DOUBLE_EQ(at("min(z1 + z2, min(z2, 5), 2*z1)", 1, 3), 2.0);
+}
+
 TEST(Expression, DerivativesAgreeWithCentralDifferences) {
   const std::vector<std::string> cases = {"He4(z1)*z2",
                                           "h3(z1 - z2)",
@@ -129,6 +134,8 @@ TEST(Expression, AMistakeShowsItsPlace) {
   EXPECT_NE(complaint("").find("column 1"), std::string::npos);
   EXPECT_NE(complaint("z1**2").find("written ^"), std::string::npos);
   EXPECT_NE(complaint("exp").find("expected '('"), std::string::npos);
+  EXPECT_NE(complaint("max(z1)").find("expected ',' between the arguments of max, which are two"),
+            std::string::npos);
   EXPECT_NE(complaint(std::string(1000, '(')).find("nested too deeply"), std::string::npos);
 }
 

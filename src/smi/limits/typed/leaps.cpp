@@ -187,7 +187,7 @@ class Climber {
     const auto weights =
         plain_label_weights(*label_, now, options_->max_degree, channel, *context_);
     for (int degree = 1; degree <= options_->max_degree; ++degree) {
-      if (symmetric_tensors(*label_, now, degree) == 0) continue;
+      if (projected_tensors(*label_, now, degree) == 0) continue;
       Replicates values;
       for (const auto& one : weights) values.push_back(one[static_cast<std::size_t>(degree) - 1]);
       const Estimate weight = numerics::reduce(values, exact_error);

@@ -38,8 +38,9 @@ class Group {
     link.values(symmetry_points, at_.data(), values_.data());
   }
 
-  /// The average over the group of the trace on symmetric tensors of a degree.
-  [[nodiscard]] double invariants(int degree) const {
+  /// The average over the group of the trace on symmetric tensors of a degree, times the sign of
+  /// the label where it may turn into c - y.
+  [[nodiscard]] double invariants(int degree, bool may_turn) const {
     const std::size_t n = link_->fields().size();
     std::vector<std::size_t> to(n);
     std::iota(to.begin(), to.end(), std::size_t{0});
@@ -55,9 +56,10 @@ class Group {
         if (!keeps_kinds(to) || (known_fields_ * map - known_fields_).norm() > 1e-9) continue;
         const Eigen::MatrixXd own = inverse_ * map * form_.matrix();
         const bool closes = (form_.matrix() * own - map * form_.matrix()).norm() < 1e-9;
-        if (!closes || !keeps_labels(map)) continue;
+        const double sign = closes ? sign_of_label(map, may_turn) : 0.0;
+        if (sign == 0.0) continue;
         const auto normals = static_cast<Eigen::Index>(form_.field_normals());
-        sum += symmetric_trace(own.topLeftCorner(normals, normals), degree);
+        sum += sign * symmetric_trace(own.topLeftCorner(normals, normals), degree);
         count += 1.0;
       }
     } while (std::next_permutation(to.begin(), to.end()));
@@ -76,7 +78,14 @@ class Group {
     return true;
   }
 
-  [[nodiscard]] bool keeps_labels(const FieldMap& map) const {
+  /// 1 where a map leaves all labels alone, -1 where it turns them into c - y, else 0.
+  [[nodiscard]] double sign_of_label(const FieldMap& map, bool may_turn) const {
+    const std::vector<double> after = mapped_values(map);
+    if (agree(after, 1.0, 0.0)) return 1.0;
+    return may_turn && agree(after, -1.0, after.front() + values_.front()) ? -1.0 : 0.0;
+  }
+
+  [[nodiscard]] std::vector<double> mapped_values(const FieldMap& map) const {
     const std::size_t n = link_->fields().size();
     std::vector<double> mapped(at_.size());
     for (std::size_t f = 0; f < n; ++f) {
@@ -90,10 +99,15 @@ class Group {
     }
     std::vector<double> after(values_.size());
     link_->values(symmetry_points, mapped.data(), after.data());
+    return after;
+  }
+
+  /// Whether labels become sign * themselves + constant.
+  [[nodiscard]] bool agree(const std::vector<double>& after, double sign, double constant) const {
     for (std::size_t i = 0; i < after.size(); ++i) {
-      if (std::abs(values_[i] - after[i]) > same_value * std::max(1.0, std::abs(values_[i]))) {
-        return false;
-      }
+      const double wanted = sign * values_[i] + constant;
+      const double scale = std::max({1.0, std::abs(values_[i]), std::abs(constant)});
+      if (!(std::abs(wanted - after[i]) <= same_value * scale)) return false;
     }
     return true;
   }
@@ -125,7 +139,11 @@ class Group {
 }  // namespace
 
 int symmetric_tensors(const TypedLink& link, const KnownDirections& state, int degree) {
-  return static_cast<int>(std::lround(Group(link, state).invariants(degree)));
+  return static_cast<int>(std::lround(Group(link, state).invariants(degree, false)));
+}
+
+int projected_tensors(const TypedLink& link, const KnownDirections& state, int degree) {
+  return static_cast<int>(std::lround(Group(link, state).invariants(degree, true)));
 }
 
 }  // namespace onset::smi

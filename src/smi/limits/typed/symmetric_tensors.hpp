@@ -10,4 +10,9 @@ namespace onset::smi {
 [[nodiscard]] int symmetric_tensors(const TypedLink& link, const KnownDirections& state,
                                     int degree);
 
+/// The same of E[y h | z_U] of a single output y, which maps that turn y into c - y change the sign
+/// of.
+[[nodiscard]] int projected_tensors(const TypedLink& link, const KnownDirections& state,
+                                    int degree);
+
 }  // namespace onset::smi

@@ -147,9 +147,9 @@ TEST(LongSpectral, FactorsOfAProductAreAlikeInEveryReplicate) {
   const std::vector<Estimate> growth = spectral_growth(law);
   ASSERT_EQ(growth.size(), 3U);
   // As in typed_staircase_test.
-  constexpr double four_replicates = 40.0;  // false alarms rarer than 1e-4
-  EXPECT_NEAR(growth[0].value, 1.0 / 2.5651804134, four_replicates * growth[0].error);
-  EXPECT_LT(growth[0].error, 2e-2 * growth[0].value);
+  constexpr double eight_units = 17.0;  // false alarms rarer than 1e-6
+  EXPECT_NEAR(growth[0].value, 1.0 / 2.5651804134, eight_units * growth[0].error);
+  EXPECT_LT(growth[0].error, 1e-2 * growth[0].value);
   const SpectralLimit limit = spectral_limit(law, 1, 3.5, {Kind::gamma, 1.0}, {});
   ASSERT_EQ(limit.outliers.size(), 1U);
   EXPECT_EQ(limit.outliers.front().multiplicity, 3);
@@ -163,9 +163,8 @@ TEST(Spectral, TwoDirectionsThatAreOneGiveTheSameNumbers) {
   const SpectralLimit limit = spectral_limit(law, 0, 1.0, {Kind::gamma, 1.0}, {});
   ASSERT_EQ(limit.outliers.size(), 1U);
   EXPECT_EQ(limit.outliers.front().multiplicity, 1);
-  constexpr double four_replicates = 40.0;  // false alarms rarer than 1e-4, of one comparison
   EXPECT_NEAR(limit.outliers.front().overlap.value, 0.230697,
-              four_replicates * limit.outliers.front().overlap.error);
+              many_errors * limit.outliers.front().overlap.error);
   EXPECT_LT(limit.outliers.front().overlap.error, 1e-3);
 }
 

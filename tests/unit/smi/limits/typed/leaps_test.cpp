@@ -142,6 +142,22 @@ TEST(SymmetricTensors, CountsWhatSignedPermutationsLeaveAlone) {
   EXPECT_EQ(symmetric_tensors(noisy, KnownDirections::none(1), 1), 0);
 }
 
+// A change of one sign turns the label, so that E[y h] has no part of degree 2, which labels might
+// show; of four fields scatter alone would not tell.
+TEST(SymmetricTensors, ProjectionsOfALabelThatTurnsChangeTheirSign) {
+  const TypedLink parity("sign(z1*z2*z3)+1", 0.0);
+  const KnownDirections none = KnownDirections::none(3);
+  EXPECT_EQ(projected_tensors(parity, none, 1), 0);
+  EXPECT_EQ(projected_tensors(parity, none, 2), 0);
+  EXPECT_EQ(projected_tensors(parity, none, 3), 1);
+  const auto four = leaps_of("sign(z1*z2*z3*z4)").front().information;
+  ASSERT_TRUE(four.has_value());
+  EXPECT_EQ(four->verdict, Verdict::present);
+  EXPECT_EQ(four->degree, 4);
+  EXPECT_NEAR(four->weight->value, std::pow(2.0 / std::numbers::pi, 4),
+              many_errors * four->weight->error);
+}
+
 TEST(SamplePower, IsHalfTheLargestLeapButAtLeastOne) {
   EXPECT_EQ(sample_power(1), 1.0);
   EXPECT_EQ(sample_power(2), 1.0);
