@@ -1,5 +1,7 @@
 #include "core/prose.hpp"
 
+#include <fmt/format.h>
+
 namespace onset {
 
 std::string prose(std::string_view text) {
@@ -21,6 +23,11 @@ std::string prose(std::string_view text) {
     if (!out.empty() && !text.empty()) out += ' ';
   }
   return out;
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return several.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, several);
 }
 
 }  // namespace onset

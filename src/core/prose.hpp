@@ -21,4 +21,8 @@ template <class First, class... Rest>
                       fmt::make_format_args(first, rest...));
 }
 
+/// A number of things: "1 point", "2 points"; `several` is the noun with an s unless it is given.
+[[nodiscard]] std::string counted(std::size_t count, std::string_view one,
+                                  std::string_view several = {});
+
 }  // namespace onset

@@ -65,11 +65,10 @@ class NpyReader {
   /// left to whoever reads them.
   std::vector<std::size_t> read_shape() {
     const NpyDescription description = read_description();
-    for (const auto& [type, element] :
-         std::initializer_list<std::pair<std::string_view, std::size_t>>{
-             {"<f8", 8}, {"<f4", 4}, {"|i1", 1}, {"<i8", 8}}) {
-      if (description.type == type) (void)checked_count(description.shape, element);
-    }
+    if (description.type == "<f8") check_size<double>(description);
+    if (description.type == "<f4") check_size<float>(description);
+    if (description.type == "|i1") check_size<std::int8_t>(description);
+    if (description.type == "<i8") check_size<std::int64_t>(description);
     return description.shape;
   }
 
@@ -120,6 +119,11 @@ class NpyReader {
     if (count * element > bytes) file_.fail("is cut short");
     if (count * element < bytes) file_.fail("has more bytes than its shape says");
     return count;
+  }
+
+  template <class T>
+  void check_size(const NpyDescription& description) const {
+    (void)checked_count(description.shape, sizeof(T));
   }
 
   template <class T>

@@ -86,6 +86,17 @@ class OddWords(unittest.TestCase):
             self.assertFalse(done.stderr.startswith("onset: all") or "\nonset: all" in done.stderr)
             self.assertIn("\\x1b", done.stderr)
 
+    def test_explain_shows_names_on_their_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.path.join(folder, "x\x1b[31m\nonset: all is well")
+            made = onset("mha", "generate", "--heads", "1", "--dim", "4", "--tokens", "2", "--samples", "50", "--out", data)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            done = onset("mha", "baseline", data, "--explain")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("\x1b", done.stdout)
+            self.assertNotIn("\nonset: all", done.stdout)
+            self.assertIn("\\x1b[31m", done.stdout)
+
     def test_a_long_value_is_not_repeated(self):
         for command in self.commands("x" * 100_000):
             done = onset(*command)

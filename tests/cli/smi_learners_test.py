@@ -130,7 +130,7 @@ class Learners(unittest.TestCase):
             (["sgd", "--engine", "flow", "--runs", "2"], ["--runs", "allowed: 1"]),
             (["sgd", "--engine", "flow", "--layers", "7"], ["--layers", "up to 6"]),
             (["sgd", "--dim", "40", "--alpha", "0.001"], ["--alpha", "no sample"]),
-            (["sgd", "--time", "0.01"], ["--time", "shorter than a step", "0.0263"]),
+            (["sgd", "--time", "0.01"], ["--time", "shorter than a step", "0.0264"]),
             (["sgd", "--engine", "chain", "--time", "0.0001"], ["--time", "shorter than a step", "0.001"]),
         ]:
             result = onset("smi", *arguments)

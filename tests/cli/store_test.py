@@ -191,6 +191,10 @@ class Writers(StudyCase):
         os.symlink("s.db", link)
         self.assert_complaint(onset("sweep", study, "--store", link), 4, "link that leads nowhere")
         self.assertEqual(os.readlink(link), "s.db")
+        own = self.path("own.db")
+        self.sweep(self.study(SMALL_STUDY, "small.toml"), own)
+        self.assert_complaint(onset("merge", link, own), 4, "link that leads nowhere")
+        self.assertEqual(os.readlink(link), "s.db")
         first = start("sweep", study, "--store", store)
         try:
             while stored_points(store) < 3:

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/field_names.hpp"
+#include "core/printable.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
@@ -46,7 +47,7 @@ std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Fo
     std::string out = fmt::format("onset {}: {}\n\n{}\n\nParameters\n", verb.full_name(),
                                   verb.summary, cost.method);
     for (const auto& [name, value] : record.parameters.values()) {
-      out += fmt::format("  {:<18}  {}\n", name, to_text(value));
+      out += fmt::format("  {:<18}  {}\n", name, one_line(to_text(value), all_of_it));
     }
     constexpr double mebibyte = 1024.0 * 1024.0;
     if (!cost.caution.empty()) out += fmt::format("\n{}\n", cost.caution);

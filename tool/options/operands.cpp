@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "onset/core/error.hpp"
+
 namespace onset::tool {
 
 Operands split_operands(Arguments arguments, std::span<const Parameter> known) {
@@ -13,6 +15,7 @@ Operands split_operands(Arguments arguments, std::span<const Parameter> known) {
   Operands out;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
+    if (word.empty()) throw InvalidArgument("FILE", "is empty; allowed: the name of a file");
     if (!word.starts_with('-')) {
       out.words.push_back(word);
       continue;

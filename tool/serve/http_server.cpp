@@ -57,9 +57,18 @@ void to_socket(const explore::Response& answer, httplib::Response& response) {
 }
 
 /// A thread for each connection that is open at a time, so that slow ones keep none of the others
-/// waiting. Threads are made when they are needed; one that has had nothing to do for a while ends.
+/// waiting. Threads are made when they are needed; those that have had nothing to do for a while
+/// end, all but one: where no further thread can be made, it takes one connection after the other.
 class ConnectionThreads final : public httplib::TaskQueue {
  public:
+  ConnectionThreads() {
+    const std::lock_guard lock(mutex_);
+    add_thread();
+  }
+  ConnectionThreads(const ConnectionThreads&) = delete;
+  ConnectionThreads& operator=(const ConnectionThreads&) = delete;
+  ~ConnectionThreads() override { end(); }
+
   using Connection = std::function<void()>;
   /// Nothing, or whether there was room, as the version of the library has it.
   using Taken = decltype(std::declval<httplib::TaskQueue&>().enqueue(Connection()));
@@ -73,7 +82,12 @@ class ConnectionThreads final : public httplib::TaskQueue {
     return static_cast<Taken>(true);
   }
 
-  void shutdown() override {
+  void shutdown() override { end(); }
+
+ private:
+  using Threads = std::list<std::thread>;
+
+  void end() {
     {
       const std::lock_guard lock(mutex_);
       ended_ = true;
@@ -84,16 +98,13 @@ class ConnectionThreads final : public httplib::TaskQueue {
     join_finished();
   }
 
- private:
-  using Threads = std::list<std::thread>;
-
   void add_thread() {
     const auto place = threads_.emplace(threads_.end());
     try {
       *place = std::thread([this, place] { work(place); });
     } catch (const std::system_error&) {
       threads_.erase(place);
-      if (threads_.empty()) throw;  // otherwise one of the others takes the connection later
+      if (threads_.empty()) throw;  // else one of the others takes the connection later
     }
   }
 
@@ -110,6 +121,7 @@ class ConnectionThreads final : public httplib::TaskQueue {
       changed_.wait_for(lock, std::chrono::seconds(idle_seconds),
                         [this] { return ended_ || !waiting_.empty(); });
       --idle_;
+      if (waiting_.empty() && !ended_ && threads_.size() == 1) continue;
       if (waiting_.empty()) {
         finished_.splice(finished_.end(), threads_, place);
         changed_.notify_all();
@@ -135,7 +147,8 @@ class ConnectionThreads final : public httplib::TaskQueue {
 class HttpServer final : public Server {
  public:
   HttpServer(int port, Answer answer) : answer_(std::move(answer)) {
-    server_.new_task_queue = [] { return new ConnectionThreads; };
+    // The library owns what it asks for, once.
+    server_.new_task_queue = [this] { return threads_.release(); };
     server_.set_payload_max_length(explore::max_body);
     server_.set_keep_alive_timeout(idle_seconds);
     server_.set_keep_alive_max_count(requests_per_connection);
@@ -202,6 +215,7 @@ class HttpServer final : public Server {
 
  private:
   Answer answer_;
+  std::unique_ptr<ConnectionThreads> threads_ = std::make_unique<ConnectionThreads>();
   httplib::Server server_;
   int port_ = -1;
 };

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/printable.hpp"
+#include "core/prose.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
@@ -108,8 +109,9 @@ int submit_command(Arguments arguments) {
     return exit_ok;
   }
   write_scripts(scripts, wanted.folder);
-  write_stdout(fmt::format("{} points in {} jobs; to submit them: {}\n", plan.points.size(),
-                           wanted.jobs, report::file_word((wanted.folder / "submit.sh").string())));
+  write_stdout(fmt::format("{} in {}; to submit them: {}\n", counted(plan.points.size(), "point"),
+                           counted(wanted.jobs, "job"),
+                           report::file_word((wanted.folder / "submit.sh").string())));
   return exit_ok;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/prose.hpp"
 #include "onset/core/error.hpp"
 #include "tool/output.hpp"
 
@@ -19,10 +20,6 @@ constexpr double bytes_per_mebibyte = 1024.0 * 1024.0;
 
 std::int64_t whole(std::size_t count) {
   return static_cast<std::int64_t>(count);
-}
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// The axes of a point, such as "tokens = 3, skip = 1,0.5".
@@ -55,7 +52,7 @@ void conclude(Result& result, const SweepRequest& request, const SweepOutcome& o
             : fmt::format("finished points are in {}; run the same command again to go on", store);
   } else if (now.missing() > 0) {
     result.status = ResultStatus::unconverged;
-    result.reason = fmt::format("{} missing", plural(now.missing(), "point"));
+    result.reason = fmt::format("{} missing", counted(now.missing(), "point"));
   } else if (now.unconverged + now.refused + now.failed > 0) {
     result.status = ResultStatus::unconverged;
     result.reason = fmt::format("{} failed, {} refused, {} unconverged; --retry computes {} again",
@@ -169,7 +166,7 @@ void say_troubles(const study::Plan& plan, const SweepRequest& request, const st
                     record ? record->reason : std::string()));
   }
   if (troubles > troubles_shown) {
-    say(fmt::format("and {} more", plural(troubles - troubles_shown, "point")));
+    say(fmt::format("and {} more", counted(troubles - troubles_shown, "point")));
   }
 }
 

@@ -35,9 +35,9 @@ struct ExpressionNames {
 ///
 /// The text may use numbers, + - * / ^, parentheses, pi, L (the number of variables), the
 /// variables, exp log sqrt sin cos tan sinh cosh tanh atan erf sigmoid softplus abs sign step relu,
-/// min(a, b), max(a, b), Hermite polynomials He2(x) (probabilists') and h2(x) = He2(x)/sqrt(2!) of
-/// any order up to 64, and sum(..), mean(..), prod(..) over the variables. A number may stand
-/// before a name or a parenthesis without *.
+/// min(a, b, ..), max(a, b, ..), Hermite polynomials He2(x) (probabilists') and h2(x) =
+/// He2(x)/sqrt(2!) of any order up to 64, and sum(..), mean(..), prod(..) over the variables. A
+/// number may stand before a name or a parenthesis without *.
 class Expression {
  public:
   /// Throws SyntaxError.
@@ -57,6 +57,8 @@ class Expression {
 
   /// The variables that it depends on, in increasing order.
   [[nodiscard]] const std::vector<std::size_t>& used() const { return used_; }
+  /// Those that it depends on by more than jumps: not only inside sign and step.
+  [[nodiscard]] std::vector<std::size_t> used_with_slope() const;
   /// Its degree where it is a polynomial.
   [[nodiscard]] std::optional<int> degree() const;
 

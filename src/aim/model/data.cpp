@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "aim/model/channel.hpp"
 #include "aim/model/token_products.hpp"
@@ -15,10 +16,17 @@ namespace {
 
 using numerics::MatrixView;
 
+/// Numbers drawn between two looks at the stop token.
+constexpr std::size_t draws_together = std::size_t{1} << 20;
+
 std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* purpose,
-                            std::uint64_t index) {
+                            std::uint64_t index, const Context& context) {
   std::vector<double> out(count);
-  numerics::Stream(seed, purpose, index).normal(out);
+  numerics::Stream stream(seed, purpose, index);
+  for (std::size_t first = 0; first < count; first += draws_together) {
+    context.check();
+    stream.normal(std::span(out).subspan(first, std::min(draws_together, count - first)));
+  }
   return out;
 }
 
@@ -82,12 +90,13 @@ Teacher sample_teacher(const AttentionIndexed& model, std::size_t dim, std::uint
   Teacher teacher;
   teacher.dim = dim;
   teacher.width = width_of(model.rho, dim);
-  teacher.weights = normals(dim * teacher.width, seed, "aim teacher", index);
+  teacher.weights = normals(dim * teacher.width, seed, "aim teacher", index, context);
   teacher.matrix = score_matrix(teacher.weights, dim, teacher.width, context);
   return teacher;
 }
 
-Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples, const DataSource& source) {
+Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples, const DataSource& source,
+                      const Context& context) {
   const bool test = source.use == DataUse::test;
   const char* const purpose = test ? "aim new tokens" : "aim tokens";
   Dataset data;
@@ -97,14 +106,14 @@ Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples, const Da
   if (source.device == device::DeviceKind::gpu) {
     data.on_device = draw_on_device({samples, data.tokens, dim}, source, purpose);
   } else {
-    data.inputs = normals(samples * data.tokens * dim, source.seed, purpose, source.index);
+    data.inputs = normals(samples * data.tokens * dim, source.seed, purpose, source.index, context);
   }
   return data;
 }
 
 Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::size_t samples,
                     const DataSource& source, const Context& context) {
-  Dataset data = sample_tokens(model.tokens, teacher.dim, samples, source);
+  Dataset data = sample_tokens(model.tokens, teacher.dim, samples, source, context);
   const std::size_t tokens = data.tokens;
   const std::size_t each = tokens * (tokens + 1) / 2;
   std::vector<double> scores(samples * each);
@@ -112,7 +121,8 @@ Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::
   if (model.noise_variance > 0.0) {
     const bool test = source.use == DataUse::test;
     const char* const noise = test ? "aim new label noise" : "aim label noise";
-    add_noise(model, scores, tokens, normals(scores.size(), source.seed, noise, source.index));
+    add_noise(model, scores, tokens,
+              normals(scores.size(), source.seed, noise, source.index, context));
   }
   const std::size_t shown = model.channel->label_size(tokens);
   data.labels.resize(samples * shown);

@@ -73,7 +73,7 @@ struct DataSource {
 
 /// Draws the Gaussian tokens of a data set, without labels.
 [[nodiscard]] Dataset sample_tokens(int tokens, std::size_t dim, std::size_t samples,
-                                    const DataSource& source);
+                                    const DataSource& source, const Context& context);
 
 /// Draws Gaussian tokens and the teacher's labels. It takes 8 n T d bytes, and twice that while it
 /// runs; on a device, its own memory instead.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "numerics/expression/tape.hpp"
@@ -16,7 +17,7 @@ std::size_t letters(std::string_view text) {
 }
 
 /// The message with the text below it and a mark under the place; of a long text only what is near
-/// the place.
+/// the place. Tabs and line breaks are shown as blanks, so that the mark is where it belongs.
 std::string with_caret(std::string_view text, std::size_t position, const std::string& message) {
   constexpr std::size_t near = 60;  // bytes on either side
   const bool is_long = text.size() > 2 * near;
@@ -24,12 +25,15 @@ std::string with_caret(std::string_view text, std::size_t position, const std::s
   std::size_t end = is_long ? std::min(position + near, text.size()) : text.size();
   while (begin < position && is_continuation(text[begin])) ++begin;
   while (end < text.size() && is_continuation(text[end])) ++end;
+  std::string shown(text.substr(begin, end - begin));
+  std::ranges::replace_if(
+      shown, [](unsigned char byte) { return std::isspace(byte) != 0; }, ' ');
   const std::string_view left_out_before = begin > 0 ? ".. " : "";
   const std::string_view left_out_after = end < text.size() ? " .." : "";
   const std::size_t indent = left_out_before.size() + letters(text.substr(begin, position - begin));
   return fmt::format("{} at column {}\n  {}{}{}\n  {:{}}^", message,
-                     letters(text.substr(0, position)) + 1, left_out_before,
-                     text.substr(begin, end - begin), left_out_after, "", indent);
+                     letters(text.substr(0, position)) + 1, left_out_before, shown, left_out_after,
+                     "", indent);
 }
 
 /// The workspace of expressions, kept by each thread; the values of node n are at slots[n] * count.
@@ -188,6 +192,25 @@ void Expression::add_switches(std::size_t node) {
 
 std::size_t Expression::variables() const {
   return tape_->variables;
+}
+
+std::vector<std::size_t> Expression::used_with_slope() const {
+  std::vector<bool> seen(tape_->nodes.size(), false);
+  std::vector<std::size_t> open{root_};
+  std::vector<std::size_t> out;
+  while (!open.empty()) {
+    const std::size_t n = open.back();
+    open.pop_back();
+    if (seen[n]) continue;
+    seen[n] = true;
+    const Node& node = tape_->nodes[n];
+    if (node.operation == Operation::sign || node.operation == Operation::step) continue;
+    if (node.operation == Operation::variable) out.push_back(node.index);
+    open.insert(open.end(), node.arguments.begin(), node.arguments.end());
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 std::optional<int> Expression::degree() const {

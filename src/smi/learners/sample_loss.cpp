@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
 #include "smi/learners/attention_loss.hpp"
 #include "smi/model/attention_model.hpp"
@@ -108,24 +107,11 @@ std::vector<std::size_t> SgdModel::signs() const {
 
 std::vector<std::size_t> SgdModel::directions_without_gradient() const {
   if (!link_) return {};
-  constexpr std::size_t points = 256;
-  const std::size_t fields = link_->fields().size();
-  std::vector<double> inputs(fields * points);
-  numerics::Stream(1, "slopes of a link").normal(inputs);
-  std::vector<double> values(link_->outputs() * points);
-  std::vector<double> slopes(link_->outputs() * fields * points);
-  link_->gradient(points, inputs.data(), values.data(), slopes.data());
   std::vector<bool> moves(link_->directions(), false);
   std::vector<bool> occurs(link_->directions(), false);
-  for (std::size_t f = 0; f < fields; ++f) {
-    const std::size_t direction = *link_->fields()[f].direction;
-    occurs[direction] = true;
-    for (std::size_t k = 0; k < link_->outputs(); ++k) {
-      const auto own = std::span(slopes).subspan((k * fields + f) * points, points);
-      if (std::any_of(own.begin(), own.end(), [](double slope) { return slope != 0.0; })) {
-        moves[direction] = true;
-      }
-    }
+  for (const TypedField& field : link_->fields()) occurs[*field.direction] = true;
+  for (const std::size_t f : link_->fields_with_slope()) {
+    moves[*link_->fields()[f].direction] = true;
   }
   std::vector<std::size_t> out;
   for (std::size_t p = 0; p < moves.size(); ++p) {

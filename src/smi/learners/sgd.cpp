@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "numerics/random/stream.hpp"
@@ -108,6 +109,24 @@ class Student {
   SgdHistory history;
 };
 
+/// The samples of a run, drawn on one thread; nothing where the user stopped it.
+std::optional<Dataset> drawn_data(const SgdModel& model, const SgdOptions& options,
+                                  std::size_t samples, std::uint64_t run, const Context& context) {
+  Context alone = context;
+  alone.threads = 1;
+  try {
+    return draw_dataset(model.model(), options.dimension, samples, options.seed, run, alone);
+  } catch (const Interrupted&) {
+    return std::nullopt;
+  }
+}
+
+SgdRun stopped_before_its_start() {
+  SgdRun out;
+  out.interrupted = true;
+  return out;
+}
+
 }  // namespace
 
 void SgdOptions::validate() const {
@@ -131,19 +150,21 @@ SgdRun sgd_batch(const SgdModel& model, const SgdOptions& options, std::uint64_t
   const auto samples = static_cast<std::size_t>(
       std::llround(options.alpha * static_cast<double>(options.dimension)));
   if (samples < 1) throw InvalidArgument("alpha", "means no sample; allowed: at least one sample");
-  Context alone = context;
-  alone.threads = 1;
-  alone.stop = {};  // drawing takes seconds, and the token is checked right after
-  const Dataset data =
-      draw_dataset(model.model(), options.dimension, samples, options.seed, run, alone);
+  const std::optional<Dataset> drawn = drawn_data(model, options, samples, run, context);
+  if (!drawn) return stopped_before_its_start();
+  const Dataset& data = *drawn;
   Student student(model, options, data.teacher, run);
-  const auto tokens = static_cast<std::size_t>(model.shape().tokens);
+  const std::size_t size = data.tokens * options.dimension;
   const std::size_t labels = model.label_size();
   std::vector<double> y(samples * labels);
-  student.label(data.inputs, samples, data.teacher, y);
+  for (std::size_t first = 0; first < samples; first += samples_together) {
+    if (context.stop.stop_requested()) return stopped_before_its_start();
+    const std::size_t count = std::min(samples_together, samples - first);
+    student.label(std::span(data.inputs).subspan(first * size, count * size), count, data.teacher,
+                  std::span(y).subspan(first * labels, count * labels));
+  }
 
   const std::size_t batches = (samples + options.batch - 1) / options.batch;
-  const std::size_t size = tokens * options.dimension;
   for (std::size_t step = 0;; ++step) {
     // Time counts whole batches, so that all records are the same number of steps apart.
     const double time = static_cast<double>(step) / static_cast<double>(batches);

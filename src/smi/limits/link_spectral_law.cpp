@@ -432,6 +432,7 @@ SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Conte
   const auto blocks = sign_blocks(link);
   SpectralLaw law = empty_law(link, blocks);
   for (const double error : rule.error) law.rule_error = std::max(law.rule_error, error);
+  law.rule_error += lines.front()->corner_error();
   const UnitMoments moments = unit_moments(lines, form.normals() == 1 ? 1 : 2, rule, context);
   const LabelsOfUnits labels(link, form, blocks, rule, moments);
   law.pull = mean_pull(labels.pulls());

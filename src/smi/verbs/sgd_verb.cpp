@@ -63,6 +63,12 @@ double step_time(const Sgd& request) {
   return 0.0;
 }
 
+/// Three digits that are not below the number.
+double rounded_up(double x) {
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - 2.0);
+  return std::ceil(x / unit * (1.0 - 1e-12)) * unit;
+}
+
 /// What does not go together with the engine.
 void check_engine(const Sgd& request, std::size_t directions) {
   const SgdEngine engine = request.engine;
@@ -78,9 +84,10 @@ void check_engine(const Sgd& request, std::size_t directions) {
   }
   const double step = step_time(request);
   if (*request.time < step) {
-    throw InvalidArgument("time", prose(R"(
-        {} is shorter than a step of the `batch`, which takes {:.3g}; allowed: that and more)",
-                                        to_text(Value(*request.time)), step));
+    throw InvalidArgument("time",
+                          prose(R"(
+        {} is shorter than a step of the `batch`, which takes {}; allowed: that and more)",
+                                to_text(Value(*request.time)), to_text(Value(rounded_up(step)))));
   }
   if (engine == SgdEngine::chain && *request.dim < least) {
     throw InvalidArgument("dim", prose(R"(
@@ -275,9 +282,10 @@ void say_unlearned(const Sgd& request, const SgdModel& model,
   const std::vector<std::size_t> unmoved = model.directions_without_gradient();
   if (!unmoved.empty()) {
     result.notes.push_back(prose(R"(
-        The labels change with direction {} by jumps alone: no gradient moves its weights, at any
+        The labels change with direction{} by jumps alone: no gradient moves {} weights, at any
         `time` or `rate`.)",
-                                 names(unmoved)));
+                                 (unmoved.size() == 1 ? " " : "s ") + names(unmoved),
+                                 unmoved.size() == 1 ? "its" : "their"));
     std::erase_if(layers, [&](std::size_t l) {
       return std::find(unmoved.begin(), unmoved.end(), l) != unmoved.end();
     });

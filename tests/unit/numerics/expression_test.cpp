@@ -68,6 +68,13 @@ TEST(Expression, ExtremesHaveTwoArgumentsOrMore) {
   EXPECT_DOUBLE_EQ(at("min(z1 + z2, min(z2, 5), 2*z1)", 1, 3), 2.0);
 }
 
+TEST(Expression, VariablesInsideJumpsAloneHaveNoSlope) {
+  using Variables = std::vector<std::size_t>;
+  EXPECT_EQ(Expression("sign(z1)*z2", two_tokens()).used_with_slope(), Variables{1});
+  EXPECT_EQ(Expression("relu(z1 - 9) + step(z1*z2)", two_tokens()).used_with_slope(), Variables{0});
+  EXPECT_EQ(Expression("step(z1)", two_tokens()).used_with_slope(), Variables{});
+}
+
 TEST(Expression, DerivativesAgreeWithCentralDifferences) {
   const std::vector<std::string> cases = {"He4(z1)*z2",
                                           "h3(z1 - z2)",
@@ -124,6 +131,7 @@ TEST(Expression, ABatchGivesWhatSinglePointsGive) {
 TEST(Expression, AMistakeShowsItsPlace) {
   EXPECT_EQ(complaint("He2(z1)+"),
             "expected a number, a variable or a function at column 9\n  He2(z1)+\n          ^");
+  EXPECT_EQ(complaint("z1\t+q").substr(complaint("z1\t+q").find('\n')), "\n  z1 +q\n      ^");
   EXPECT_NE(complaint("z1 + z3").find("no variable 'z3'; variables are z1 to z2 at column 6"),
             std::string::npos);
   EXPECT_NE(complaint("sgn(z1)").find("did you mean"), std::string::npos);

@@ -23,7 +23,7 @@ std::vector<double> wigner_matrix(std::size_t dim, std::uint64_t seed, std::uint
 TwoLayerData sample_two_layers(const AttentionIndexed& model, std::size_t dim, std::size_t samples,
                                const DataSource& source, const Context& context) {
   TwoLayerData data;
-  data.tokens = sample_tokens(model.tokens, dim, samples, source);
+  data.tokens = sample_tokens(model.tokens, dim, samples, source, context);
   const auto products = token_products(data.tokens, context);
   std::array<std::vector<double>, 2> scores;
   for (std::size_t l = 0; l < 2; ++l) {

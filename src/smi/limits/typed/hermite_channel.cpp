@@ -198,7 +198,7 @@ std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& fo
     out.push_back(reduced(form, sum));
     // It remains what was found, for those who ask whether labels were missed.
     out.back().mass = sums.units[out.size() - 1].mass;
-    out.back().ratio_bias = sums.ratio_bias;
+    out.back().ratio_bias = sums.ratio_bias + lines.front()->corner_error();
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
     for (std::size_t k = 1; k < rule.error.size(); ++k) {
       out.back().rule_error[k - 1] = rule.error[k];

@@ -75,7 +75,7 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
     rule_error = std::max(rule_error, 2.0 * missed_weight(missed, excess, 2));
   }
   for (TypedAverages& one : out) {
-    one.ratio_bias = sums.ratio_bias;
+    one.ratio_bias = sums.ratio_bias + lines.front()->corner_error();
     one.rule_error = rule_error;
   }
   return out;

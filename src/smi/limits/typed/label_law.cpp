@@ -47,10 +47,11 @@ double entropy_of_missed(double mass) {
   return mass * (1.0 - std::log(std::min(mass, distance)));
 }
 
+constexpr Eigen::Index first_control = 1;
+
 /// Sums over samples of what each says of the information, with its weight, and of products: rows
 /// are the logarithm of the ratio, then controls of expectation 0, which are the weight less 1,
 /// <xi_k^2> - 1 of every normal, and z^2 - 1 of every field that made the label.
-constexpr Eigen::Index first_control = 1;
 struct InformationSums {
   explicit InformationSums(Eigen::Index rows)
       : sum(Eigen::VectorXd::Zero(rows)), products(Eigen::MatrixXd::Zero(rows, rows)) {}
@@ -145,7 +146,8 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
   }
   const Estimate mass = numerics::reduce(masses);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  return numerics::reduce(values, of_rule + sums.ratio_bias + entropy_of_missed(missed));
+  const double of_lines = sums.ratio_bias + lines.front()->corner_error();
+  return numerics::reduce(values, of_rule + of_lines + entropy_of_missed(missed));
 }
 
 numerics::Replicates label_information(const TypedLink& link, const KnownDirections& state,

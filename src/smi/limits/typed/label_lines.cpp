@@ -20,6 +20,9 @@ constexpr std::size_t plenty_of_roots = 64;
 /// Steps of the search for such a value.
 constexpr double first_step = 0.25;
 constexpr double last_step = 1e-5;
+/// What corners may add to a mean over rotations that has none of the few that matter, in squares
+/// of the spacing.
+constexpr double corner_part = 0.2;
 /// An extreme value closer than this to the end of what lines cover may be none.
 constexpr double from_rim = 1.0;
 
@@ -126,6 +129,11 @@ LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,
       best(label, half_[h], [&](const LevelLines& lines) { return lines.hermite(label, indices); });
   if (found.roots >= min_level_roots) return found;
   return resolved_hermite(*link_, form_, *half_[h].lines, label, half_[h].options, indices);
+}
+
+double LabelLines::corner_error() const {
+  const double spacing = half_[0].options.spacing;
+  return link_->is_discrete() && form_.normals() == 2 ? corner_part * spacing * spacing : 0.0;
 }
 
 }  // namespace onset::smi

@@ -23,6 +23,10 @@ class LabelLines {
   /// Normalised Hermite moments instead.
   [[nodiscard]] LevelHermite hermite(const TypedLabel& label, std::size_t h,
                                      const HermiteIndices& indices) const;
+  /// A relative error that the scatter of rotations may not show. The corners of the regions of a
+  /// discrete link of two fields make errors of second order in the spacing, most of which come
+  /// with the few rotations that lay lines along an edge.
+  [[nodiscard]] double corner_error() const;
   [[nodiscard]] std::vector<TypedLabel> atoms() const { return half_[0].lines->atoms(); }
 
  private:

@@ -37,13 +37,14 @@ constexpr std::size_t max_label_panels = 700;
 double panel_tolerance(std::size_t normals) {
   return normals == 2 ? 2e-6 : 3e-5;
 }
+/// Panels that contain less than this part of that are left out.
+constexpr double negligible_part = 1e-2;
 /// The same of panels of a single field, which cost next to nothing.
 constexpr std::size_t first_field_panels = 64;
 constexpr std::size_t max_field_panels = 6000;
 constexpr double field_tolerance = 1e-9;
 constexpr int max_field_halvings = 60;
-/// Panels that contain less than this part of that are left out.
-constexpr double negligible_part = 1e-2;
+
 using Gauss = boost::math::quadrature::gauss<double, 10>;
 
 /// y = centre + width sinh(u): tails of any weight become short.

@@ -321,6 +321,11 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
     double first = std::numeric_limits<double>::infinity();
     Eigen::MatrixXd next = open;
     numerics::Replicates crossing;
+    struct Offer {
+      Eigen::MatrixXd smaller;
+      double alpha, apart;
+    };
+    std::vector<Offer> offers;
     const auto offer = [&](const Eigen::MatrixXd& smaller, const numerics::Replicates& other) {
       const double less = size - static_cast<double>(smaller.cols());
       const double gained = numerics::mean(kappa) - numerics::mean(other);
@@ -331,6 +336,7 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
       // At an alpha that errors do not tell apart the smallest one: exact recovery then holds right
       // above it.
       const double apart = equal_errors * numerics::reduce(own).error + 1e-12;
+      offers.push_back({smaller, alpha, apart});
       if (alpha > first + apart || (alpha > first - apart && smaller.cols() >= next.cols())) return;
       first = alpha;
       next = smaller;
@@ -344,10 +350,32 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
       }
     }
     if (!std::isfinite(first)) break;
-    out.push_back({without(open, next), numerics::reduce(crossing)});
+    out.push_back({without(open, next), numerics::reduce(crossing), {}});
+    for (const Offer& one : offers) {
+      const bool is_equal = std::abs(one.alpha - first) <= one.apart;
+      const bool is_part =
+          one.smaller.cols() > next.cols() && intersection(one.smaller, next).cols() == next.cols();
+      if (is_equal && is_part) out.back().parts.push_back(without(open, one.smaller));
+    }
     open = next;
   }
   return out;
+}
+
+Eigen::MatrixXd exact_part(const std::vector<ExactRecovery>& steps,
+                           const Eigen::MatrixXd& directions,
+                           const std::function<bool(const Eigen::MatrixXd&)>& is_exact) {
+  if (is_exact(directions)) return directions;
+  Eigen::MatrixXd out(directions.rows(), 0);
+  const auto offer = [&](const Eigen::MatrixXd& some) {
+    const Eigen::MatrixXd own = intersection(some, directions);
+    if (own.cols() > 0 && is_exact(own)) out = sum_of(out, own);
+  };
+  for (const ExactRecovery& step : steps) {
+    offer(step.directions);
+    for (const Eigen::MatrixXd& part : step.parts) offer(part);
+  }
+  return out.cols() > 0 ? out : directions;
 }
 
 }  // namespace onset::smi

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "onset/core/estimate.hpp"
@@ -22,6 +23,9 @@ namespace onset::smi {
 struct ExactRecovery {
   Eigen::MatrixXd directions;
   Estimate alpha;
+  /// Those of them that counting lets become exact at the same sample ratio without the others, as
+  /// z1 alone and z2 alone of "z1, z2^2".
+  std::vector<Eigen::MatrixXd> parts;
 };
 
 /// In the order of the sample ratio; directions that are never recovered are left out. `relevant`:
@@ -29,5 +33,14 @@ struct ExactRecovery {
 [[nodiscard]] std::vector<ExactRecovery> exact_recovery(const TypedLink& link,
                                                         const Eigen::MatrixXd& relevant,
                                                         std::uint64_t seed);
+
+/// Where some directions have run off to exact recovery, those are whose overlap is larger.
+inline constexpr double exact_overlap = 0.995;
+
+/// Of directions that some steps may make exact: all if they are, else the steps and parts of steps
+/// that are; all if there is none of these.
+[[nodiscard]] Eigen::MatrixXd exact_part(
+    const std::vector<ExactRecovery>& steps, const Eigen::MatrixXd& directions,
+    const std::function<bool(const Eigen::MatrixXd&)>& is_exact);
 
 }  // namespace onset::smi

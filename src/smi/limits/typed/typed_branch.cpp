@@ -25,7 +25,8 @@ constexpr double significant = 3.0;
 /// Log precisions per direction at which a branch is looked at: close where stages begin, and to
 /// where V has fallen to 1e-5.
 double step_after(double log_precision) {
-  if (log_precision < 0.05) return 0.1;
+  if (log_precision < 0.04) return 0.025;
+  if (log_precision < 0.09) return 0.05;
   if (log_precision < 0.2) return 0.15;
   if (log_precision < 2.0) return 0.25;
   return log_precision < 6.0 ? 0.5 : 1.0;

@@ -136,7 +136,13 @@ class CurveBuilder {
       TypedFixedPoint nearby = iterate(map, map.isotropic(start), most_log_precision(roles, exact));
       if (!nearby.runs_off) return finish(map, nearby, point);
       // Some directions go to exact recovery; the others follow given them.
-      roles.exact = sum_of(roles.exact, intersection(exact, roles.learned));
+      const Eigen::MatrixXd overlap = map.overlap(nearby.x);
+      const auto is_exact = [&](const Eigen::MatrixXd& some) {
+        const Eigen::MatrixXd own = some.transpose() * overlap * some;
+        return own.trace() > exact_overlap * static_cast<double>(some.cols());
+      };
+      roles.exact =
+          sum_of(roles.exact, exact_part(recovery_, intersection(exact, roles.learned), is_exact));
       roles.learned = without(roles.learned, roles.exact);
       point.iterations += nearby.iterations;
     }

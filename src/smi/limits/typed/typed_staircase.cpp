@@ -30,6 +30,9 @@ constexpr double fold_tolerance = 20.0;
 constexpr std::size_t first_points = 256;
 /// The same where nothing is known and all labels share them, by the number of fields.
 constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
+/// Below this overlap a branch may be seen to rise; that it falls is left to larger ones, where
+/// points scatter less.
+constexpr double early_overlap = 0.09;
 /// Directions of a smaller overlap are not learned yet.
 constexpr double little_overlap = 0.02;
 /// Standard errors by which sample ratios differ that are not the same.
@@ -150,7 +153,8 @@ class Staircase {
       }
       const Estimate pull = estimate(pulls(averages), averages);
       const Verdict trivial = allowed.rows() == 0 ? Verdict::absent : verdict(pull);
-      if (trivial == Verdict::present) {
+      const bool is_enough = known_.cols() > 0 || pull.error <= options_->tolerance;
+      if (trivial == Verdict::present && (is_enough || points > most_points())) {
         learn_at_once(averages, pull);
         return;
       }
@@ -279,10 +283,11 @@ class Staircase {
       const TypedBranch::Point& point = *trace().at(k);
       // Before the threshold these directions are not learned yet, but for noise.
       if (point.position <= position) continue;
-      if (trace().branch().overlap(point.variance, learned) < little_overlap) continue;
+      const double overlap = trace().branch().overlap(point.variance, learned);
+      if (overlap < little_overlap) continue;
       const int direction = TypedTrace::direction(alpha, point);
       if (direction > 0) return Estimate{};
-      if (direction < 0) return trace().landing(alpha, k, learned);
+      if (direction < 0 && overlap > early_overlap) return trace().landing(alpha, k, learned);
     }
     return std::nullopt;
   }
@@ -408,24 +413,50 @@ class Staircase {
       TypedStage stage{one.directions, TypedKind::perfect, one.alpha};
       stage.jump = Estimate{1.0, 0.0};
       add(std::move(stage));
-      if (is_complete_) add_algorithmic(exact, one);
-      exact = sum_of(exact, one.directions);
+      Eigen::MatrixXd late = one.directions;
+      while (is_complete_ && late.cols() > 0) {
+        const Eigen::MatrixXd now = add_algorithmic(exact, one, late);
+        late = without(late, now);
+        exact = sum_of(exact, now);
+      }
+      exact = sum_of(exact, late);
     }
     if (is_complete_) look_for_late_folds(exact);
   }
 
-  /// The branch of what is not exact yet, to its end.
-  void add_algorithmic(const Eigen::MatrixXd& exact, const ExactRecovery& perfect) {
+  /// The branch of what is not exact yet, to its end. Returns which of those that are late
+  /// become exact there: others may stay behind and follow given these.
+  [[nodiscard]] Eigen::MatrixXd add_algorithmic(const Eigen::MatrixXd& exact,
+                                                const ExactRecovery& perfect,
+                                                const Eigen::MatrixXd& late) {
     const Eigen::MatrixXd left = without(relevant_, exact);
     const Eigen::MatrixXd none(relevant_.rows(), 0);
     TypedTrace branch(TypedBranch(link_, {left, exact}, none, options_->seed, *context_), points());
-    const TypedRecovery recovery = recovery_along(branch, perfect.alpha.value, top_accuracy());
+    TypedRecovery recovery = recovery_along(branch, perfect.alpha.value, top_accuracy());
+    const Eigen::MatrixXd end = branch.points().back().variance;
+    const Eigen::MatrixXd now = exact_part({perfect}, late, [&](const Eigen::MatrixXd& some) {
+      return branch.branch().overlap(end, some) > exact_overlap;
+    });
     stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);
-    if (!recovery.hard_phase) return;
+    if (!recovery.hard_phase) return now;
+    // Nothing is recovered from small overlaps before it is learned at all.
+    const Estimate begin = beginning_of(left);
+    if (is_above(begin, recovery.algorithmic)) recovery.algorithmic = begin;
     note_accuracy(recovery.algorithmic, top_accuracy().tolerance);
-    TypedStage stage{perfect.directions, TypedKind::algorithmic, recovery.algorithmic};
+    TypedStage stage{now, TypedKind::algorithmic, recovery.algorithmic};
     stage.jump = Estimate{1.0, 0.0};
     add(std::move(stage));
+    return now;
+  }
+
+  /// Where the last of some directions begins to be learned.
+  [[nodiscard]] Estimate beginning_of(const Eigen::MatrixXd& directions) const {
+    Estimate out;
+    for (const TypedStage& stage : stairs_.stages) {
+      if (stage.kind != TypedKind::weak || !is_above(*stage.alpha, out)) continue;
+      if (intersection(stage.directions, directions).cols() > 0) out = *stage.alpha;
+    }
+    return out;
   }
 
   /// Jumps of directions that are never recovered, as far as overlaps of 0.98 or so.

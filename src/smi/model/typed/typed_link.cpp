@@ -301,6 +301,15 @@ double TypedLink::seconds() const {
   return 3e-10 * operations + 3e-8 * static_cast<double>(expressions_.size());
 }
 
+std::vector<std::size_t> TypedLink::fields_with_slope() const {
+  std::set<std::size_t> out;
+  for (const numerics::Expression& one : expressions_) {
+    const std::vector<std::size_t> own = one.used_with_slope();
+    out.insert(own.begin(), own.end());
+  }
+  return {out.begin(), out.end()};
+}
+
 bool TypedLink::is_flat(const double* gradient, std::size_t size) {
   return std::all_of(gradient, gradient + size, [](double d) { return d == 0.0; });
 }

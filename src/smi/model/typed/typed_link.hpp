@@ -81,6 +81,8 @@ class TypedLink {
   [[nodiscard]] bool is_discrete() const { return is_discrete_; }
   /// Whether there may be points near which it changes within any distance, however short.
   [[nodiscard]] bool may_be_singular() const { return may_be_singular_; }
+  /// The places in fields() of those that some output changes with by more than jumps.
+  [[nodiscard]] std::vector<std::size_t> fields_with_slope() const;
   /// The sets of outputs that have a density together on some piece, as bits, small sets first.
   [[nodiscard]] const std::vector<unsigned>& densities() const { return densities_; }
   /// The largest number of outputs that change independently.
@@ -96,7 +98,7 @@ class TypedLink {
   /// point is value[k * stride].
   [[nodiscard]] bool has_atoms_of(const TypedLabel& label, const double* value,
                                   std::size_t stride) const;
-  /// Whether all outputs of two labels are.
+  /// Whether two labels have the same values in all outputs.
   [[nodiscard]] bool same_label(const TypedLabel& a, const TypedLabel& b) const;
 
  private:

@@ -80,6 +80,9 @@ TEST(SampleLoss, DirectionsThatLabelsChangeWithByJumpsAloneAreKnown) {
   using Directions = std::vector<std::size_t>;
   EXPECT_EQ(linked("sign(z1)*z2").directions_without_gradient(), Directions{0});
   EXPECT_EQ(linked("z1^2+sign(z1*z2*z3)").directions_without_gradient(), (Directions{1, 2}));
+  // Slopes that are rare are slopes.
+  EXPECT_EQ(linked("z1+relu(z2-4)").directions_without_gradient(), Directions{});
+  EXPECT_EQ(linked("z1*step(z2), z2*sign(z1+z3)").directions_without_gradient(), Directions{2});
   EXPECT_EQ(linked("z1*z3").directions_without_gradient(), Directions{});
   EXPECT_EQ(SgdModel(DeepAttention{}).directions_without_gradient(), Directions{});
 }

@@ -145,7 +145,6 @@ TEST(LevelLines, ASwitchThatChangesSignTwiceBetweenPointsIsSeen) {
   }
 }
 
-// Small level sets fall between lines unless these lie closer around them.
 // Short chords next to the corner of a wedge |x| < c y: the whole has the mass of its angle.
 TEST(LevelLines, ASwitchWithAKinkIsSeenAtTheKink) {
   const TypedLink link("sign(abs(z1)-0.3*z2)", 0.0);
@@ -164,6 +163,7 @@ TEST(LevelLines, APieceIsFlatWhereItHasNoSlopeAnywhere) {
   EXPECT_EQ(atoms.front().value[0], 1.0);
 }
 
+// Small level sets fall between lines unless these lie closer around them.
 TEST(LevelLines, ACentreResolvesASmallCircle) {
   const TypedLink link("z1^2+z2^2", 0.0);
   LineOptions options;
