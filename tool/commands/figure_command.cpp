@@ -189,6 +189,9 @@ int make_figure(const std::string& name, Arguments arguments) {
   draw.computed.retry = has("retry");
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
+  if (!draw.overlay.empty() && !std::filesystem::is_directory(draw.overlay)) {
+    throw IoError(draw.overlay.string(), "is no folder; allowed: --overlay with one that is there");
+  }
   if (options.explain || has("dry-run")) return explain_figure(spec, draw.computed);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
                                     : std::filesystem::path(options.out);

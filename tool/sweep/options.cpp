@@ -1,5 +1,7 @@
 #include "tool/sweep/options.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <sstream>
 
@@ -103,6 +105,20 @@ SweepRequest read_sweep_request(Arguments arguments) {
     throw InvalidArgument(request.status ? "--status" : "--list",
                           "and another of --dry-run, --list and --status were given; allowed: one "
                           "of them");
+  }
+  for (const char* limit : {"max-hours", "max-point-seconds"}) {
+    if (own.has(limit) && (request.dry_run || request.list || request.status)) {
+      throw InvalidArgument(fmt::format("--{}", limit),
+                            "has no effect where nothing is computed; "
+                            "allowed: leaving it out");
+    }
+  }
+  if (own.flag("retry") && (request.list || request.status)) {
+    throw InvalidArgument("--retry",
+                          "has no effect with --list and --status; allowed: leaving it out");
+  }
+  if (own.has("shard") && own.has("point")) {
+    throw InvalidArgument("--point", "and --shard both choose points; allowed: one of them");
   }
   request.sweep.retry = own.flag("retry");
   if (own.has("shard")) request.sweep.shard = read_shard(own.text("shard"));

@@ -64,6 +64,14 @@ std::vector<std::int64_t> read_seeds(const TomlReader& in) {
   if (!in.has("seeds")) return {};
   if (in.is_text("seeds")) {
     values = grid_values(in, "seeds");
+    const std::int64_t most = std::int64_t{1} << 53;
+    if (std::any_of(values.begin(), values.end(), [&](const Value& value) {
+          const auto* seed = std::get_if<std::int64_t>(&value);
+          return seed && std::abs(*seed) >= most;
+        })) {
+      complain(in.place_of("seeds"),
+               "seeds of 2^53 and more are not exact in a grid; allowed: a list");
+    }
   } else if (in.is_list("seeds")) {
     for (const TomlReader::Item& item : in.items("seeds")) values.push_back(item.value);
   } else {

@@ -155,7 +155,7 @@ std::vector<Sums> less_scattered(const std::vector<Sums>& replicates) {
 HermiteAverages reduced(const SampleForm& form, const Sums& sum) {
   HermiteAverages out;
   for (const Eigen::MatrixXd& one : sum.contraction) {
-    out.contraction.push_back(form.over_directions(one) / sum.mass);
+    out.contraction.emplace_back(form.over_directions(one) / sum.mass);
   }
   out.mass = sum.mass;
   out.ratio_bias = sum.ratio_bias / sum.mass;

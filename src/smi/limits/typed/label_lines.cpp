@@ -49,7 +49,7 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
   if (n == 1) return;
   for (const Eigen::MatrixXd& map : field_symmetries(link)) {
     // Where nothing is known the matrix is orthogonal.
-    symmetries_.push_back(form_.matrix.transpose() * map * form_.matrix);
+    symmetries_.emplace_back(form_.matrix.transpose() * map * form_.matrix);
   }
 }
 

@@ -73,7 +73,7 @@ std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link, const TypedR
     const auto kept = [&map](const Eigen::MatrixXd& projector) {
       return (map * projector - projector * map).norm() < 1e-9;
     };
-    if (kept(of_learned) && kept(of_exact)) maps.push_back(u.transpose() * map * u);
+    if (kept(of_learned) && kept(of_exact)) maps.emplace_back(u.transpose() * map * u);
   }
   std::vector<Eigen::MatrixXd> basis;
   for (Eigen::Index i = 0; i < u.cols(); ++i) {
@@ -84,7 +84,7 @@ std::vector<Eigen::MatrixXd> commuting_basis(const TypedLink& link, const TypedR
       for (const Eigen::MatrixXd& map : maps) sum += map * unit * map.transpose();
       sum /= static_cast<double>(maps.size());
       for (const Eigen::MatrixXd& b : basis) sum -= b.cwiseProduct(sum).sum() * b;
-      if (sum.norm() > 1e-6) basis.push_back(sum / sum.norm());
+      if (sum.norm() > 1e-6) basis.emplace_back(sum / sum.norm());
     }
   }
   return basis;
@@ -214,7 +214,7 @@ void take_image(const TypedStateEvolution::Image& image, const Eigen::MatrixXd& 
   const numerics::LuFactors inverse(descent);
   out.replicates.clear();
   for (const Eigen::VectorXd& one : image.replicates) {
-    out.replicates.push_back(out.x + inverse.solve(one - out.x));
+    out.replicates.emplace_back(out.x + inverse.solve(one - out.x));
   }
 }
 

@@ -96,15 +96,15 @@ LineOptions centred_at(const FieldVector& centre, LineOptions options) {
 }
 
 LevelMoments resolved(const TypedLink& link, const NormalForm& form, const LevelLines& lines,
-                      const TypedLabel& label, LineOptions options) {
-  return resolved_by(link, form, lines, label, std::move(options),
+                      const TypedLabel& label, const LineOptions& options) {
+  return resolved_by(link, form, lines, label, options,
                      [&](const LevelLines& some) { return some.moments(label); });
 }
 
 LevelHermite resolved_hermite(const TypedLink& link, const NormalForm& form,
-                              const LevelLines& lines, const TypedLabel& label, LineOptions options,
-                              const HermiteIndices& indices) {
-  return resolved_by(link, form, lines, label, std::move(options),
+                              const LevelLines& lines, const TypedLabel& label,
+                              const LineOptions& options, const HermiteIndices& indices) {
+  return resolved_by(link, form, lines, label, options,
                      [&](const LevelLines& some) { return some.hermite(label, indices); });
 }
 

@@ -80,12 +80,13 @@ inline constexpr std::size_t min_level_roots = 8;
 /// too seldom, from lines that lie closer around the point nearest to it.
 [[nodiscard]] LevelMoments resolved(const TypedLink& link, const NormalForm& form,
                                     const LevelLines& lines, const TypedLabel& label,
-                                    LineOptions options);
+                                    const LineOptions& options);
 
 /// The same with Hermite moments.
 [[nodiscard]] LevelHermite resolved_hermite(const TypedLink& link, const NormalForm& form,
                                             const LevelLines& lines, const TypedLabel& label,
-                                            LineOptions options, const HermiteIndices& indices);
+                                            const LineOptions& options,
+                                            const HermiteIndices& indices);
 
 /// Divides by z; marks what was not found.
 [[nodiscard]] TypedMoments normalised(const LevelMoments& first, const LevelMoments& second);

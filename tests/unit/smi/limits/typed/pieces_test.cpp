@@ -82,5 +82,37 @@ TEST(DirectionNames, AreAxesSumsOrCoefficients) {
   EXPECT_EQ(direction_names(basis), "-0.600*z1+0.800*z3");
 }
 
+// Outputs that see one direction each become exact apart from one another; a product does not.
+TEST(ExactRecovery, PartsAreWhatBecomesExactAlone) {
+  const TypedLink apart("z1, z2^2", 0.0);
+  const auto steps = exact_recovery(apart, relevant_directions(apart), 1);
+  ASSERT_EQ(steps.size(), 1U);
+  ASSERT_EQ(steps[0].parts.size(), 2U);
+  EXPECT_EQ(steps[0].parts[0].cols(), 1);
+  const TypedLink turned("z1*z2, z1+z2", 0.0);
+  const auto rotated = exact_recovery(turned, relevant_directions(turned), 1);
+  ASSERT_EQ(rotated.size(), 1U);
+  ASSERT_EQ(rotated[0].parts.size(), 1U);
+  EXPECT_EQ(direction_names(rotated[0].parts[0]), "(z1+z2)/sqrt2");
+  const TypedLink together("z1*z2", 0.0);
+  EXPECT_TRUE(exact_recovery(together, relevant_directions(together), 1)[0].parts.empty());
+}
+
+TEST(ExactRecovery, OnlyPartsThatRanOffAreExact) {
+  const Eigen::MatrixXd both = Eigen::MatrixXd::Identity(2, 2);
+  const std::vector<ExactRecovery> steps{{both, {1.0, 0.0}, {both.col(0), both.col(1)}}};
+  const auto part = [&](double q1, double q2) {
+    return exact_part(steps, both, [&](const Eigen::MatrixXd& some) {
+      const Eigen::MatrixXd q = Eigen::Vector2d(q1, q2).asDiagonal();
+      return (some.transpose() * q * some).trace() >
+             exact_overlap * static_cast<double>(some.cols());
+    });
+  };
+  EXPECT_EQ(direction_names(part(1.0, 0.7)), "z1");
+  EXPECT_EQ(direction_names(part(0.7, 1.0)), "z2");
+  EXPECT_EQ(part(1.0, 1.0).cols(), 2);
+  EXPECT_EQ(part(0.7, 0.7).cols(), 2);
+}
+
 }  // namespace
 }  // namespace onset::smi

@@ -151,6 +151,21 @@ TEST(TypedCurve, TheOptimumIsExactInTheHardPhase) {
 
 // Overlaps between directions: those of max(z1, z2) below 0.997 are all the same, and on the branch
 // that ends at the closed threshold 0.9971593 with Q = 0.5673775 along (z1+z2)/sqrt2.
+// z1 is exact from 1 on, z2^2 from small overlaps from 1.128 on only: an independent state
+// evolution of z^2 on a grid has 0.69079 at 1.1.
+TEST(LongTypedCurve, WhatBecomesExactTakesNothingElseAlong) {
+  TypedCurveOptions options;
+  options.choice = BranchChoice::uninformed;
+  options.tolerance = 0.02;
+  std::vector<TypedCurvePoint> points;
+  (void)typed_curve(TypedLink("z1, z2^2", 0.0), {1.1}, options, {},
+                    [&](const TypedCurvePoint& point) { points.push_back(point); });
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].overlap[0].value, 1.0);
+  EXPECT_NEAR(points[0].overlap[2].value, 0.69079, many_errors * points[0].overlap[2].error);
+  EXPECT_LT(points[0].overlap[2].error, 3.0 * options.tolerance);
+}
+
 TEST(LongTypedCurve, TheOverlapMatrixIsFull) {
   const TypedCurvePoint p = point_at("max(z1, z2)", 0.985);
   const TypedCurvePoint next = point_at("max(z1, z2)", 0.975);

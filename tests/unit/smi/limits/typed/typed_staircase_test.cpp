@@ -209,6 +209,18 @@ TEST(TypedStaircase, AnOverlapMayJumpAtItsFirstThreshold) {
 }
 
 // The closed values of [links 8].
+// alpha rises up to an overlap of 0.05 and falls behind it. The reference is the wrapped posterior
+// of cos(c z) by trapezoid rules: its roots have equal slopes.
+TEST(LongTypedStaircase, AFoldAtASmallOverlapIsNoJumpAtTheThreshold) {
+  const auto stages = typed_staircase(TypedLink("cos(2.8*z1)", 0.0), {}, {}).stages;
+  ASSERT_EQ(stages.size(), 3U);
+  EXPECT_EQ(stages[0].kind, TypedKind::weak);
+  EXPECT_EQ(stages[0].jump->value, 0.0);
+  EXPECT_EQ(stages[2].kind, TypedKind::algorithmic);
+  EXPECT_NEAR(stages[2].alpha->value, 21.189, many_errors * stages[2].alpha->error);
+  EXPECT_LT(stages[2].alpha->error, 0.05);
+}
+
 TEST(LongTypedStaircase, ALaterThresholdFollowsTheBranchOfWhatIsKnown) {
   const TypedStaircase stairs =
       typed_staircase(TypedLink("max(z1, z2)", 0.0), {.max_stages = 2}, {});
