@@ -67,6 +67,11 @@ class Figures(unittest.TestCase):
     def test_a_figure_file_that_is_not_there_is_a_file_error(self):
         self.assertEqual(onset("figure", "no/such.toml").returncode, 4)
 
+    def test_a_folder_of_overlays_that_is_not_there_is_named(self):
+        run = onset("figure", "smi-1", "--overlay", "no/such/folder", "--dry-run")
+        self.assertEqual(run.returncode, 4)
+        self.assertIn("no/such/folder", run.stderr)
+
     def test_help_names_the_options(self):
         run = onset("figure", "--help")
         self.assertEqual(run.returncode, 0)

@@ -222,6 +222,15 @@ class BadStudies(StudyCase):
         self.assert_complaint(onset("sweep", self.path("none.toml")), 4, "cannot be opened")
         self.assert_complaint(onset("sweep", self.study(QUICK_STUDY), "--shard", "4/3"), 2, "i/n")
 
+    def test_options_without_effect_are_refused(self):
+        study = self.study(QUICK_STUDY)
+        for options, words in [(["--status", "--retry"], ["--retry", "no effect"]),
+                               (["--list", "--retry"], ["--retry", "no effect"]),
+                               (["--dry-run", "--max-hours", "1"], ["--max-hours", "no effect"]),
+                               (["--list", "--max-point-seconds", "3"], ["--max-point-seconds", "no effect"]),
+                               (["--point", "abc", "--shard", "1/2"], ["--point", "--shard", "one of them"])]:
+            self.assert_complaint(onset("sweep", study, "--store", self.path("s.db"), *options), 2, *words)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -130,6 +130,8 @@ TEST(StudyFile, WithoutAxesIsOnePoint) {
 
 TEST(StudyFile, MistakesAreToldWithTheirPlace) {
   // The command is line 1.
+  EXPECT_EQ(complaint("seeds = '1,9007199254740993'"),
+            "toy.toml:2:9: seeds of 2^53 and more are not exact in a grid; allowed: a list");
   EXPECT_EQ(complaint("sedes = 2"), "toy.toml:2:1: unknown key 'sedes'; did you mean 'seeds'?");
   EXPECT_EQ(complaint("[fixed]\nslop = 2"),
             "toy.toml:3:1: 'toy line' has no parameter 'slop'; did you mean 'slope'?");
