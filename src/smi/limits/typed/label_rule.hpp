@@ -12,6 +12,10 @@ namespace onset::smi {
 /// several that are all discrete. Otherwise labels are drawn.
 [[nodiscard]] bool has_label_integral(const TypedLink& link);
 
+/// How many times longer the integral over the label of a link takes that turns often along lines,
+/// for estimates of cost.
+[[nodiscard]] double turning_effort(const TypedLink& link);
+
 /// A label with the weight of a rule over labels: dy for one that has a density, 1 for an atom.
 struct LabelNode {
   TypedLabel label;

@@ -315,7 +315,8 @@ double leap_seconds(const TypedLink& link, const LeapOptions& options) {
   const double samples =
       8.0 * 2.0 * static_cast<double>(std::min(first_points, options.max_points));
   const std::size_t fewer = n > 0 ? n - 1 : 0;
-  return 0.1 + 3.0 * link.seconds() * (integral[n] + later * samples * posterior[fewer]);
+  return 0.1 + 3.0 * link.seconds() *
+                   (integral[n] * turning_effort(link) + later * samples * posterior[fewer]);
 }
 
 }  // namespace onset::smi

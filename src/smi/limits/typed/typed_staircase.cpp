@@ -515,7 +515,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   const std::size_t n = link.fields().size();
   const double posterior = typed_posterior_seconds(link, n);
   const double first = has_label_integral(link)
-                           ? 3.0 * link.seconds() * integral[n - 1]
+                           ? 3.0 * link.seconds() * integral[n - 1] * turning_effort(link)
                            : replicates * 4.0 * static_cast<double>(first_points) * posterior;
   const auto size = static_cast<Eigen::Index>(link.directions());
   const TypedRoles all{Eigen::MatrixXd::Identity(size, size), Eigen::MatrixXd(size, 0)};
