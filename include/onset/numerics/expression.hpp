@@ -28,6 +28,8 @@ struct ExpressionNames {
   /// A name that stands for one variable after the other in sum(), mean() and prod(), as in
   /// sum(z^2); it may be empty.
   std::string each;
+  /// Whether these are all that there can be, which messages then say.
+  bool are_all = true;
 };
 
 /// A function of several variables read from text, evaluated on batches of points, with derivatives

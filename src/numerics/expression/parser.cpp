@@ -176,6 +176,7 @@ class Parser {
 
   [[nodiscard]] std::string variable_hint() const {
     const auto& v = names_.variables;
+    if (!names_.are_all) return "";
     if (v.empty()) return "; there are no variables here";
     return v.size() == 1 ? "; the variable is " + v[0]
                          : "; variables are " + v.front() + " to " + v.back();

@@ -186,6 +186,7 @@ TypedLink::TypedLink(std::string_view text, double noise) {
     if (name.letter == 'e') noises = std::max(noises, name.first);
   }
   numerics::ExpressionNames known;
+  known.are_all = false;
   const auto read_all = [&] {
     // A text without fields is read all the same, for the mistakes that it may have besides.
     if (known.variables.empty()) known.variables.emplace_back("z1");
