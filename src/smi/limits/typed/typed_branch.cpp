@@ -22,11 +22,14 @@ constexpr std::size_t shape_points = 256;
 /// Standard errors beyond which alpha is said to fall or to rise.
 constexpr double significant = 3.0;
 
+/// Before this log precision per direction points scatter so much that a fall is not claimed.
+constexpr double early_log_precision = 0.09;
+
 /// Log precisions per direction at which a branch is looked at: close where stages begin, and to
 /// where V has fallen to 1e-5.
 double step_after(double log_precision) {
   if (log_precision < 0.04) return 0.025;
-  if (log_precision < 0.09) return 0.05;
+  if (log_precision < early_log_precision) return 0.05;
   if (log_precision < 0.2) return 0.15;
   if (log_precision < 2.0) return 0.25;
   return log_precision < 6.0 ? 0.5 : 1.0;
@@ -200,7 +203,9 @@ std::optional<std::size_t> TypedTrace::fold(std::size_t end) const {
     const double bias =
         std::hypot(ratio_bias(found_[k].averages), ratio_bias(found_[top].averages));
     const Estimate change = numerics::reduce(rise, bias);
-    if (change.value < -significant * change.error) return top;
+    const double log_precision = found_[k].position / static_cast<double>(branch_.size());
+    const bool is_early = log_precision < early_log_precision;
+    if (!is_early && change.value < -significant * change.error) return top;
     if (change.value > 0.0) top = k;
   }
   return std::nullopt;
