@@ -409,7 +409,8 @@ VerbOf<Thresholds> Thresholds::verb() {
       which layer can be learned better than chance, given those learned before it, and from
       where on the weights are recovered exactly. The first threshold of two uncorrelated tokens
       without noise is computed to 1e-5, the others to the tolerance; rows `algorithmic` of typed
-      links with two fields and more to 20 times as much.)");
+      links with two fields and more to 20 times as much, and later thresholds of three fields and
+      more to 5 times as much.)");
   d.fields = model_fields<Thresholds>();
   d.fields.add("stages", &Thresholds::stages, {.min = 1, .max = max_layers}, prose(R"(
       Ends after this many stages: the first thresholds of a deep model take a fraction of the

@@ -27,6 +27,8 @@ constexpr std::size_t trace_points[] = {512, 128, 64, 64};
 /// Tops of folds lie where V is small and few labels matter: with several fields their tolerance is
 /// so many times that of other rows.
 constexpr double fold_tolerance = 20.0;
+/// The same for later thresholds, by the number of fields: a posterior of three takes milliseconds.
+constexpr double later_tolerance[] = {1.0, 1.0, 5.0, 5.0};
 constexpr std::size_t first_points = 256;
 /// The same where nothing is known and all labels share them, by the number of fields.
 constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
@@ -249,7 +251,7 @@ class Staircase {
 
   /// `position`: the log precision of what was known before, at the threshold.
   void finish(const Eigen::MatrixXd& learned, const Estimate& alpha, double position = 0.0) {
-    note_accuracy(alpha, options_->tolerance);
+    note_accuracy(alpha, known_.cols() > 0 ? later_accuracy() : options_->tolerance);
     known_ = sum_of(known_, learned);
     trace_.reset();
     TypedStage stage{learned, TypedKind::weak, alpha};
@@ -268,6 +270,9 @@ class Staircase {
     return *trace_;
   }
   [[nodiscard]] std::size_t points() const { return trace_points[link_.fields().size() - 1]; }
+  [[nodiscard]] double later_accuracy() const {
+    return later_tolerance[link_.fields().size() - 1] * options_->tolerance;
+  }
   [[nodiscard]] BranchAccuracy top_accuracy() const {
     const double factor = link_.fields().size() > 1 ? fold_tolerance : 1.0;
     return {factor * options_->tolerance, 4 * points(),
@@ -372,7 +377,7 @@ class Staircase {
     std::size_t low = k;
     std::size_t high = k + 1;
     Crossing best;
-    BranchEffort effort({options_->tolerance, first_points, options_->max_points});
+    BranchEffort effort({later_accuracy(), first_points, options_->max_points});
     while (true) {
       std::map<double, TypedBranch::Point> seen;
       double last = 0.0;
