@@ -3,48 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <vector>
+
+#include "core/characters.hpp"
 
 namespace onset {
 namespace {
-
-/// The length in bytes of the UTF-8 character that the text begins with; 0 when it begins with
-/// none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const int ones = std::countl_one(byte(0));
-  if (ones == 0) return 1;
-  const auto length = static_cast<std::size_t>(ones);
-  if (length == 1 || length > 4 || length > text.size()) return 0;
-  char32_t point = byte(0) & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return 0;
-    point = point << 6 | (byte(i) & 0x3fU);
-  }
-  constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = point >= 0xd800 && point <= 0xdfff;
-  return point < smallest[length] || point > 0x10ffff || surrogate ? 0 : length;
-}
-
-/// Whether it is one of Unicode's first or second set of control characters, which terminals obey.
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-}
-
-/// Whether it orders a reader's eyes rather than being seen: Unicode's marks that turn the
-/// direction of a text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), with which one
-/// name is made to look like another, and its ends of lines and paragraphs (U+2028, U+2029).
-bool is_unseen(std::string_view character) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
-  if (character == "\xd8\x9c") return true;
-  if (character.size() != 3 || byte(0) != 0xe2) return false;
-  const unsigned last = byte(2);
-  if (byte(1) == 0x80) return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
-  return byte(1) == 0x81 && last >= 0xa6 && last <= 0xa9;
-}
 
 std::string escaped(std::string_view bytes) {
   std::string out;
@@ -56,12 +20,11 @@ std::string escaped(std::string_view bytes) {
 std::vector<std::string> shown_characters(std::string_view text, std::string_view as_is) {
   std::vector<std::string> out;
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    const bool stays = length > 0 && !is_unseen(character) &&
-                       (!is_control(character) || as_is.find(character) != std::string_view::npos);
-    out.push_back(stays ? std::string(character) : escaped(character));
-    text.remove_prefix(character.size());
+    const auto [bytes, kind] = first_character(text);
+    const bool stays = kind == CharacterKind::seen || (kind == CharacterKind::control &&
+                                                       as_is.find(bytes) != std::string_view::npos);
+    out.push_back(stays ? std::string(bytes) : escaped(bytes));
+    text.remove_prefix(bytes.size());
   }
   return out;
 }

@@ -5,8 +5,8 @@
 
 namespace onset::report {
 
-/// Somebody's text made fit for scripts, pages and pictures: valid UTF-8 without control characters
-/// other than tabs and ends of lines. Everything else is replaced by the character U+FFFD.
+/// Somebody's text made fit for scripts, pages and pictures: valid UTF-8 of characters that are
+/// seen, tabs and ends of lines. Everything else (core/characters) is replaced by U+FFFD.
 [[nodiscard]] std::string readable_text(std::string_view text);
 
 }  // namespace onset::report

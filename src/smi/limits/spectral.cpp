@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/prose.hpp"
+#include "numerics/jackknife.hpp"
 #include "numerics/linear_algebra/matrix_equations.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
@@ -173,20 +174,15 @@ struct Spread {
 /// The part of the bias that the jackknife takes off which it may leave: bias of second order.
 constexpr double left_by_jackknife = 0.5;
 
-/// Replicates that leave out one unit each as independent values whose mean has no bias of first
-/// order: the pseudo-values of the jackknife.
-Replicates pseudo_values(const Replicates& without, double pooled) {
-  const auto count = static_cast<double>(without.size());
-  Replicates out;
-  for (const double value : without) out.push_back(count * pooled - (count - 1.0) * value);
-  return out;
-}
-
 /// The mean, with the bias that errors of G and of the rule leave.
 Estimate estimate(const Spread& spread, double rule_error) {
   if (!spread.pooled.empty()) {
     const double pooled = spread.pooled.front();
-    const Replicates values = pseudo_values(spread.replicates, pooled);
+    const auto count = static_cast<double>(spread.replicates.size());
+    Replicates values;
+    for (const double without : spread.replicates) {
+      values.push_back(numerics::pseudo_value(pooled, without, count));
+    }
     const double taken = numerics::mean(values) - pooled;
     return numerics::reduce(values, std::hypot(left_by_jackknife * taken, rule_error * pooled));
   }

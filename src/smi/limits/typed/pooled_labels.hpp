@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "numerics/jackknife.hpp"
 #include "numerics/parallel.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 
@@ -103,11 +104,7 @@ template <class Sums, class Ask, class Add, class Contents>
     return out;
   }
   for (Sums& without : sum.without) {
-    Sums pseudo = sum.whole;
-    pseudo *= count;
-    without *= 1.0 - count;
-    pseudo += without;
-    out.units.push_back(std::move(pseudo));
+    out.units.push_back(numerics::pseudo_value(sum.whole, std::move(without), count));
   }
   for (std::size_t k = 0; k < sum.content.size(); ++k) {
     if (sum.content[k] > 0.0) {

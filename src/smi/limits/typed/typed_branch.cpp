@@ -22,9 +22,6 @@ constexpr std::size_t shape_points = 256;
 /// Standard errors beyond which alpha is said to fall or to rise.
 constexpr double significant = 3.0;
 
-/// Before this log precision per direction points scatter so much that a fall is not claimed.
-constexpr double early_log_precision = 0.09;
-
 /// Log precisions per direction at which a branch is looked at: close where stages begin, and to
 /// where V has fallen to 1e-5.
 double step_after(double log_precision) {
@@ -68,6 +65,12 @@ bool is_lower(const FixedPointNode& a, const FixedPointNode& b) {
 }
 
 }  // namespace
+
+std::size_t branch_points() {
+  std::size_t points = 0;
+  for (double s = 0.0; s < last_log_precision; s += step_after(s)) ++points;
+  return points;
+}
 
 Replicates growth_rates(const std::vector<TypedAverages>& averages) {
   return top_eigenvalues(averages,

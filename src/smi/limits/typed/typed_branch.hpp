@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,6 +13,13 @@
 #include "smi/limits/typed/typed_fixed_point.hpp"
 
 namespace onset::smi {
+
+/// Points of a branch before this log precision per direction scatter so much that a fall of alpha
+/// is not claimed; -log(1 - Q) is the log precision of overlap Q.
+inline constexpr double early_log_precision = 0.09;
+
+/// How many points a branch has, from its start to where V has all but vanished.
+[[nodiscard]] std::size_t branch_points();
 
 /// The fixed points of state evolution of the learned directions of a typed link form a curve in
 /// the log precision s = -log det V, along which alpha may fold back [links 3]. The directions of

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "numerics/jackknife.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/quadrature/gaussian_expectation.hpp"
 #include "onset/core/error.hpp"
@@ -233,8 +234,7 @@ class CurveBuilder {
 
   /// Of every replicate's own fixed point; entries that all replicates agree on are exact. The
   /// overlap is a curved function of the log precision, whose scatter next to exact recovery is
-  /// large: pseudovalues of the jackknife, R Q(mean) - (R - 1) Q(mean of the others), leave out
-  /// what the curvature adds to a mean of overlaps.
+  /// large: the jackknife leaves out what the curvature adds to a mean of overlaps.
   static void write_overlaps(const TypedStateEvolution& map, const TypedFixedPoint& fixed,
                              TypedCurvePoint& point) {
     point.overlap.clear();
@@ -246,7 +246,7 @@ class CurveBuilder {
     std::vector<Eigen::MatrixXd> all;
     for (const Eigen::VectorXd& x : fixed.replicates) {
       const Eigen::VectorXd others = mean - (x - mean) / (count - 1.0);
-      all.emplace_back(at_mean + (count - 1.0) * (at_mean - map.overlap(others)));
+      all.push_back(numerics::pseudo_value(at_mean, map.overlap(others), count));
     }
     for (Eigen::Index p = 0; p < all.front().rows(); ++p) {
       for (Eigen::Index q = p; q < all.front().cols(); ++q) {

@@ -32,9 +32,6 @@ constexpr double later_tolerance[] = {1.0, 1.0, 5.0, 5.0};
 constexpr std::size_t first_points = 256;
 /// The same where nothing is known and all labels share them, by the number of fields.
 constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
-/// Below this overlap a branch may be seen to rise; that it falls is left to larger ones, where
-/// points scatter less.
-constexpr double early_overlap = 0.09;
 /// Directions of a smaller overlap are not learned yet.
 constexpr double little_overlap = 0.02;
 /// Standard errors by which sample ratios differ that are not the same.
@@ -292,7 +289,8 @@ class Staircase {
       if (overlap < little_overlap) continue;
       const int direction = TypedTrace::direction(alpha, point);
       if (direction > 0) return Estimate{};
-      if (direction < 0 && overlap > early_overlap) return trace().landing(alpha, k, learned);
+      const bool is_early = -std::log1p(-overlap) < early_log_precision;
+      if (direction < 0 && !is_early) return trace().landing(alpha, k, learned);
     }
     return std::nullopt;
   }
@@ -516,7 +514,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   constexpr double integral_of_densities[] = {1e5, 3e7, 2.5e8, 2e8};
   constexpr double integral_of_atoms[] = {1e5, 6e6, 8e7, 3e6};
   const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
-  constexpr double replicates = 8.0, branch_points = 25.0, root_points = 5.0, shape_steps = 4.0;
+  constexpr double replicates = 8.0, root_points = 5.0, shape_steps = 4.0;
   const std::size_t n = link.fields().size();
   const double posterior = typed_posterior_seconds(link, n);
   const double first = has_label_integral(link)
@@ -527,7 +525,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   // A matrix V of which symmetries leave more than its size is iterated.
   const double steps = commuting_basis(link, all).size() > 1 ? 1.0 + shape_steps : 1.0;
   const double trace =
-      replicates * branch_points * steps * static_cast<double>(trace_points[n - 1]) * posterior;
+      replicates * steps * static_cast<double>(branch_points() * trace_points[n - 1]) * posterior;
   const double root =
       replicates * root_points * 4.0 * static_cast<double>(first_points) * posterior;
   const std::size_t stages =

@@ -39,7 +39,7 @@ TEST(PlotText, MakesNoFontOfOtherCharactersAndNoCharacterOfACode) {
   EXPECT_EQ(plot_text("x\\"), "'x\\\\'");
 }
 
-TEST(ReadableText, IsValidUtf8WithoutControlCharacters) {
+TEST(ReadableText, IsValidUtf8OfCharactersThatAreSeen) {
   const std::string replaced = "\xEF\xBF\xBD";
   EXPECT_EQ(readable_text("a\tb\nc"), "a\tb\nc");
   EXPECT_EQ(readable_text("\x1b[2J\r"), replaced + "[2J" + replaced);
@@ -49,6 +49,8 @@ TEST(ReadableText, IsValidUtf8WithoutControlCharacters) {
   EXPECT_EQ(readable_text("\xC0\xBC"), replaced + replaced);
   EXPECT_EQ(readable_text("\xE2\x82"), replaced + replaced);
   EXPECT_EQ(readable_text("\xC2\x85"), replaced);
+  EXPECT_EQ(readable_text("safe\xE2\x80\xAEgpj.exe"), "safe" + replaced + "gpj.exe");
+  EXPECT_EQ(readable_text("\xEF\xBF\xBE\xEF\xBF\xBF\xEF\xBF\xBD"), replaced + replaced + replaced);
 }
 
 }  // namespace
