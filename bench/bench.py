@@ -115,10 +115,9 @@ class Bench:
             entry |= {"plain": min(plain), "error_factor": factor, "difference": difference(ours, theirs, job.close),
                       "ratio": statistics.median(factor * t / o for t, o in zip(plain, one)),
                       "plain_memory": max(turn[2][1] for turn in turns)}
-        if job.limit:
-            name, work = job.limit
-            entry["limit"] = name
-            entry["of_limit"] = work / self.limits["one"][name] / min(one)
+        if job.limits:
+            entry["limit"] = ", ".join(job.limits)
+            entry["of_limit"] = sum(work / self.limits["one"][name] for name, work in job.limits.items()) / min(one)
         return entry
 
     def growth(self, row):

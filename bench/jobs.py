@@ -44,7 +44,7 @@ class Job:
     units: float = 1.0
     unit: str = ""
     prepare: list = None  # a command that writes the data of both into {data}
-    limit: tuple = None  # (name of a limit, work of one unit)
+    limits: dict = None  # {name of a limit: work of one unit}; their times add up
     at_equal_error: bool = False
     slow: bool = False  # run only when named
     writes: bool = False  # ours is asked for its files as well
@@ -82,9 +82,10 @@ def grid(start, step, count):
     return [round(start + step * k, 10) for k in range(count)]
 
 
-def amp_products(dim, alpha, tokens=2):
-    """Two products with half of a symmetric matrix each."""
-    return 2 * alpha * dim**2 * tokens * dim**2
+def amp_work(dim, alpha, tokens=2):
+    """Two products of the tokens with half of a symmetric matrix each, and the eigenvectors of one, which are put
+    together again."""
+    return {"single products": 2 * alpha * dim**2 * tokens * dim**2 + dim**3, f"eigenvectors of {dim}": 1}
 
 
 def jobs():
@@ -125,12 +126,12 @@ def jobs():
                        lambda run: run.estimates("mse", lambda row: "mse"), close=0.02, few=[*call, "4"], units=20,
                        unit="iteration",
                        prepare=["aim", "generate", "--dim", str(dim), "--alpha", "0.1", "--out", "{data}"],
-                       limit=("single products", amp_products(dim, 0.1))))
+                       limits=amp_work(dim, 0.1)))
     out.append(Job("aim-gd", "gradient descent, d = 60, 8 students",
                    ["aim", "gd", "--dim", "60", "--alpha", "0.1", "--starts", "8", "--runs", "1"],
                    ("aim.descent", {"dim": 60, "alpha": 0.1, "starts": 8}),
                    lambda run: run.estimates("mse_single", lambda row: "mse_single"), close=0.15,
-                   limit=("double products", 8 * 1000 * 2 * 2 * 0.1 * 60**2 * 2 * 60 * 30)))
+                   limits={"double products": 8 * 1000 * 2 * 2 * 0.1 * 60**2 * 2 * 60 * 30}))
     out.append(Job("erm", "training with weight decay, 20 points",
                    ["aim", "erm", "--loss", "fields", "--noise-variance", "0.25", "--decay", "0.1", "--alpha",
                     "0.2:2.1:0.1"],
@@ -153,7 +154,10 @@ def jobs():
                        ("ssi.sgd", {"dim": dim, "steps": steps, "runs": runs, "rate": 0.5, "a": 1, "omega": 0.6,
                                     "m0": dim**-0.5}),
                        lambda run: {"m": mean_of_file(run, "runs/1.csv", "m")}, close=1e-3, few=[*call, str(many)],
-                       units=512 * (many - steps), unit="step", writes=True, limit=("normals", 7)))
+                       units=512 * (many - steps), unit="step", writes=True, 
+                       # The squared length of what lies outside the chain is made of the sixth normal; the label and
+                       # the student are softmaxes of two exponentials each.
+                       limits={"normals": 6, "exponentials": 4}))
     out.append(Job("learn", "learning a layer: two heads, d = 8, three tokens",
                    ["mha", "learn", "{data}", "--out", "{out}"], ("mha.learn", {"folder": "{data}"}),
                    certified_error, prepare=["mha", "generate", "--heads", "2", "--dim", "8",

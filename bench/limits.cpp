@@ -1,5 +1,6 @@
-// Prints what this machine can do at most, on one core and on all, as one JSON object: products of
-// matrices, reading memory, exponentials and random numbers. bench.py holds our times against it.
+// Prints what this machine can do at most, on one core and on all, as one JSON object: products and
+// eigenvectors of matrices, reading memory, exponentials and random numbers. bench.py holds our
+// times against it.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -8,7 +9,9 @@
 #include <functional>
 #include <vector>
 
+#include "numerics/linear_algebra/symmetric_products.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/random/normal_stream.hpp"
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/normals.hpp"
 #include "numerics/simd/vector_math.hpp"
@@ -111,6 +114,24 @@ double normal_rate(int threads) {
   });
 }
 
+/// Symmetric matrices of which eigenvectors are found in a second, in single precision.
+double eigenvector_rate(int threads, std::size_t size) {
+  std::vector<float> symmetric(size * size);
+  numerics::NormalStream(1, "limits").fill(symmetric);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) symmetric[i * size + j] = symmetric[j * size + i];
+  }
+  constexpr int repeats = 8;
+  return best_rate(threads, repeats, [&](std::size_t) {
+    std::vector<float> values(size);
+    for (int i = 0; i < repeats; ++i) {
+      std::vector<float> vectors = symmetric;
+      numerics::symmetric_eigen(size, vectors, values);
+      kept = vectors[0];
+    }
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -121,9 +142,11 @@ int main() {
     const char* const where = threads == 1 ? "one" : "all";
     std::printf(
         ", \"%s\": {\"double products\": %.4g, \"single products\": %.4g, \"reading\": %.4g, "
-        "\"exponentials\": %.4g, \"normals\": %.4g}",
+        "\"exponentials\": %.4g, \"normals\": %.4g, \"eigenvectors of 200\": %.4g, "
+        "\"eigenvectors of 400\": %.4g}",
         where, product_rate<double>(threads, dgemm_), product_rate<float>(threads, sgemm_),
-        read_rate(threads), exp_rate(threads), normal_rate(threads));
+        read_rate(threads), exp_rate(threads), normal_rate(threads), eigenvector_rate(threads, 200),
+        eigenvector_rate(threads, 400));
     if (all == 1) break;
   }
   std::printf("}\n");

@@ -67,12 +67,13 @@ def growth_section(results):
 def limit_table(results):
     limits = results["limits"]
     units = {"double products": "Gflop/s", "single products": "Gflop/s", "reading": "GB/s", "exponentials": "1e9/s",
-             "normals": "1e9/s"}
+             "normals": "1e9/s", "eigenvectors of 200": "1/s", "eigenvectors of 400": "1/s"}
     rows = [f"| limit | one core | {limits['cores']} cores | unit |", "| --- | --- | --- | --- |"]
     for name, unit in units.items():
         one, both = limits["one"][name], limits.get("all", limits["one"])[name]
         busy = limits["cores"] > 1 and name != "reading" and both < 1.2 * one
-        rows.append(f"| {name} | {one / 1e9:.3g} | {'busy' if busy or both < one else f'{both / 1e9:.3g}'} | {unit} |")
+        size = 1.0 if unit == "1/s" else 1e9
+        rows.append(f"| {name} | {one / size:.3g} | {'busy' if busy or both < one else f'{both / size:.3g}'} | {unit} |")
     return "\n".join(rows)
 
 

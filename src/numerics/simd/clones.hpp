@@ -6,7 +6,7 @@
 /// sanitizers, whose runtimes are not ready when the choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ONSET_CLONES __attribute__((target_clones("avx2", "default")))
+#define ONSET_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define ONSET_CLONES
 #endif
