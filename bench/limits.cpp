@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "numerics/linear_algebra/fortran_names.hpp"
 #include "numerics/linear_algebra/symmetric_products.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random/normal_stream.hpp"
@@ -17,14 +18,7 @@
 #include "numerics/simd/vector_math.hpp"
 #include "onset/core/context.hpp"
 
-extern "C" {
-void openblas_set_num_threads(int threads);
-void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*,
-            const float*, const int*, const float*, const int*, const float*, float*, const int*);
-void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*,
-            const double*, const int*, const double*, const int*, const double*, double*,
-            const int*);
-}
+extern "C" void openblas_set_num_threads(int threads);
 
 namespace {
 

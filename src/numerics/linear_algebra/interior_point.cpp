@@ -7,14 +7,8 @@
 
 #include "numerics/linear_algebra/blas_buffers.hpp"
 #include "numerics/linear_algebra/dense.hpp"
+#include "numerics/linear_algebra/fortran_names.hpp"
 #include "onset/core/error.hpp"
-
-// Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
-extern "C" {
-void dpotrf_(const char* triangle, const int* size, double* matrix, const int* stride, int* info);
-void dpotrs_(const char* triangle, const int* size, const int* columns, const double* matrix,
-             const int* stride, double* right, const int* right_stride, int* info);
-}
 
 namespace onset::numerics {
 namespace {

@@ -4,15 +4,8 @@
 #include <cmath>
 
 #include "numerics/linear_algebra/blas_buffers.hpp"
+#include "numerics/linear_algebra/fortran_names.hpp"
 #include "onset/core/error.hpp"
-
-// Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
-extern "C" {
-void dgesdd_(const char* job, const int* rows, const int* columns, double* matrix,
-             const int* stride, double* values, double* left, const int* left_stride, double* right,
-             const int* right_stride, double* work, const int* work_size, int* whole_work,
-             int* info);
-}
 
 namespace onset::numerics {
 namespace {

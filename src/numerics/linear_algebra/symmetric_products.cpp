@@ -5,21 +5,8 @@
 #include <vector>
 
 #include "numerics/linear_algebra/blas_buffers.hpp"
+#include "numerics/linear_algebra/fortran_names.hpp"
 #include "onset/core/error.hpp"
-
-// Debian's OpenBLAS has no header for LAPACK; the Fortran names are the stable interface.
-extern "C" {
-void sgemm_(const char* transpose_a, const char* transpose_b, const int* rows, const int* columns,
-            const int* inner, const float* alpha, const float* a, const int* stride_a,
-            const float* b, const int* stride_b, const float* beta, float* c, const int* stride_c);
-void dgemm_(const char* transpose_a, const char* transpose_b, const int* rows, const int* columns,
-            const int* inner, const double* alpha, const double* a, const int* stride_a,
-            const double* b, const int* stride_b, const double* beta, double* c,
-            const int* stride_c);
-void ssyevd_(const char* job, const char* triangle, const int* size, float* matrix,
-             const int* stride, float* values, float* work, const int* work_size, int* whole_work,
-             const int* whole_work_size, int* info);
-}
 
 namespace onset::numerics {
 namespace {
