@@ -20,6 +20,8 @@
 #include "tool/output.hpp"
 #include "tool/serve/server.hpp"
 
+extern "C" char* openblas_get_corename();
+
 namespace onset::tool {
 namespace {
 
@@ -118,6 +120,7 @@ int doctor_command(Arguments arguments) {
   add("version", std::string(version()));
   add("compiler", compiler());
   add("simd", numerics::simd::level());
+  add("blas", fmt::format("OpenBLAS with its kernels for {}", openblas_get_corename()));
   add("threads", fmt::format("{}", available_threads()));
   add("memory", fmt::format("{:.1f} GiB", static_cast<double>(available_memory()) / gibibyte));
   add("gnuplot", gnuplot.empty() ? "not found (figures need it: install gnuplot-nox)" : gnuplot);
