@@ -10,6 +10,7 @@
 #include "aim/model/token_products.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
+#include "numerics/simd/clones.hpp"
 #include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 
@@ -17,30 +18,43 @@ namespace onset::aim {
 namespace {
 
 /// Adam with its usual constants.
+struct AdamRule {
+  static constexpr double decay1 = 0.9;
+  static constexpr double decay2 = 0.999;
+  static constexpr double floor = 1e-8;
+  double rate;
+  double weight1, weight2;  ///< what the two averages hold of all gradients so far
+};
+
+ONSET_CLONES void adam_step(const AdamRule& rule, std::size_t count,
+                            const double* __restrict gradient, double* __restrict mean,
+                            double* __restrict square, double* __restrict x) {
+  for (std::size_t i = 0; i < count; ++i) {
+    mean[i] = rule.decay1 * mean[i] + (1.0 - rule.decay1) * gradient[i];
+    square[i] = rule.decay2 * square[i] + (1.0 - rule.decay2) * gradient[i] * gradient[i];
+    x[i] -=
+        rule.rate * (mean[i] / rule.weight1) / (std::sqrt(square[i] / rule.weight2) + rule.floor);
+  }
+}
+
 class Adam {
  public:
   explicit Adam(std::size_t size) : mean_(size), square_(size) {}
   void step(double rate, const std::vector<double>& gradient, std::vector<double>& x,
             const Context& context) {
-    power1_ *= decay1;
-    power2_ *= decay2;
+    power1_ *= AdamRule::decay1;
+    power2_ *= AdamRule::decay2;
+    const AdamRule rule{rate, 1.0 - power1_, 1.0 - power2_};
     constexpr std::size_t weights_per_task = 8192;
     numerics::parallel_for(
         context, (x.size() + weights_per_task - 1) / weights_per_task, [&](std::size_t task) {
-          const std::size_t end = std::min(x.size(), (task + 1) * weights_per_task);
-          for (std::size_t i = task * weights_per_task; i < end; ++i) {
-            mean_[i] = decay1 * mean_[i] + (1.0 - decay1) * gradient[i];
-            square_[i] = decay2 * square_[i] + (1.0 - decay2) * gradient[i] * gradient[i];
-            x[i] -= rate * (mean_[i] / (1.0 - power1_)) /
-                    (std::sqrt(square_[i] / (1.0 - power2_)) + floor);
-          }
+          const std::size_t begin = task * weights_per_task;
+          adam_step(rule, std::min(weights_per_task, x.size() - begin), gradient.data() + begin,
+                    mean_.data() + begin, square_.data() + begin, x.data() + begin);
         });
   }
 
  private:
-  static constexpr double decay1 = 0.9;
-  static constexpr double decay2 = 0.999;
-  static constexpr double floor = 1e-8;
   std::vector<double> mean_;
   std::vector<double> square_;
   double power1_ = 1.0;
