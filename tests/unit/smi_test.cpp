@@ -121,6 +121,19 @@ TEST(SmiRequests, APlantedStartIsStepZeroOfMessagePassing) {
   EXPECT_EQ(result.table.number(0, "V1"), 0.8);
 }
 
+TEST(SmiRequests, DirectionsAndTokensThatALinkSkipsAreSaid) {
+  const auto notes = [](const char* link) {
+    return Thresholds::verb().run({.link = link, .stages = 1}, {}).notes;
+  };
+  EXPECT_TRUE(notes("z1").empty());
+  const std::vector<std::string> skipped = notes("z3_2");
+  ASSERT_EQ(skipped.size(), 2u);
+  EXPECT_EQ(skipped[0],
+            "The link does not name z1, z2: directions are numbered from 1 on, and its labels say "
+            "nothing of these.");
+  EXPECT_EQ(skipped[1].find("The link does not name token 1: tokens are numbered"), 0u);
+}
+
 TEST(SmiRequests, MeansOverRunsHaveStudentsFactorAndOneRunHasNoError) {
   const Amp one{.layers = 1, .dim = 40, .alpha = {1.0}, .runs = 1};
   EXPECT_TRUE(std::isnan(one.run().table.error(0, "Q11")));

@@ -233,6 +233,7 @@ class AmpRuns {
 void run_amp(const Amp& request, const SettledAmp& settled, const Context& context,
              Result& result) {
   const auto runs = static_cast<std::uint64_t>(*request.runs);
+  if (settled.named.typed) note_what_is_not_named(*settled.named.typed, result);
   AmpRuns pass_messages(settled, context);
   AmpTables tables(settled.named.model->shape(), settled.knows_teacher());
   const double total = static_cast<double>(request.alpha.size() * runs);

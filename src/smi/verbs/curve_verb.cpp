@@ -164,6 +164,7 @@ void run_typed(const Curve& request, const SettledCurve& settled, const Context&
                Result& result) {
   const auto columns = curve_columns(typed_overlap_columns(settled.typed->directions()));
   result.table = columns.table();
+  note_what_is_not_named(*settled.typed, result);
   std::string reason;
   const auto give = [&reason](const std::string& why) {
     if (why.empty() || reason.find(why) != std::string::npos) return;

@@ -70,6 +70,7 @@ void run_generate(const Generate& request, const SettledGenerate& settled, const
                                             .dimension = request.dim,
                                             .directions = named.model->shape().directions(),
                                             .alpha = alpha}});
+  if (named.typed) note_what_is_not_named(*named.typed, result);
   result.artifacts = data_files(*named.model, data);
 }
 

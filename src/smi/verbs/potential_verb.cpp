@@ -176,6 +176,7 @@ void run_potential(const Potential& request, const SettledPotential& settled,
   const SequenceModel& model = *settled.named.model;
   result.table = potential_columns(model.shape()).table();
   if (settled.named.typed) {
+    note_what_is_not_named(*settled.named.typed, result);
     options.label_law = label_log_density(*settled.named.typed, request.seed, context);
   }
   if (request.weights == Weights::untied) result.notes.emplace_back(untied_note);

@@ -336,6 +336,7 @@ class SpectralRun {
 
 void run_spectral(const Spectral& request, const SettledSpectral& settled, const Context& context,
                   Result& result) {
+  if (settled.methods.typed) note_what_is_not_named(*settled.methods.typed, result);
   SpectralRun(request, settled, context).fill(result);
 }
 

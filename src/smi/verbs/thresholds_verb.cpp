@@ -212,6 +212,7 @@ void run_typed(const Thresholds& request, const SettledThresholds& settled, cons
                Result& result) {
   const auto columns = typed_columns();
   result.table = columns.table();
+  note_what_is_not_named(*settled.typed, result);
   const TypedStaircase stairs =
       typed_staircase(*settled.typed, settled.typed_options, context, [&](const TypedStage& stage) {
         result.table.add_row(columns.cells(row_of(stage, result.table.rows().size())));

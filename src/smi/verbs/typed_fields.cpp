@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
+#include <vector>
 
 #include "core/printable.hpp"
 #include "core/prose.hpp"
@@ -14,6 +16,19 @@
 #include "smi/verbs/named_model.hpp"
 
 namespace onset::smi {
+namespace {
+
+/// The numbers from 0 to below `count` that are not in `named`, as people count them.
+std::vector<std::string> missing(const std::set<std::size_t>& named, std::size_t count,
+                                 const std::string& letter) {
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!named.contains(k)) out.push_back(letter + std::to_string(k + 1));
+  }
+  return out;
+}
+
+}  // namespace
 
 void take_expressions(Parameter& link) {
   link.kind = ParameterKind::text;
@@ -63,6 +78,23 @@ std::string link_expression(const std::string& link) {
       std::find_if(named.begin(), named.end(), [&](const LinkInfo& i) { return i.name == link; });
   if (found != named.end()) return found->expression;
   return typed_text(link, 0.0).value_or("");
+}
+
+void note_what_is_not_named(const TypedLink& link, Result& result) {
+  std::set<std::size_t> directions, tokens;
+  for (const TypedField& field : link.fields()) {
+    if (!field.direction) continue;
+    directions.insert(*field.direction);
+    tokens.insert(field.token);
+  }
+  const auto note = [&result](const std::vector<std::string>& which, const std::string& what) {
+    if (which.empty()) return;
+    result.notes.push_back(prose(R"(
+        The link does not name {}: {} are numbered from 1 on, and its labels say nothing of these.)",
+                                 fmt::join(which, ", "), what));
+  };
+  note(missing(directions, link.directions(), "z"), "directions");
+  note(missing(tokens, link.tokens(), "token "), "tokens");
 }
 
 }  // namespace onset::smi

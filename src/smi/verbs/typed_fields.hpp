@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/fields.hpp"
+#include "onset/core/verb.hpp"
 #include "smi/model/typed/typed_link.hpp"
 
 /// Links that are typed instead of named.
@@ -24,5 +25,9 @@ void take_expressions(Parameter& link);
 
 /// The expression of a link, typed or named; empty for attention and for links of several outputs.
 [[nodiscard]] std::string link_expression(const std::string& link);
+
+/// Remarks on the directions and tokens, of those up to the largest that it names, of which a link
+/// says nothing because they do not occur: "z9" means nine directions.
+void note_what_is_not_named(const TypedLink& link, Result& result);
 
 }  // namespace onset::smi
