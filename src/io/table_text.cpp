@@ -317,7 +317,9 @@ std::string to_table(const Result& result, const TableLayout& layout) {
   std::string below;
   bool parentheses = std::any_of(result.summary.begin(), result.summary.end(),
                                  [](const auto& entry) { return has_parentheses(entry.second); });
-  if (!result.table.columns().empty()) {
+  // What was refused has no rows, and before a model is known columns are those of another one.
+  const bool has_table = result.status != ResultStatus::refused || !result.table.rows().empty();
+  if (has_table && !result.table.columns().empty()) {
     const TextTable text(result.table, layout);
     text.append_to(out);
     text.append_what_is_not_shown(below);

@@ -201,6 +201,16 @@ TEST(TableText, NotesAndAnUnhappyEndAreSaid) {
             "note: One replicate was dropped.\nstatus: refused: too many tokens\n");
 }
 
+TEST(TableText, WhatWasRefusedHasNoTableUnlessItHasRows) {
+  Result result;
+  result.table = Table({{"alpha", "", "", false}});
+  result.status = ResultStatus::refused;
+  result.reason = "too many tokens";
+  EXPECT_EQ(to_table(result), "status: refused: too many tokens\n");
+  result.table.add_row({0.5});
+  EXPECT_EQ(to_table(result), "alpha\n-----\n  0.5\n\nstatus: refused: too many tokens\n");
+}
+
 TEST(Csv, EstimatesAreFollowedByTheirErrors) {
   EXPECT_EQ(to_csv(sample().result.table),
             "stage,layers,alpha,alpha_err,converged\n"
