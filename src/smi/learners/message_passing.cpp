@@ -207,7 +207,9 @@ bool Attempt::update(SweepSums& sums) {
       norm += length[first];
     }
     const double v = mean_eigenvalue(covariance_, shape, b);
-    change_[b] = std::max(std::sqrt(step / norm), std::abs(v - variance_[b]) / v);
+    // Of a direction that no label depends on nothing is left, and nothing changes.
+    const double moved_by = norm > 0.0 ? std::sqrt(step / norm) : 0.0;
+    change_[b] = std::max(moved_by, std::abs(v - variance_[b]) / v);
     variance_[b] = v;
     if (!std::isfinite(change_[b])) return false;
     known_[b] = known_[b] || v < min_variance;

@@ -363,5 +363,16 @@ TEST(MessagePassing, ATypedLinkGivesWhatTheNamedOneGives) {
   }
 }
 
+TEST(MessagePassing, ADirectionOfWhichLabelsSayNothingLeavesTheOthersAlone) {
+  const auto model = typed_model(std::make_shared<const TypedLink>("z2", 0.0), 1);
+  const Dataset data = draw_dataset(*model, 60, 30, 3, 0, {});
+  const MessagePassing run = message_passing(*model, data, {}, 0, {});
+  EXPECT_FALSE(run.failed());
+  const auto& blocks = run.steps.back().block;
+  EXPECT_EQ(blocks[0].norm, 0.0);
+  // Of the field itself the next V is 1 / (1 + alpha / V) whatever the data: at rest 1 - alpha.
+  EXPECT_NEAR(run.steps.back().variance[1], 0.5, MessagePassingOptions{}.tolerance);
+}
+
 }  // namespace
 }  // namespace onset::smi
