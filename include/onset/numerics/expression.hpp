@@ -10,11 +10,12 @@
 
 namespace onset::numerics {
 
-/// A mistake in an expression. what() says what is wrong and where, then shows the text with a
-/// caret below the place.
+/// A mistake in an expression. what() says what is wrong, where, and the hint that there may be to
+/// what is right; it then shows the text with a caret below the place.
 class SyntaxError : public std::runtime_error {
  public:
-  SyntaxError(std::string_view text, std::size_t position, const std::string& message);
+  SyntaxError(std::string_view text, std::size_t position, const std::string& message,
+              const std::string& hint = "");
   /// The offset into the text; its end where something is missing.
   [[nodiscard]] std::size_t position() const { return position_; }
 

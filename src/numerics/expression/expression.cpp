@@ -18,7 +18,8 @@ std::size_t letters(std::string_view text) {
 
 /// The message with the text below it and a mark under the place; of a long text only what is near
 /// the place. Tabs and line breaks are shown as blanks, so that the mark is where it belongs.
-std::string with_caret(std::string_view text, std::size_t position, const std::string& message) {
+std::string with_caret(std::string_view text, std::size_t position, const std::string& message,
+                       const std::string& hint) {
   constexpr std::size_t near = 60;  // bytes on either side
   const bool is_long = text.size() > 2 * near;
   std::size_t begin = is_long && position > near ? position - near : 0;
@@ -31,9 +32,9 @@ std::string with_caret(std::string_view text, std::size_t position, const std::s
   const std::string_view left_out_before = begin > 0 ? ".. " : "";
   const std::string_view left_out_after = end < text.size() ? " .." : "";
   const std::size_t indent = left_out_before.size() + letters(text.substr(begin, position - begin));
-  return fmt::format("{} at column {}\n  {}{}{}\n  {:{}}^", message,
-                     letters(text.substr(0, position)) + 1, left_out_before, shown, left_out_after,
-                     "", indent);
+  return fmt::format("{} at column {}{}\n  {}{}{}\n  {:{}}^", message,
+                     letters(text.substr(0, position)) + 1, hint, left_out_before, shown,
+                     left_out_after, "", indent);
 }
 
 /// The workspace of expressions, kept by each thread; the values of node n are at slots[n] * count.
@@ -127,8 +128,9 @@ bool is_even(const Expression::Tape& tape, const Node& node) {
 
 }  // namespace
 
-SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message)
-    : std::runtime_error(with_caret(text, position, message)), position_(position) {}
+SyntaxError::SyntaxError(std::string_view text, std::size_t position, const std::string& message,
+                         const std::string& hint)
+    : std::runtime_error(with_caret(text, position, message, hint)), position_(position) {}
 
 Expression::Expression(std::string_view text, const ExpressionNames& names) {
   auto tape = std::make_shared<Tape>();

@@ -22,14 +22,18 @@ class Parser {
     const std::size_t root = sum();
     skip_space();
     if (place_ < text_.size()) {
-      fail(place_, "unexpected '" + character(place_) + "'");
+      const char c = text_[place_];
+      const bool is_factor = std::isalnum(static_cast<unsigned char>(c)) || c == '(' || c == '_';
+      fail(place_, "unexpected '" + character(place_) + "'",
+           is_factor ? "; a product is written *" : "");
     }
     return root;
   }
 
  private:
-  [[noreturn]] void fail(std::size_t place, const std::string& message) const {
-    throw SyntaxError(text_, place, message);
+  [[noreturn]] void fail(std::size_t place, const std::string& message,
+                         const std::string& hint = "") const {
+    throw SyntaxError(text_, place, message, hint);
   }
 
   /// The whole character at this place, which may be several bytes long.
@@ -163,15 +167,16 @@ class Parser {
     }
     if (word == names_.each && !word.empty()) {
       if (each_ == none)
-        fail(start, "'" + word + "' alone has a meaning only inside sum(), mean() or prod()" +
-                        variable_hint());
+        fail(start, "'" + word + "' alone has a meaning only inside sum(), mean() or prod()",
+             variable_hint());
       return tape_.add_variable(each_);
     }
     if (word == "pi") return tape_.add_constant(std::numbers::pi);
     if (word == "L") return tape_.add_constant(static_cast<double>(names_.variables.size()));
-    if (known_function(word)) fail(place_, "expected '(' after the function " + word);
-    fail(start,
-         "no variable " + in_quotes(word) + variable_hint() + suggestion(word, function_names()));
+    if (known_function(word) || hermite_order(word, start))
+      fail(place_, "expected '(' after the function " + word);
+    fail(start, "no variable " + in_quotes(word),
+         variable_hint() + suggestion(word, function_names()));
   }
 
   [[nodiscard]] std::string variable_hint() const {
@@ -192,8 +197,8 @@ class Parser {
     const auto hermite = hermite_order(word, start);
     const auto operation = unary_operation(word);
     if (!hermite && !operation) {
-      fail(start,
-           "no function " + in_quotes(word) + suggestion(word, function_names()) + function_list());
+      fail(start, "no function " + in_quotes(word),
+           suggestion(word, function_names()) + function_list());
     }
     expect(')', "after the argument of " + word);
     if (operation) return tape_.add(*operation, {first});

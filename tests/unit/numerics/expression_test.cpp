@@ -132,16 +132,19 @@ TEST(Expression, AMistakeShowsItsPlace) {
   EXPECT_EQ(complaint("He2(z1)+"),
             "expected a number, a variable or a function at column 9\n  He2(z1)+\n          ^");
   EXPECT_EQ(complaint("z1\t+q").substr(complaint("z1\t+q").find('\n')), "\n  z1 +q\n      ^");
-  EXPECT_NE(complaint("z1 + z3").find("no variable 'z3'; variables are z1 to z2 at column 6"),
+  EXPECT_NE(complaint("z1 + z3").find("no variable 'z3' at column 6; variables are z1 to z2"),
             std::string::npos);
   EXPECT_NE(complaint("sgn(z1)").find("did you mean"), std::string::npos);
   EXPECT_NE(complaint("(z1 + z2").find("expected ')'"), std::string::npos);
-  EXPECT_NE(complaint("z1 z2").find("unexpected 'z' at column 4"), std::string::npos);
+  EXPECT_NE(complaint("z1 z2").find("unexpected 'z' at column 4; a product is written *"),
+            std::string::npos);
+  EXPECT_NE(complaint("z1 = 2").find("unexpected '=' at column 4\n"), std::string::npos);
   EXPECT_NE(complaint("z").find("only inside sum()"), std::string::npos);
   EXPECT_NE(complaint("He99(z1)").find("up to order 64"), std::string::npos);
   EXPECT_NE(complaint("").find("column 1"), std::string::npos);
   EXPECT_NE(complaint("z1**2").find("written ^"), std::string::npos);
   EXPECT_NE(complaint("exp").find("expected '('"), std::string::npos);
+  EXPECT_NE(complaint("He3+z1").find("expected '(' after the function He3"), std::string::npos);
   EXPECT_NE(complaint("max(z1)").find("expected ',' between the arguments of max, which are two"),
             std::string::npos);
   EXPECT_NE(complaint(std::string(1000, '(')).find("nested too deeply"), std::string::npos);
