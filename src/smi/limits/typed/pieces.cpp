@@ -9,6 +9,7 @@
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/piece_masses.hpp"
 #include "smi/limits/typed/subspace.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
@@ -23,9 +24,8 @@ constexpr double line_reach = 6.0;
 /// Eigenvalues of a sum of squared gradients, relative to the largest, below which a direction does
 /// not matter.
 constexpr double no_slope = 1e-12;
-/// Points per replicate that weigh the pieces.
-constexpr std::size_t piece_points = std::size_t{1} << 13U;
-constexpr std::uint64_t piece_replicates = 8;
+/// Points at which gradients on the pieces are looked at.
+constexpr std::size_t piece_points = std::size_t{1} << 16U;
 /// Sample ratios that differ by fewer standard errors are the same.
 constexpr double equal_errors = 6.0;
 
@@ -166,42 +166,45 @@ struct Piece {
   std::vector<std::vector<std::vector<double>>> gradients;  ///< gradients[point][output][field]
 };
 
-std::vector<Piece> pieces_of(const TypedLink& link, std::uint64_t seed) {
+/// Takes the gradients at some points into the pieces that these lie on.
+void look_at(const TypedLink& link, const std::vector<double>& inputs,
+             std::map<PieceKey, Piece>& pieces) {
   const std::size_t rows = link.fields().size();
   const std::size_t outputs = link.outputs();
+  const std::size_t count = inputs.size() / rows;
   const auto directions = static_cast<Eigen::Index>(link.directions());
-  std::map<std::uint64_t, Piece> pieces;
-  for (std::uint64_t r = 0; r < piece_replicates; ++r) {
-    const auto set = numerics::scrambled_sobol(static_cast<int>(rows), seed, r);
-    std::vector<double> inputs(rows * piece_points);
-    set->points(0, piece_points, inputs);
-    numerics::simd::normal_quantile(inputs, inputs);
-    std::vector<double> value(outputs * piece_points);
-    std::vector<double> slopes(outputs * rows * piece_points);
-    std::vector<double> sides(link.switches() * piece_points);
-    link.gradient(piece_points, inputs.data(), value.data(), slopes.data());
-    if (link.switches() > 0) link.switch_values(piece_points, inputs.data(), sides.data());
-    for (std::size_t i = 0; i < piece_points; ++i) {
-      std::uint64_t key = 0;
-      for (std::size_t s = 0; s < link.switches(); ++s) {
-        key = 2 * key + (sides[s * piece_points + i] > 0.0 ? 1 : 0);
-      }
-      Piece& piece = pieces[key];
-      if (piece.mass.empty()) {
-        piece.mass.assign(piece_replicates, 0.0);
-        piece.square.assign(outputs, Eigen::MatrixXd::Zero(directions, directions));
-      }
-      piece.mass[r] += 1.0 / static_cast<double>(piece_points);
-      std::vector<std::vector<double>> own;
-      for (std::size_t k = 0; k < outputs; ++k) {
-        own.push_back(unit_gradient(slopes, rows, k, piece_points, i));
-        add_square(link, own.back(), piece.square[k]);
-      }
-      if (piece.gradients.size() < kept_gradients) piece.gradients.push_back(std::move(own));
+  std::vector<double> value(outputs * count);
+  std::vector<double> slopes(outputs * rows * count);
+  std::vector<double> sides(link.switches() * count);
+  link.gradient(count, inputs.data(), value.data(), slopes.data());
+  if (link.switches() > 0) link.switch_values(count, inputs.data(), sides.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    Piece& piece = pieces[piece_key(sides.data() + i, link.switches(), count)];
+    if (piece.square.empty())
+      piece.square.assign(outputs, Eigen::MatrixXd::Zero(directions, directions));
+    std::vector<std::vector<double>> own;
+    for (std::size_t k = 0; k < outputs; ++k) {
+      own.push_back(unit_gradient(slopes, rows, k, count, i));
+      add_square(link, own.back(), piece.square[k]);
     }
+    if (piece.gradients.size() < kept_gradients) piece.gradients.push_back(std::move(own));
   }
+}
+
+std::vector<Piece> pieces_of(const TypedLink& link, std::uint64_t seed) {
+  const std::size_t rows = link.fields().size();
+  std::vector<double> inputs(rows * piece_points);
+  numerics::scrambled_sobol(static_cast<int>(rows), seed, 0)->points(0, piece_points, inputs);
+  numerics::simd::normal_quantile(inputs, inputs);
+  std::map<PieceKey, Piece> pieces;
+  look_at(link, inputs, pieces);
   std::vector<Piece> out;
-  for (auto& [key, piece] : pieces) out.push_back(std::move(piece));
+  for (auto& [key, found] : piece_masses(link, seed)) {
+    // A small piece that no point has met.
+    if (!pieces.contains(key)) look_at(link, found.point, pieces);
+    out.push_back(std::move(pieces[key]));
+    out.back().mass = found.mass;
+  }
   return out;
 }
 

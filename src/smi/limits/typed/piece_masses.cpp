@@ -1,0 +1,197 @@
+#include "smi/limits/typed/piece_masses.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "numerics/quadrature/switch_cuts.hpp"
+#include "numerics/random/stream.hpp"
+#include "numerics/simd/vector_math.hpp"
+#include "smi/model/typed/node_positions.hpp"
+
+namespace onset::smi {
+namespace {
+
+/// Beyond this many standard deviations there is less mass than rounding shows.
+constexpr double mass_reach = 8.5;
+/// How much finer than usual switches are looked for along a line; a single line can be scanned
+/// more closely than hundreds.
+constexpr double fineness_alone = 64.0;
+constexpr double fineness = 2.0;
+/// Lines per replicate: those of two fields end where halving a panel changes no mass by more than
+/// the tolerance, or there.
+constexpr std::size_t sobol_lines = std::size_t{1} << 11U;
+constexpr std::size_t max_lines = std::size_t{1} << 13U;
+constexpr double halving_tolerance = 1e-11;
+constexpr int first_panels = 16;
+constexpr int most_halvings = 40;
+
+/// Lobatto's rule of seven points, exact up to degree 11. It has the ends of a panel, next to which
+/// a rule of inner points would not see a corner.
+struct PanelPoint {
+  double x, weight;
+};
+constexpr PanelPoint panel_rule[] = {
+    {-1.0, 1.0 / 21.0},
+    {-0.8302238962785669, 0.2768260473615659},
+    {-0.4688487934707142, 0.4317453812098626},
+    {0.0, 256.0 / 525.0},
+    {0.4688487934707142, 0.4317453812098626},
+    {0.8302238962785669, 0.2768260473615659},
+    {1.0, 1.0 / 21.0},
+};
+
+using Masses = std::map<PieceKey, double>;
+
+/// The mass of standard normals between two places, without cancellation in the upper tail.
+double mass_between(double low, double high) {
+  const double sign = low + high > 0.0 ? 1.0 : -1.0;
+  const double near = sign > 0.0 ? low : -high;
+  const double far = sign > 0.0 ? high : -low;
+  return 0.5 * (std::erfc(near / std::numbers::sqrt2) - std::erfc(far / std::numbers::sqrt2));
+}
+
+/// The lines of one replicate, all parallel.
+class Lines {
+ public:
+  Lines(const TypedLink& link, std::uint64_t seed, std::uint64_t replicate,
+        std::map<PieceKey, PieceMass>& all)
+      : link_(link), all_(all), size_(link.fields().size()) {
+    numerics::Stream stream(seed, "masses of pieces", replicate);
+    rotation_ = size_ > 1 ? random_rotation(size_, stream) : FieldMatrix::Identity(1, 1).eval();
+    // Points of the scan lie elsewhere in every replicate.
+    fineness_ = (size_ > 1 ? fineness : fineness_alone) * (1.0 + stream.uniform());
+  }
+
+  /// The masses along the line with these coordinates across it.
+  [[nodiscard]] Masses along(const std::vector<double>& across) {
+    ++lines_;
+    const auto fields_at = [&](std::size_t count, const double* t) {
+      std::vector<double> fields(size_ * count);
+      for (std::size_t f = 0; f < size_; ++f) {
+        const auto row = rotation_.row(static_cast<Eigen::Index>(f));
+        double origin = 0.0;
+        for (std::size_t k = 1; k < size_; ++k)
+          origin += row(static_cast<Eigen::Index>(k)) * across[k - 1];
+        for (std::size_t i = 0; i < count; ++i) fields[f * count + i] = origin + row(0) * t[i];
+      }
+      return fields;
+    };
+    const numerics::BatchFunction switches{
+        1, link_.switches(), [&](std::size_t count, const double* u, double* out) {
+          std::vector<double> t(u, u + count);
+          for (double& x : t) x /= fineness_;
+          link_.switch_values(count, fields_at(count, t.data()).data(), out);
+        }};
+    std::vector<double> ends;
+    numerics::add_cuts(switches, mass_reach * fineness_, ends);
+    for (double& end : ends) end /= fineness_;
+    ends.insert(ends.end(), {-mass_reach, mass_reach});
+    std::sort(ends.begin(), ends.end());
+    std::vector<double> middles;
+    for (std::size_t k = 0; k + 1 < ends.size(); ++k)
+      middles.push_back(0.5 * (ends[k] + ends[k + 1]));
+    const std::size_t count = middles.size();
+    const std::vector<double> fields = fields_at(count, middles.data());
+    std::vector<double> sides(link_.switches() * count);
+    if (!sides.empty()) link_.switch_values(count, fields.data(), sides.data());
+    Masses out;
+    for (std::size_t k = 0; k < count; ++k) {
+      const PieceKey key = piece_key(sides.data() + k, link_.switches(), count);
+      out[key] += mass_between(ends[k], ends[k + 1]);
+      std::vector<double>& point = all_[key].point;
+      if (!point.empty()) continue;
+      for (std::size_t f = 0; f < size_; ++f) point.push_back(fields[f * count + k]);
+    }
+    return out;
+  }
+
+  /// The integral over all lines.
+  [[nodiscard]] Masses all(std::uint64_t seed, std::uint64_t replicate) {
+    if (size_ == 1 || link_.switches() == 0) return along(std::vector<double>(size_ - 1, 0.0));
+    Masses sum;
+    if (size_ == 2) {
+      const double width = 2.0 * mass_reach / first_panels;
+      for (int k = 0; k < first_panels; ++k) {
+        const double low = -mass_reach + width * k;
+        add_panel(low, low + width, panel(low, low + width), most_halvings, sum);
+      }
+      return sum;
+    }
+    const std::size_t across = size_ - 1;
+    std::vector<double> points(across * sobol_lines);
+    numerics::scrambled_sobol(static_cast<int>(across), seed, replicate)
+        ->points(0, sobol_lines, points);
+    numerics::simd::normal_quantile(points, points);
+    std::vector<double> one(across);
+    for (std::size_t i = 0; i < sobol_lines; ++i) {
+      for (std::size_t k = 0; k < across; ++k) one[k] = points[k * sobol_lines + i];
+      for (const auto& [key, mass] : along(one)) sum[key] += mass / sobol_lines;
+    }
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] Masses panel(double low, double high) {
+    Masses out;
+    for (const auto& [x, weight] : panel_rule) {
+      const double s = 0.5 * (low + high) + 0.5 * (high - low) * x;
+      const double density = std::exp(-0.5 * s * s) / std::sqrt(2.0 * std::numbers::pi);
+      for (const auto& [key, mass] : along({s}))
+        out[key] += 0.5 * (high - low) * weight * density * mass;
+    }
+    return out;
+  }
+
+  /// Adds a panel, in halves where these have other masses: next to corners of pieces, and where an
+  /// edge is nearly parallel to the lines.
+  void add_panel(double low, double high, const Masses& whole, int halvings, Masses& sum) {
+    const double middle = 0.5 * (low + high);
+    const Masses left = panel(low, middle);
+    const Masses right = panel(middle, high);
+    Masses change = whole;
+    for (const Masses* half : {&left, &right}) {
+      for (const auto& [key, mass] : *half) change[key] -= mass;
+    }
+    const bool changes = std::any_of(change.begin(), change.end(), [](const auto& one) {
+      return std::abs(one.second) > halving_tolerance;
+    });
+    if (changes && halvings > 0 && lines_ < max_lines) {
+      add_panel(low, middle, left, halvings - 1, sum);
+      add_panel(middle, high, right, halvings - 1, sum);
+      return;
+    }
+    for (const Masses* half : {&left, &right}) {
+      for (const auto& [key, mass] : *half) sum[key] += mass;
+    }
+  }
+
+  const TypedLink& link_;
+  std::map<PieceKey, PieceMass>& all_;
+  std::size_t size_;
+  FieldMatrix rotation_;
+  double fineness_ = 1.0;
+  std::size_t lines_ = 0;
+};
+
+}  // namespace
+
+PieceKey piece_key(const double* sides, std::size_t switches, std::size_t stride) {
+  PieceKey key = 0;
+  for (std::size_t s = 0; s < switches; ++s) key = 2 * key + (sides[s * stride] > 0.0 ? 1 : 0);
+  return key;
+}
+
+std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed) {
+  std::map<PieceKey, PieceMass> out;
+  for (std::uint64_t r = 0; r < piece_replicates; ++r) {
+    for (const auto& [key, mass] : Lines(link, seed, r, out).all(seed, r)) {
+      out[key].mass[r] = mass;
+    }
+  }
+  return out;
+}
+
+}  // namespace onset::smi
