@@ -223,7 +223,7 @@ VerbOf<Exponent> Exponent::verb() {
                "Largest degree that is looked at.");
   d.rows = {{"", exponent_columns().list()}};
   d.primary = "weight";
-  d.method = 9;
+  d.method = 10;
   d.examples = {"smi exponent --link 'sign(z1*z2*z3)'", "smi exponent --link 'z1^2+sign(z1*z2*z3)'",
                 "smi exponent --link he4", "smi exponent --layers 2"};
   d.settle = settle_exponent;

@@ -58,7 +58,8 @@ Estimate estimate(const Replicates& values, const SharedErrors& shared) {
   const double value = numerics::mean(values);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
   const double relative = std::max(missed_part * missed, shared.ratio_bias);
-  const double bias = std::max({exact_error, shared.rule, relative * std::abs(value)});
+  const double rounding = scatters ? exact_error : one_field_error;
+  const double bias = std::max({rounding, shared.rule, relative * std::abs(value)});
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
 }
 

@@ -6,8 +6,8 @@
 namespace onset::smi {
 namespace {
 
-/// A weight is there above this size too, and is not there below the others; in between nothing is
-/// claimed.
+/// A weight that scatters is there above this size too, and is not there below the others; in
+/// between nothing is claimed.
 constexpr double present_weight = 3e-5;
 constexpr double absent_errors = 3.0;
 constexpr double absent_error = 1e-5;
@@ -15,11 +15,13 @@ constexpr double absent_error = 1e-5;
 }  // namespace
 
 Verdict verdict(const Estimate& weight) {
-  const double error = std::max(weight.error, exact_error);
-  if (weight.value > present_errors * error && weight.value > present_weight) {
+  const bool scatters = weight.error >= exact_error;
+  const double rounding = scatters ? exact_error : one_field_error;
+  const double error = std::max(weight.error, rounding);
+  if (weight.value > present_errors * error && (!scatters || weight.value > present_weight)) {
     return Verdict::present;
   }
-  if (std::abs(weight.value) < absent_errors * error + exact_error && error < absent_error) {
+  if (std::abs(weight.value) < absent_errors * error + rounding && error < absent_error) {
     return Verdict::absent;
   }
   return Verdict::unresolved;

@@ -9,8 +9,11 @@ namespace onset::smi {
 /// What errors allow to say of a weight that is 0 or positive [links 7].
 enum class Verdict { present, absent, unresolved };
 
-/// Rounding of integrals over the label that have no scatter.
+/// What is left of the error of an integral over the label where its scatter is smaller.
 inline constexpr double exact_error = 1e-9;
+/// Rounding of integrals over one field, which have no scatter: weights below exact_error that are
+/// known to such an error are told from 0.
+inline constexpr double one_field_error = 1e-12;
 /// A weight is there above this many of its standard errors.
 inline constexpr double present_errors = 6.0;
 /// Eigenvalues below this part of the largest are not taken into a range.
