@@ -427,7 +427,7 @@ class Learners(unittest.TestCase):
 
     def test_directions_without_a_gradient_are_named(self):
         result = self.json("smi", "sgd", "--link", "sign(z1)*z2", "--engine", "chain", "--dim", "300", "--time", "1")
-        self.assertTrue(any("direction 1 by jumps alone" in note for note in result["notes"]), result["notes"])
+        self.assertTrue(any("by jumps alone with direction 1" in note for note in result["notes"]), result["notes"])
 
     def test_gradient_descent_learns_links(self):
         result = self.json("smi", "sgd", "--link", "z1+z1*z2", "--engine", "chain", "--dim", "300", "--rate", "0.1",

@@ -68,6 +68,14 @@ std::vector<std::size_t> sign_changes(const TypedLink& link) {
   return out;
 }
 
+std::vector<std::size_t> places_of_false(const std::vector<bool>& truths) {
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < truths.size(); ++k) {
+    if (!truths[k]) out.push_back(k);
+  }
+  return out;
+}
+
 }  // namespace
 
 SgdModel::SgdModel(const DeepAttention& attention)
@@ -105,19 +113,21 @@ std::vector<std::size_t> SgdModel::signs() const {
   return out;
 }
 
+std::vector<std::size_t> SgdModel::directions_not_named() const {
+  if (!link_) return {};
+  std::vector<bool> occurs(link_->directions(), false);
+  for (const TypedField& field : link_->fields()) occurs[*field.direction] = true;
+  return places_of_false(occurs);
+}
+
 std::vector<std::size_t> SgdModel::directions_without_gradient() const {
   if (!link_) return {};
   std::vector<bool> moves(link_->directions(), false);
-  std::vector<bool> occurs(link_->directions(), false);
-  for (const TypedField& field : link_->fields()) occurs[*field.direction] = true;
   for (const std::size_t f : link_->fields_with_slope()) {
     moves[*link_->fields()[f].direction] = true;
   }
-  std::vector<std::size_t> out;
-  for (std::size_t p = 0; p < moves.size(); ++p) {
-    if (occurs[p] && !moves[p]) out.push_back(p);
-  }
-  return out;
+  for (const std::size_t p : directions_not_named()) moves[p] = true;  // nothing jumps
+  return places_of_false(moves);
 }
 
 double SgdModel::seconds() const {

@@ -40,6 +40,8 @@ class SgdModel {
   /// Changes of sign of directions that no label shows, the identity first: one bit per direction.
   /// There may be 2^directions of them.
   [[nodiscard]] std::vector<std::size_t> signs() const;
+  /// Directions that the link does not name, as z1 of z2^2: labels do not depend on them.
+  [[nodiscard]] std::vector<std::size_t> directions_not_named() const;
   /// Directions that labels change with by jumps alone, as z1 of sign(z1)*z2: no gradient moves
   /// them.
   [[nodiscard]] std::vector<std::size_t> directions_without_gradient() const;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -279,19 +281,23 @@ void say_unlearned(const Sgd& request, const SgdModel& model,
     if (!passages[l].time) layers.push_back(l);
   }
   if (layers.empty() || result.status != ResultStatus::ok) return;
-  const std::vector<std::size_t> unmoved = model.directions_without_gradient();
-  if (!unmoved.empty()) {
-    result.notes.push_back(prose(R"(
-        The labels change with direction{} by jumps alone: no gradient moves {} weights, at any
-        `time` or `rate`.)",
-                                 (unmoved.size() == 1 ? " " : "s ") + names(unmoved),
-                                 unmoved.size() == 1 ? "its" : "their"));
+  const bool all = layers.size() == passages.size();
+  const auto leave_out = [&](const std::vector<std::size_t>& which, const char* why) {
+    if (which.empty()) return;
+    const std::string directions =
+        (which.size() == 1 ? "direction " : "directions ") + names(which);
+    result.notes.push_back(
+        fmt::format("The labels {} {}: no gradient moves {} weights, at any "
+                    "`time` or `rate`.",
+                    why, directions, which.size() == 1 ? "its" : "their"));
     std::erase_if(layers, [&](std::size_t l) {
-      return std::find(unmoved.begin(), unmoved.end(), l) != unmoved.end();
+      return std::find(which.begin(), which.end(), l) != which.end();
     });
-    if (layers.empty()) return;
-  }
-  const bool none = layers.size() + unmoved.size() == passages.size() && !last.empty();
+  };
+  leave_out(model.directions_not_named(), "do not depend on");
+  leave_out(model.directions_without_gradient(), "change by jumps alone with");
+  if (layers.empty()) return;
+  const bool none = all && !last.empty();
   if (none && chance_cosine(request) < 1.0 && are_chance(request, last)) {
     result.notes.push_back(prose(R"(
         Nothing was learned up to the time {}: no cosine is further from its start than {:.2g}, five

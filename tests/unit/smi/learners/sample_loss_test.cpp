@@ -84,6 +84,7 @@ TEST(SampleLoss, DirectionsThatLabelsChangeWithByJumpsAloneAreKnown) {
   EXPECT_EQ(linked("z1+relu(z2-4)").directions_without_gradient(), Directions{});
   EXPECT_EQ(linked("z1*step(z2), z2*sign(z1+z3)").directions_without_gradient(), Directions{2});
   EXPECT_EQ(linked("z1*z3").directions_without_gradient(), Directions{});
+  EXPECT_EQ(linked("z1*z3").directions_not_named(), Directions{1});
   EXPECT_EQ(SgdModel(DeepAttention{}).directions_without_gradient(), Directions{});
 }
 
