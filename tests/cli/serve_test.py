@@ -178,6 +178,12 @@ class Answers(unittest.TestCase):
         head = f"POST /{self.server.address.split('/')[3]}/api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         large = self.server.raw((head + "Content-Length: 2000000\r\n\r\n").encode() + b"x" * 2000000)
         self.assertIn("413", large)
+        asked = time.monotonic()
+        announced = self.server.raw((head + "Content-Length: 2000000\r\nExpect: 100-continue\r\n\r\n").encode())
+        self.assertIn("413", announced)
+        self.assertLess(time.monotonic() - asked, PATIENCE)
+        announced = self.server.raw((head + "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n").encode())
+        self.assertIn("100", announced)
         for garbage in (b"\0" * 100 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n\r\n"):
             self.assertRegex(self.server.raw(garbage), r"^(HTTP/1\.1 4\d\d.*|)$")
         self.assertEqual(self.ask("api/stores")[0], 200)

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <future>
@@ -163,6 +164,15 @@ class HttpServer final : public Server {
     server_.Put(everything, handle);
     server_.Patch(everything, handle);
     server_.Options(everything, handle);
+    // Who asks before sending a body that is too large is told at once; other bodies are read to
+    // their end, since a connection closed before that may lose the answer.
+    server_.set_expect_100_continue_handler(
+        [](const httplib::Request& request, httplib::Response& response) {
+          constexpr int go_on = 100, too_large = 413;
+          const auto announced = request.get_header_value<std::uint64_t>("Content-Length");
+          if (announced <= explore::max_body) return go_on;
+          return response.status = too_large;
+        });
     // What the library itself refuses (broken or too large requests) has no body.
     server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
