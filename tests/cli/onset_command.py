@@ -8,6 +8,7 @@ COMMAND = os.environ["ONSET_COMMAND"]
 QUICK = ["smi", "thresholds", "--layers", "1", "--tokens", "2"]
 # Far beyond any budget of points, so that it is still running when it is stopped.
 LONG = ["smi", "thresholds", "--layers", "2", "--tol", "1e-9"]
+SOON = 2.0  # seconds; the promise is one, the rest is for busy test machines
 
 
 def onset(*arguments, **options):

@@ -7,9 +7,8 @@ import subprocess
 import time
 import unittest
 
-from onset_command import COMMAND, LONG, onset, one_object, start
+from onset_command import COMMAND, LONG, SOON, onset, one_object, start
 
-SOON = 2.0  # seconds; the promise is one, the rest is for busy test machines
 
 
 class Stop(unittest.TestCase):

@@ -9,11 +9,10 @@ import subprocess
 import time
 import unittest
 
-from onset_command import COMMAND, one_object, onset, start
+from onset_command import COMMAND, SOON, one_object, onset, start
 from study_files import (ENDLESS_STUDY, REFUSED_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
                          stored_points)
 
-SOON = 1.0
 
 
 class SameBits(StudyCase):

@@ -7,13 +7,12 @@ import tempfile
 import time
 import unittest
 
-from onset_command import COMMAND, onset, one_object, start
+from onset_command import COMMAND, SOON, onset, one_object, start
 
 QUESTIONS = pathlib.Path(__file__).parents[2] / "examples" / "questions"
 FILES = ["--train", str(QUESTIONS / "train.label"), "--test", str(QUESTIONS / "test.label")]
 # Small enough for seconds, large enough to learn: 48 questions are three steps an epoch.
 SMALL = [*FILES, "--embedding", "16", "--width", "8", "--rate", "0.02", "--epochs", "15"]
-SOON = 2.0  # seconds; the promise is one, the rest is for busy test machines
 PROGRAM = pathlib.Path(COMMAND).parent / "onset-text"
 needs_program = unittest.skipUnless(PROGRAM.exists(), "built without LibTorch")
 

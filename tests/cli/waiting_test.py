@@ -6,10 +6,9 @@ import sqlite3
 import time
 import unittest
 
-from onset_command import onset, start
+from onset_command import SOON, onset, start
 from study_files import ENDLESS_STUDY, QUICK_STUDY, StudyCase, stored_points
 
-SOON = 1.0
 FIGURE = """title = "A figure"
 [[run]]
 id = "line"
