@@ -253,8 +253,8 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
   none.pull.assign(blocks.size(), 0.0);
   const auto sums = sums_over_samples(
       link, form, options, context, none,
-      [&](const OuterSample& sample, const TypedNodes& nodes, DrawnLabels& sum) {
-        const TypedMoments m = typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
+      [&](const OuterSample& sample, const SamplePosterior& posterior, DrawnLabels& sum) {
+        const TypedMoments m = posterior.moments();
         sum.drawn += sample.weight;
         if (!m.found) return;
         sum.found += sample.weight;

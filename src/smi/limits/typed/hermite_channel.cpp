@@ -225,12 +225,9 @@ std::vector<HermiteAverages> hermite_channel(const TypedLink& link, const KnownD
   const Contractions contractions(indices, form.field_normals());
   const auto sums = sums_over_samples(
       link, form, options, context, Sums{contractions.zero()},
-      [&](const OuterSample& sample, const TypedNodes& nodes, Sums& sum) {
-        LevelHermite halves[2];
-        for (std::uint64_t h = 0; h < 2; ++h) {
-          halves[h] = half_hermite(link, sample.at, sample.label, sample.radius, nodes, h, indices);
-        }
-        sum.add(contractions, halves[0], halves[1], sample.weight);
+      [&](const OuterSample& sample, const SamplePosterior& posterior, Sums& sum) {
+        sum.add(contractions, posterior.hermite(0, indices), posterior.hermite(1, indices),
+                sample.weight);
       });
   std::vector<HermiteAverages> out;
   for (const Sums& sum : sums) {
@@ -238,7 +235,7 @@ std::vector<HermiteAverages> hermite_channel(const TypedLink& link, const KnownD
     // Fields are drawn from another law than their own: the weights' mean is 1 only nearly.
     out.back().mass /= static_cast<double>(options.points);
     for (const Eigen::MatrixXd& one : out.back().contraction) {
-      out.back().rule_error.push_back(count_error(link, options) * std::abs(one.trace()));
+      out.back().rule_error.push_back(count_error(link, form, options) * std::abs(one.trace()));
     }
   }
   return out;

@@ -157,22 +157,23 @@ numerics::Replicates label_information(const TypedLink& link, const KnownDirecti
   const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};
   const auto normals = static_cast<Eigen::Index>(form.normals());
   const InformationSums nothing(first_control + 1 + normals + rows);
+  const bool is_drawn = !form.labels_are_discrete(link);
   const auto sums = sums_over_samples(
       link, form, options, context, nothing,
-      [&](const OuterSample& sample, const TypedNodes& nodes, InformationSums& to) {
-        const TypedMoments known =
-            typed_posterior(link, sample.at, sample.label, sample.radius, nodes);
-        const double radius = std::sqrt(sample.fields.squaredNorm() + fall_of_prior);
-        const TypedMoments unknown = typed_posterior(link, plain, sample.label, radius, nodes);
+      [&](const OuterSample& sample, const SamplePosterior& posterior, InformationSums& to) {
+        const TypedMoments known = posterior.moments();
+        const TypedMoments unknown =
+            typed_posterior(link, plain, sample.label, sample.radius_of_fields, posterior.nodes());
         Eigen::VectorXd row = Eigen::VectorXd::Zero(to.sum.size());
         if (known.found && unknown.found) {  // else shows in the averages' mass
           row(0) = log_evidence(known) - log_evidence(unknown);
           row(first_control) = 1.0;
           row.segment(first_control + 1, normals) = mean_squares(known).array() - 1.0;
-          row.tail(rows) = sample.fields.array().square() - 1.0;
+          if (is_drawn) row.tail(rows) = sample.fields.array().square() - 1.0;
           row *= sample.weight;
         }
-        row(first_control) -= 1.0;
+        // The weights of all labels of a sample have nothing to control.
+        row(first_control) = is_drawn ? row(first_control) - 1.0 : 0.0;
         to.sum += row;
         to.products += row * row.transpose();
       });

@@ -42,6 +42,7 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
   for (std::uint64_t h = 0; h < 2; ++h) {
     const double radius = options.radius > 0.0 ? options.radius : covering_radius(n);
     half_[h].options = line_options(n, radius, nodes, h);
+    half_[h].options.only_regions = link.is_discrete();
     half_[h].lines = std::make_unique<LevelLines>(link, form_, half_[h].options);
     half_[h].lines->file_cells();
   }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "numerics/parallel.hpp"
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "smi/limits/typed/sample_form.hpp"
+#include "smi/limits/typed/typed_channel.hpp"
+#include "smi/model/typed/typed_posterior.hpp"
 
 namespace onset::smi {
 
@@ -14,30 +17,79 @@ namespace onset::smi {
 inline constexpr double fall_of_prior = 30.0;
 
 /// A sample that was drawn where some directions are known: what is known of its fields, and its
-/// label. The fields are drawn from a wider law than their own and weighted back.
+/// label. The fields are drawn from a wider law than their own and weighted back. Labels that are
+/// discrete given what is known are not drawn: each is one after the other, with its probability.
 struct OuterSample {
   NormalForm at;
-  FieldVector fields;  ///< that made the label
+  FieldVector fields;  ///< that made the label; empty where it was not drawn
   TypedLabel label;
   double weight = 0.0;
-  double radius = 0.0;  ///< how far out the posterior's mass may lie
+  double radius = 0.0;            ///< how far out the posterior's mass may lie
+  double radius_of_fields = 0.0;  ///< the same where nothing is known
 };
 
-/// Samples [first, last) of a set of points in form.normals() + form.centres() dimensions.
+/// Samples [first, last) of a set of points in outer_dimensions() or more.
 [[nodiscard]] std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
                                                      const numerics::PointSet& points,
                                                      std::size_t first, std::size_t last);
+/// The normals that make what is known, and those that make the label where that is drawn.
+[[nodiscard]] std::size_t outer_dimensions(const TypedLink& link, const SampleForm& form);
+
+/// The regions of all labels given what is known of a sample, where these are discrete, from both
+/// halves of lines.
+class SampleRegions {
+ public:
+  SampleRegions(const TypedLink& link, const OuterSample& sample, const TypedNodes& nodes);
+
+  struct Region {
+    TypedLabel label;
+    LevelMoments half[2];
+    /// The probability of the label.
+    [[nodiscard]] double mass() const { return 0.5 * (half[0].z + half[1].z); }
+  };
+  [[nodiscard]] const std::vector<Region>& regions() const { return regions_; }
+  [[nodiscard]] const LevelLines& lines(std::uint64_t half) const { return *lines_[half]; }
+
+ private:
+  std::unique_ptr<LevelLines> lines_[2];
+  std::vector<Region> regions_;
+};
+
+/// The posterior of the label of a sample, by two independent halves.
+class SamplePosterior {
+ public:
+  SamplePosterior(const TypedLink& link, const OuterSample& sample, const TypedNodes& nodes)
+      : link_(&link), sample_(&sample), nodes_(&nodes) {}
+  /// That of a region.
+  SamplePosterior(const TypedLink& link, const OuterSample& sample, const TypedNodes& nodes,
+                  const SampleRegions& all, const SampleRegions::Region& region)
+      : link_(&link), sample_(&sample), nodes_(&nodes), all_(&all), region_(&region) {}
+
+  [[nodiscard]] TypedMoments moments() const;
+  [[nodiscard]] LevelHermite hermite(std::uint64_t half, const HermiteIndices& indices) const;
+  /// Other nodes than these would be independent of them.
+  [[nodiscard]] const TypedNodes& nodes() const { return *nodes_; }
+
+ private:
+  const TypedLink* link_;
+  const OuterSample* sample_;
+  const TypedNodes* nodes_;
+  const SampleRegions* all_ = nullptr;
+  const SampleRegions::Region* region_ = nullptr;
+};
 
 /// What means over outer samples may have in error although all replicates agree, relative to them:
 /// jumps make them counts of points, and a point more or less in one replicate would not be seen.
-[[nodiscard]] inline double count_error(const TypedLink& link, const TypedChannelOptions& options) {
+/// Sums over all labels count no points.
+[[nodiscard]] inline double count_error(const TypedLink& link, const SampleForm& form,
+                                        const TypedChannelOptions& options) {
   constexpr double size_of_point = 2.0;  // of what a point adds, in units of the mean
-  if (link.switches() == 0) return 0.0;
+  if (link.switches() == 0 || form.labels_are_discrete(link)) return 0.0;
   return size_of_point / static_cast<double>(options.points * options.replicates);
 }
 
-/// Sums over outer samples, one for every replicate: visit(sample, nodes, sum) adds what a sample
-/// says, its posterior having nodes of its own.
+/// Sums over outer samples, one for every replicate: visit(sample, posterior, sum) adds what a
+/// sample says, its posterior having nodes of its own.
 template <class Sum, class Visit>
 [[nodiscard]] std::vector<Sum> sums_over_samples(const TypedLink& link, const SampleForm& form,
                                                  const TypedChannelOptions& options,
@@ -45,7 +97,8 @@ template <class Sum, class Visit>
                                                  const Visit& visit) {
   constexpr std::size_t chunk = 16;  // samples of one task
   const std::size_t chunks = (options.points + chunk - 1) / chunk;
-  const int dimensions = static_cast<int>(form.normals() + form.centres());
+  const auto dimensions = static_cast<int>(std::max<std::size_t>(1, outer_dimensions(link, form)));
+  const bool all_labels = form.labels_are_discrete(link);
   std::vector<Sum> parts(options.replicates * chunks, zero);
   numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
     const std::size_t first = (task % chunks) * chunk;
@@ -57,8 +110,17 @@ template <class Sum, class Visit>
     nodes.sample = first;
     const auto points = numerics::scrambled_sobol(dimensions, options.seed, nodes.replicate);
     const std::size_t last = std::min(first + chunk, options.points);
-    for (const OuterSample& sample : outer_samples(link, form, *points, first, last)) {
-      visit(sample, nodes, parts[task]);
+    for (OuterSample& sample : outer_samples(link, form, *points, first, last)) {
+      if (all_labels) {
+        const SampleRegions all(link, sample, nodes);
+        for (const SampleRegions::Region& region : all.regions()) {
+          sample.label = region.label;
+          sample.weight = region.mass();
+          visit(sample, SamplePosterior(link, sample, nodes, all, region), parts[task]);
+        }
+      } else {
+        visit(sample, SamplePosterior(link, sample, nodes), parts[task]);
+      }
       ++nodes.sample;
     }
   });

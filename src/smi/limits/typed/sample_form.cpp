@@ -92,6 +92,16 @@ SampleForm::SampleForm(const TypedLink& link, const KnownDirections& state)
   matrix_ = matrix.leftCols(normals);
 }
 
+bool SampleForm::labels_are_discrete(const TypedLink& link) const {
+  if (link.is_discrete()) return true;
+  const NormalForm form{FieldVector::Zero(matrix_.rows()), matrix_};
+  const std::vector<std::size_t> smooth = link.fields_with_slope();
+  return std::all_of(smooth.begin(), smooth.end(), [&](std::size_t f) {
+    const FieldVector slope = FieldVector::Unit(matrix_.rows(), static_cast<Eigen::Index>(f));
+    return form.is_flat(slope.data());
+  });
+}
+
 std::size_t SampleForm::field_normals() const {
   return tokens_.empty() ? 0 : static_cast<std::size_t>(tokens_.back().first + tokens_.back().size);
 }

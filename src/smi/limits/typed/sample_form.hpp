@@ -27,6 +27,9 @@ class SampleForm {
   [[nodiscard]] std::size_t centres() const { return static_cast<std::size_t>(centre_.cols()); }
   [[nodiscard]] const Eigen::MatrixXd& centre() const { return centre_; }
 
+  /// Whether labels are discrete given what is known: the link is, or every field that it changes
+  /// with by more than jumps is known exactly.
+  [[nodiscard]] bool labels_are_discrete(const TypedLink& link) const;
   /// Normals that make fields; those of noise come after them.
   [[nodiscard]] std::size_t field_normals() const;
   /// sum_m L_m X_mm L_m^T with <zeta_m> = L_m <xi_m>: a matrix over the normals that make fields,

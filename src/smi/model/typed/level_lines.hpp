@@ -16,6 +16,8 @@ struct LineOptions {
   std::size_t output = 0;  ///< of the link, whose roots are wanted
   /// The only value of the output that is asked for: what cannot have it is not kept.
   std::optional<double> only = {};
+  /// Only the regions of discrete labels are asked for: no roots are looked for.
+  bool only_regions = false;
   double spacing = 0.25;       ///< of lines
   double scan_spacing = 0.25;  ///< of points along a line
   double radius = 7.0;         ///< how far from the origin

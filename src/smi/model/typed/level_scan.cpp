@@ -76,7 +76,8 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   }
   std::vector<double> value;
   std::vector<double> slope;
-  values_along(places, value, slope);
+  const bool has_values = !options.only_regions || link_->may_be_singular();
+  if (has_values) values_along(places, value, slope);
   if (link_->may_be_singular()) add_points(places, value, slope);
   const std::size_t count = places.size();
   const std::size_t switches = link_->switches();
@@ -108,7 +109,7 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
       const double end = places[i + 1].t;
       cuts.push_back({places[i].line, begin, end, s, begin, end, a, b});
     }
-    if (!whole) continue;
+    if (!whole || options.only_regions) continue;
     if (only_ && !may_have(*only_, value[i], slope[i], value[i + 1], slope[i + 1])) {
       const double distance = std::abs(value[i] - *only_);
       if (!nearest_left_out_ || distance < least_left_out_) {
@@ -122,10 +123,10 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   }
   find_cuts(cuts);
   if (switches > 1) add_corners(cuts);
-  split_cells(cuts);
+  if (!options.only_regions) split_cells(cuts);
   if (form_.may_be_flat(*link_)) find_segments(first, last, cuts);
   // Roots are polished line by line; the cells at cuts came last.
-  if (cuts.empty()) return;
+  if (cuts.empty() || options.only_regions) return;
   std::stable_sort(cells_.begin() + static_cast<std::ptrdiff_t>(first_cell), cells_.end(),
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
 }

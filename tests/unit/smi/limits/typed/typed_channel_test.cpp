@@ -161,8 +161,78 @@ TEST(TypedChannel, JumpsStateAtLeastASampleMoreOrLess) {
   }
 }
 
+/// The growth rate of (z1-z2)/sqrt2 of sign(z1) + sign(z2) where u = (z1+z2)/sqrt2 has this
+/// overlap. Given u the label is 2 sign(u) where |v| < |u|, and 0 elsewhere; the second moment of v
+/// less 1 over |v| < |u| is -2 |u| phi(u). Trapezoid rules over u and over what is known of it.
+double growth_of_committee(double overlap) {
+  constexpr double step = 0.02, reach = 8.0;
+  const auto density = [](double x) {
+    return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi);
+  };
+  double growth = 0.0;
+  for (double eta = -reach; eta < reach; eta += 4.0 * step) {
+    double mass[3] = {0.0, 0.0, 0.0}, excess[3] = {0.0, 0.0, 0.0};
+    for (double xi = -reach; xi < reach; xi += step) {
+      const double u = std::sqrt(overlap) * eta + std::sqrt(1.0 - overlap) * xi;
+      const double weight = step * density(xi);
+      const double inside = std::erf(std::abs(u) / std::numbers::sqrt2);
+      const double moment = -2.0 * std::abs(u) * density(u);
+      const int side = u > 0.0 ? 2 : 0;
+      mass[side] += weight * inside;
+      excess[side] += weight * moment;
+      mass[1] += weight * (1.0 - inside);
+      excess[1] -= weight * moment;
+    }
+    for (int y = 0; y < 3; ++y) {
+      if (mass[y] > 0.0) {
+        growth += 4.0 * step * density(eta) * excess[y] * excess[y] / mass[y];
+      }
+    }
+  }
+  return growth;
+}
+
+// The mean over discrete labels is a sum: what is left to scatter is what is known of the fields.
+TEST(TypedChannel, DiscreteLabelsAreSummed) {
+  const TypedLink link("sign(z1)+sign(z2)", 0.0);
+  KnownDirections state;
+  state.known = Eigen::MatrixXd::Constant(2, 1, std::numbers::sqrt2 / 2.0);
+  state.open = Eigen::MatrixXd(2, 1);
+  state.open << state.known(0, 0), -state.known(0, 0);
+  TypedChannelOptions options;
+  options.points = 64;
+  for (const double overlap : {0.3, 0.710948, 0.99}) {
+    state.overlap = Eigen::MatrixXd::Constant(1, 1, overlap);
+    const auto averages = typed_channel(link, state, options, {});
+    const Found growth = top(averages, true);
+    const double exact = growth_of_committee(overlap);
+    EXPECT_NEAR(growth.value, exact, many_errors * growth.error) << overlap;
+    EXPECT_LT(growth.error, 0.01 * exact) << overlap;
+    for (const TypedAverages& one : averages) {
+      // Lines leave out what is beyond the radius that they cover.
+      constexpr double beyond_lines = 1e-9;
+      EXPECT_NEAR(one.mass, 1.0, beyond_lines);
+      EXPECT_EQ(one.rule_error, 0.0);
+    }
+  }
+}
+
+// With z3 known exactly the label is a bit: its growth rate is that of sign(z1*z2), 4/pi^2.
+TEST(TypedChannel, LabelsThatAreDiscreteGivenWhatIsKnownAreSummedToo) {
+  KnownDirections state;
+  state.known = Eigen::MatrixXd::Identity(3, 3).rightCols(1);
+  state.open = Eigen::MatrixXd::Identity(3, 2);
+  state.overlap = Eigen::MatrixXd::Identity(1, 1);
+  TypedChannelOptions options;
+  options.points = 64;
+  const auto averages = typed_channel(TypedLink("sign(z1*z2)+z3^2", 0.0), state, options, {});
+  const Found growth = top(averages, true);
+  EXPECT_NEAR(growth.value, 4.0 / (std::numbers::pi * std::numbers::pi),
+              many_errors * growth.error);
+  EXPECT_LT(growth.error, 1e-3);
+}
+
 TEST(TypedChannel, ThreadsDoNotChangeABit) {
-  const TypedLink link("z1*z2", 0.0);
   TypedChannelOptions options;
   options.points = 32;
   options.replicates = 2;
@@ -170,9 +240,14 @@ TEST(TypedChannel, ThreadsDoNotChangeABit) {
   one.threads = 1;
   Context three;
   three.threads = 3;
-  const auto a = typed_channel(link, KnownDirections::none(2), options, one);
-  const auto b = typed_channel(link, KnownDirections::none(2), options, three);
-  for (std::size_t r = 0; r < a.size(); ++r) EXPECT_TRUE(a[r].growth == b[r].growth);
+  for (const std::string text : {"z1*z2", "sign(z1)+sign(z2)"}) {
+    const TypedLink link(text, 0.0);
+    const auto a = typed_channel(link, KnownDirections::none(2), options, one);
+    const auto b = typed_channel(link, KnownDirections::none(2), options, three);
+    for (std::size_t r = 0; r < a.size(); ++r) {
+      EXPECT_TRUE(a[r].growth == b[r].growth) << text;
+    }
+  }
 }
 
 }  // namespace
