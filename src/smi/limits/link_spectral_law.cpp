@@ -13,7 +13,7 @@
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/spectral_law.hpp"
 #include "smi/limits/typed/label_lines.hpp"
-#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 #include "smi/model/typed/symmetries.hpp"
@@ -29,6 +29,8 @@ constexpr std::size_t symmetry_points = 64;
 /// Sets of lines of which every half is a unit of the jackknife, by the number of fields: three
 /// fields and more are dear.
 constexpr std::size_t sets_of_lines[] = {1, 8, 4, 4};
+/// Samples in bins are cheap: they are so many times those of the first look at thresholds.
+constexpr double refined_bins = 16.0;
 /// Labels per replicate that are drawn, by the number of fields: as many as are cheap.
 constexpr std::size_t drawn_labels[] = {1024, 512, 128, 128};
 /// The part of drawn labels that the posterior may fail to find again.
@@ -291,14 +293,11 @@ SpectralLaw drawn_law(const TypedLink& link, std::uint64_t seed, const Context& 
 /// moments[node][unit]: the moments of every label of a rule by every half of all lines.
 using UnitMoments = std::vector<std::vector<LevelMoments>>;
 
-UnitMoments unit_moments(const std::vector<std::unique_ptr<LabelLines>>& lines, std::size_t halves,
-                         const LabelRule& rule, const Context& context) {
+UnitMoments unit_moments(const LabelUnits& units, const LabelRule& rule, const Context& context) {
   UnitMoments out(rule.nodes.size());
   numerics::parallel_for(context, out.size(), [&](std::size_t k) {
-    for (const auto& one : lines) {
-      for (std::size_t h = 0; h < halves; ++h) {
-        out[k].push_back(one->half(rule.nodes[k].label, h));
-      }
+    for (std::size_t u = 0; u < units.count(); ++u) {
+      out[k].push_back(units.moments(u, rule.nodes[k].label));
     }
   });
   return out;
@@ -329,6 +328,19 @@ class LabelsOfUnits {
       LevelMoments rest = sum_of_units(k);
       rest -= (*moments_)[k][unit];
       add(k, rest, units() - 1.0, out);
+    }
+    return out;
+  }
+
+  /// Of what moments contain, over all labels.
+  [[nodiscard]] std::vector<double> integrals(const ContentsOf<LevelMoments>& contents) const {
+    std::vector<double> out;
+    for (std::size_t k = 0; k < moments_->size(); ++k) {
+      LevelMoments mean = sum_of_units(k);
+      mean *= 1.0 / units();
+      const std::vector<double> own = contents(mean);
+      out.resize(std::max(out.size(), own.size()), 0.0);
+      for (std::size_t i = 0; i < own.size(); ++i) out[i] += rule_->nodes[k].weight * own[i];
     }
     return out;
   }
@@ -418,23 +430,24 @@ SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Conte
   TypedChannelOptions options;
   options.seed = seed;
   options.radius = 8.2;  // overlaps ask for sixth moments of the fields
-  std::vector<std::unique_ptr<LabelLines>> lines(sets_of_lines[form.normals() - 1]);
-  numerics::parallel_for(context, lines.size(), [&](std::size_t r) {
-    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
-  });
-  const auto contents = [&](const TypedLabel& label) -> std::vector<double> {
-    const LevelMoments m = lines[0]->half(label, 0);
+  options.replicates = sets_of_lines[form.normals() - 1];
+  if (needs_bins(link)) options.refinement = refined_bins;
+  const LabelUnits units(link, form, options, 2, context);
+  const ContentsOf<LevelMoments> contents = [](const LevelMoments& m) -> std::vector<double> {
     if (!(m.z > 0.0)) return {};
     const FieldMatrix g = m.second / m.z - FieldMatrix::Identity(m.second.rows(), m.second.cols());
-    return {m.z, m.z * g.squaredNorm(), m.z * (g * g * g).trace()};
+    return {m.z, m.z * g.squaredNorm(), m.z * std::pow(g.norm(), 3)};
   };
-  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
+  const LabelRule rule = units.rule(contents, context);
   const auto blocks = sign_blocks(link);
   SpectralLaw law = empty_law(link, blocks);
-  for (const double error : rule.error) law.rule_error = std::max(law.rule_error, error);
-  law.rule_error += lines.front()->corner_error();
-  const UnitMoments moments = unit_moments(lines, form.normals() == 1 ? 1 : 2, rule, context);
+  const UnitMoments moments = unit_moments(units, rule, context);
   const LabelsOfUnits labels(link, form, blocks, rule, moments);
+  const std::vector<double> whole = labels.integrals(contents);
+  for (std::size_t k = 0; k < rule.error.size(); ++k) {
+    law.rule_error = std::max(law.rule_error, rule.error[k] / whole[k]);
+  }
+  law.rule_error += units.common_error();
   law.pull = mean_pull(labels.pulls());
   if (moments.front().size() == 1) {
     LinkLabels all = labels.of_all();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numbers>
 #include <numeric>
 
@@ -11,7 +10,7 @@
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "smi/limits/typed/label_lines.hpp"
-#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
@@ -171,39 +170,30 @@ double radius_of(int degree) {
 std::vector<HermiteAverages> at_zero(const TypedLink& link, const SampleForm& form, int max_degree,
                                      TypedChannelOptions options, const Context& context) {
   options.radius = radius_of(max_degree);
-  const std::size_t replicates = form.normals() == 1 ? 1 : options.replicates;
-  std::vector<std::unique_ptr<LabelLines>> lines(replicates);
-  numerics::parallel_for(context, replicates, [&](std::size_t r) {
-    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
-  });
-  const HermiteIndices indices(form.normals(), max_degree);
-  const Contractions contractions(indices, form.field_normals());
-  const auto contents = [&](const TypedLabel& label) {
-    return contractions.contents(lines[0]->hermite(label, 0, indices));
+  const LabelUnits units(link, form, options, max_degree, context);
+  const Contractions contractions(units.indices(), form.field_normals());
+  const ContentsOf<LevelHermite> contents = [&](const LevelHermite& moments) {
+    return contractions.contents(moments);
   };
-  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
-  // One normal has one line: no rotation, no shift, and so no scatter.
-  const std::size_t units = form.normals() == 1 ? 1 : 2 * replicates;
+  const LabelRule rule = units.rule(contents, context);
   const auto sums = pooled_sums(
-      units, rule.nodes, Sums{contractions.zero()},
-      [&](std::size_t unit, const TypedLabel& label) {
-        return lines[unit / 2]->hermite(label, unit % 2, indices);
-      },
+      units.count(), rule.nodes, Sums{contractions.zero()},
+      [&](std::size_t unit, const TypedLabel& label) { return units.hermite(unit, label); },
       [&](const LevelHermite& pooled, double weight, Sums& to) {
         to.add(contractions, pooled, pooled, weight);
       },
-      [&](const LevelHermite& pooled) { return contractions.contents(pooled); }, context);
+      contents, context);
   std::vector<HermiteAverages> out;
   for (const Sums& sum : less_scattered(sums.units)) {
     out.push_back(reduced(form, sum));
     // It remains what was found, for those who ask whether labels were missed.
     out.back().mass = sums.units[out.size() - 1].mass;
-    out.back().ratio_bias = sums.ratio_bias + lines.front()->corner_error();
+    out.back().ratio_bias = sums.ratio_bias + units.common_error();
     out.back().rule_error.assign(static_cast<std::size_t>(max_degree), 0.0);
     for (std::size_t k = 1; k < rule.error.size(); ++k) {
       out.back().rule_error[k - 1] = rule.error[k];
     }
-    for (int k = 1; units == 1 && k <= max_degree; ++k) {
+    for (int k = 1; units.count() == 1 && k <= max_degree; ++k) {
       double& error = out.back().rule_error[static_cast<std::size_t>(k) - 1];
       const double excess = -std::numbers::sqrt2 * sums.units.front().second;
       error = std::max(error, missed_weight(rule.missed(out.back().mass), excess, k));

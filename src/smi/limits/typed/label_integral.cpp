@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <memory>
 
 #include "numerics/control_variates.hpp"
-#include "numerics/parallel.hpp"
-#include "smi/limits/typed/label_lines.hpp"
-#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 
@@ -45,37 +42,26 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
   const KnownDirections nothing = KnownDirections::none(link.directions());
   if (!has_label_integral(link)) return typed_channel(link, nothing, options, context);
   const SampleForm form(link, nothing);
-  const std::size_t replicates = form.normals() == 1 ? 1 : options.replicates;
-  std::vector<std::unique_ptr<LabelLines>> lines(replicates);
-  numerics::parallel_for(context, replicates, [&](std::size_t r) {
-    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
-  });
-  const auto contents = [&](const TypedLabel& label) {
-    return contents_of(lines[0]->half(label, 0));
-  };
-  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
+  const LabelUnits units(link, form, options, 2, context);
+  const LabelRule rule = units.rule(ContentsOf<LevelMoments>(contents_of), context);
   double rule_error = 0.0;
   for (const double error : rule.error) rule_error = std::max(rule_error, error);
-  // One normal has one line: no rotation, no shift, and so no scatter.
-  const std::size_t units = form.normals() == 1 ? 1 : 2 * replicates;
   const auto sums = pooled_sums(
-      units, rule.nodes, form.zero(),
-      [&](std::size_t unit, const TypedLabel& label) {
-        return lines[unit / 2]->half(label, unit % 2);
-      },
+      units.count(), rule.nodes, form.zero(),
+      [&](std::size_t unit, const TypedLabel& label) { return units.moments(unit, label); },
       [&](const LevelMoments& pooled, double weight, TypedAverages& to) {
         form.add(normalised(pooled, pooled), weight, to);
       },
       contents_of, context);
   std::vector<TypedAverages> out = less_scattered(sums.units);
-  if (units == 1) {
+  if (units.count() == 1) {
     // Growth asks for (z^2 - 1)^2 = 2 h_2^2, and pull for less.
     const double missed = rule.missed(sums.units.front().mass);
     const double excess = -sums.units.front().defect(0, 0);
     rule_error = std::max(rule_error, 2.0 * missed_weight(missed, excess, 2));
   }
   for (TypedAverages& one : out) {
-    one.ratio_bias = sums.ratio_bias + lines.front()->corner_error();
+    one.ratio_bias = sums.ratio_bias + units.common_error();
     one.rule_error = rule_error;
   }
   return out;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "smi/model/typed/symmetries.hpp"
-
 namespace onset::smi {
 namespace {
 
@@ -30,7 +28,7 @@ constexpr double from_rim = 1.0;
 
 LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
                        const TypedChannelOptions& options, std::uint64_t replicate)
-    : link_(&link) {
+    : link_(&link), symmetries_(link, form.matrix()) {
   form_.matrix = form.matrix();
   form_.origin = FieldVector::Zero(form_.matrix.rows());
   const std::size_t n = form.normals();
@@ -45,12 +43,6 @@ LabelLines::LabelLines(const TypedLink& link, const SampleForm& form,
     half_[h].options.only_regions = link.is_discrete();
     half_[h].lines = std::make_unique<LevelLines>(link, form_, half_[h].options);
     half_[h].lines->file_cells();
-  }
-  // One normal has one line, which is its own image.
-  if (n == 1) return;
-  for (const Eigen::MatrixXd& map : field_symmetries(link)) {
-    // Where nothing is known the matrix is orthogonal.
-    symmetries_.emplace_back(form_.matrix.transpose() * map * form_.matrix);
   }
 }
 
@@ -111,17 +103,7 @@ LevelMoments LabelLines::half(const TypedLabel& label, std::size_t h) const {
   if (found.roots < min_level_roots) {
     found = resolved(*link_, form_, *half_[h].lines, label, half_[h].options);
   }
-  if (symmetries_.size() < 2) return found;
-  LevelMoments mean = found;
-  mean.mean.setZero();
-  mean.second.setZero();
-  for (const FieldMatrix& map : symmetries_) {
-    mean.mean += map * found.mean;
-    mean.second += map * found.second * map.transpose();
-  }
-  mean.mean /= static_cast<double>(symmetries_.size());
-  mean.second /= static_cast<double>(symmetries_.size());
-  return mean;
+  return symmetries_.mean(found);
 }
 
 LevelHermite LabelLines::hermite(const TypedLabel& label, std::size_t h,

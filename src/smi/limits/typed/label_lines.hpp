@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "smi/limits/typed/label_symmetries.hpp"
 #include "smi/limits/typed/sample_form.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
@@ -51,7 +52,7 @@ class LabelLines {
   const TypedLink* link_;
   NormalForm form_;
   Half half_[2];
-  std::vector<FieldMatrix> symmetries_;  ///< as maps of the normals; empty for one normal
+  LabelSymmetries symmetries_;
 };
 
 }  // namespace onset::smi

@@ -26,6 +26,10 @@ struct LabelNode {
 /// itself first. Empty where no point has the label.
 using LabelContents = std::function<std::vector<double>(const TypedLabel&)>;
 
+/// The same from the moments of a label.
+template <class Moments>
+using ContentsOf = std::function<std::vector<double>(const Moments&)>;
+
 /// A rule for integrals over labels, atoms included [links 2]: panels in asinh of the label are
 /// halved until the integrals of the contents stop changing.
 struct LabelRule {

@@ -8,6 +8,7 @@
 #include "numerics/random/stream.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/hermite_channel.hpp"
+#include "smi/limits/typed/label_bins.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
@@ -125,7 +126,8 @@ class Climber {
       for (std::size_t points = first_points;; points *= 4) {
         found = look(from, to, points);
         const bool doubtful = found && found->leap.verdict == Verdict::unresolved;
-        const bool is_sampled = known_.cols() > 0 || !has_label_integral(link_);
+        const bool is_sampled =
+            known_.cols() > 0 || !has_label_integral(link_) || needs_bins(link_);
         if (!doubtful || !is_sampled || 4 * points > options_->max_points) break;
       }
       if (found) return *found;
@@ -141,7 +143,11 @@ class Climber {
       allowed.push_back(symmetric_tensors(link_, now, degree) > 0);
     }
     if (std::none_of(allowed.begin(), allowed.end(), [](bool one) { return one; })) return {};
-    const auto averages = hermite_channel(link_, now, to, channel_options(points), *context_);
+    TypedChannelOptions options = channel_options(points);
+    if (now.known.cols() == 0 && needs_bins(link_)) {
+      options.refinement = static_cast<double>(points / first_points);
+    }
+    const auto averages = hermite_channel(link_, now, to, options, *context_);
     for (int degree = from; degree <= to; ++degree) {
       if (!allowed[static_cast<std::size_t>(degree - from)]) continue;
       Replicates weights;

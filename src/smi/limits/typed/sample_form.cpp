@@ -12,7 +12,7 @@ namespace {
 constexpr double no_variance = 1e-13;
 
 /// Columns whose products make up a positive semidefinite matrix, without those that vanish.
-Eigen::MatrixXd root_of(const Eigen::MatrixXd& matrix) {
+Eigen::MatrixXd present_root_of(const Eigen::MatrixXd& matrix) {
   const numerics::SymmetricEigen eigen = numerics::symmetric_eigen(matrix);
   std::vector<Eigen::Index> kept;
   for (Eigen::Index k = 0; k < matrix.rows(); ++k) {
@@ -69,13 +69,13 @@ SampleForm::SampleForm(const TypedLink& link, const KnownDirections& state)
         own_overlap(i, j) = overlap(p, q);
       }
     }
-    const Eigen::MatrixXd root = root_of(own);
+    const Eigen::MatrixXd root = present_root_of(own);
     // The columns of the root are orthogonal: its pseudo-inverse, transposed.
     Eigen::MatrixXd inverse = root;
     for (Eigen::Index k = 0; k < root.cols(); ++k) inverse.col(k) /= root.col(k).squaredNorm();
     tokens_.push_back(
         {normals, root.cols(), own_open.transpose() * inverse, own_known.transpose() * inverse});
-    const Eigen::MatrixXd centre = root_of(own_overlap);
+    const Eigen::MatrixXd centre = present_root_of(own_overlap);
     const Eigen::Index before = centre_.cols();
     centre_.conservativeResize(Eigen::NoChange, before + centre.cols());
     centre_.rightCols(centre.cols()).setZero();

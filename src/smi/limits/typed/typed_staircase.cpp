@@ -7,6 +7,7 @@
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/solvers/roots.hpp"
 #include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/label_bins.hpp"
 #include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/pieces.hpp"
@@ -30,8 +31,10 @@ constexpr double fold_tolerance = 20.0;
 /// The same for later thresholds, by the number of fields: a posterior of three takes milliseconds.
 constexpr double later_tolerance[] = {1.0, 1.0, 5.0, 5.0};
 constexpr std::size_t first_points = 256;
-/// The same where nothing is known and all labels share them, by the number of fields.
+/// Where nothing is known all labels share the lines: how much closer they get at most, by the
+/// number of fields. Samples in bins get so many times as many.
 constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
+constexpr std::size_t most_binned = 64;
 /// Directions of a smaller overlap are not learned yet.
 constexpr double little_overlap = 0.02;
 /// Standard errors by which sample ratios differ that are not the same.
@@ -134,8 +137,9 @@ class Staircase {
   /// closer lines do.
   [[nodiscard]] bool is_sampled() const { return known_.cols() > 0 || !has_label_integral(link_); }
   [[nodiscard]] std::size_t most_points() const {
-    return is_sampled() ? options_->max_points
-                        : first_points * finest_lines[link_.fields().size() - 1];
+    if (is_sampled()) return options_->max_points;
+    return first_points *
+           (needs_bins(link_) ? most_binned : finest_lines[link_.fields().size() - 1]);
   }
 
   void next_stage() {

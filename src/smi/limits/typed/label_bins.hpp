@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "numerics/point_sets/quasi_monte_carlo.hpp"
+#include "onset/core/context.hpp"
+#include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/label_symmetries.hpp"
+#include "smi/limits/typed/sample_form.hpp"
+#include "smi/model/typed/hermite_indices.hpp"
+#include "smi/model/typed/typed_link.hpp"
+
+namespace onset::smi {
+
+/// Whether level sets have so many dimensions that lines meet them too seldom: labels that have a
+/// density are put into bins then where nothing is known.
+[[nodiscard]] bool needs_bins(const TypedLink& link);
+
+/// What the labels in narrow bins say of the fields that made them, by quasi-Monte Carlo over all
+/// fields: a link with the bin as its label [links 20]. Edges follow from ranks of labels and so do
+/// not depend on how labels are written; regions of positive mass with one label are bins by
+/// themselves.
+class LabelBins {
+ public:
+  /// `units`: independent sets of samples, which options.refinement multiplies.
+  LabelBins(const TypedLink& link, const SampleForm& form, const HermiteIndices& indices,
+            std::size_t units, const TypedChannelOptions& options, const Context& context);
+
+  /// Of the bin of a label, by the samples of one unit.
+  [[nodiscard]] LevelMoments moments(std::size_t unit, const TypedLabel& label) const;
+  [[nodiscard]] const LevelHermite& hermite(std::size_t unit, const TypedLabel& label) const;
+
+  /// A label of every bin. The errors are what bins twice as wide lose, and bound what these do.
+  [[nodiscard]] LabelRule rule(const ContentsOf<LevelMoments>& contents,
+                               const Context& context) const;
+  [[nodiscard]] LabelRule rule(const ContentsOf<LevelHermite>& contents,
+                               const Context& context) const;
+
+ private:
+  void find_bins(const FieldMatrix& matrix, std::size_t samples, const Context& context);
+  /// Calls visit(xi, label) for the first samples of a set.
+  template <class Visit>
+  void for_samples(const numerics::PointSet& points, const FieldMatrix& matrix, std::size_t count,
+                   const Context& context, const Visit& visit) const;
+  [[nodiscard]] std::size_t bin_of(const TypedLabel& label) const;
+  [[nodiscard]] std::vector<LabelNode> nodes() const;
+  /// The same samples in bins of which each holds two of these.
+  [[nodiscard]] LabelBins coarser() const;
+  /// `ask`: the moments of a label by a unit, in some bins.
+  template <class Ask, class Contents>
+  [[nodiscard]] LabelRule rule_of(const Ask& ask, const Contents& contents,
+                                  const Context& context) const;
+
+  const TypedLink* link_;
+  HermiteIndices indices_;
+  LabelSymmetries symmetries_;
+  std::vector<double> edges_;                    ///< between bins of labels that have a density
+  std::vector<TypedLabel> atoms_;                ///< whose bins come after those
+  std::vector<std::vector<LevelHermite>> sums_;  ///< unit by unit, bin by bin
+};
+
+}  // namespace onset::smi
