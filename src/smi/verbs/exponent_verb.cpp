@@ -184,8 +184,8 @@ Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
     cost.method = prose(R"(
         Hermite moments of the unknown fields given a label, by integrals over the level sets of the
         link, on lines along randomly rotated axes; the products of two independent halves are
-        averaged over labels. Where nothing is known that is an integral over the label, else
-        quasi-Monte Carlo with the known fields known exactly. Symmetries (signed permutations of the
+        averaged over labels. Where nothing is known that is an integral over the label (with four
+        fields: a sum over bins of the label, by samples of all fields), else quasi-Monte Carlo with the known fields known exactly. Symmetries (signed permutations of the
         fields) prove zeros. Errors: scatter of eight replicates, and what the rule over labels
         changed in its last step.)");
     cost.core_seconds = leap_seconds(*settled.typed, settled.options);

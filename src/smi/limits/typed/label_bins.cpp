@@ -13,8 +13,11 @@
 namespace onset::smi {
 namespace {
 
-/// Bins of labels that have a density.
-constexpr std::size_t most_bins = 1024;
+/// Lines cover the level sets of so many fields.
+constexpr std::size_t most_line_fields = 3;
+/// Bins of labels that have a density, to begin with. What bins lose and what samples scatter then
+/// both fall like the inverse of the samples.
+constexpr double first_bins = 1024.0;
 /// Samples of one unit to begin with: a power of two.
 constexpr std::size_t first_samples = std::size_t{1} << 17U;
 /// Every bin has at least so many of the labels that are ranked.
@@ -49,14 +52,20 @@ struct ContentSums {
 }  // namespace
 
 bool needs_bins(const TypedLink& link) {
-  return link.outputs() == 1 && link.fields().size() > 3 && !link.is_discrete();
+  return has_label_integral(link) && link.fields().size() > most_line_fields;
+}
+
+double binned_seconds(const TypedLink& link, double refinement) {
+  constexpr double usual_units = 16.0, sums = 0.1, per_sample = 6e-8;  // measured
+  const double samples = (usual_units + 2.0) * static_cast<double>(first_samples) * refinement;
+  return sums + samples * (per_sample + link.seconds());
 }
 
 LabelBins::LabelBins(const TypedLink& link, const SampleForm& form, const HermiteIndices& indices,
                      std::size_t units, const TypedChannelOptions& options, const Context& context)
     : link_(&link), indices_(indices), symmetries_(link, form.matrix()) {
   const std::size_t samples = first_samples * static_cast<std::size_t>(options.refinement);
-  find_bins(form.matrix(), 2 * samples, context);
+  find_bins(form.matrix(), 2 * samples, first_bins * std::sqrt(options.refinement), context);
   const LevelHermite nothing{std::vector<double>(indices_.size(), 0.0)};
   sums_.assign(units, std::vector<LevelHermite>(nodes().size(), nothing));
   numerics::parallel_for(context, units, [&](std::size_t unit) {
@@ -76,10 +85,12 @@ void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix&
                             std::size_t count, const Context& context, const Visit& visit) const {
   const auto n = static_cast<std::size_t>(matrix.cols());
   const std::size_t rows = link_->fields().size();
+  const std::size_t outputs = link_->outputs();
+  const bool is_mixed = link_->has_atoms() && !link_->is_discrete();
   std::vector<double> normals(n * block_samples);
   std::vector<double> fields(rows * block_samples);
-  std::vector<double> value(block_samples);
-  std::vector<double> slopes(rows * block_samples);
+  std::vector<double> values(outputs * block_samples);
+  std::vector<double> slopes(is_mixed ? rows * block_samples : 0);
   using Block = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
   const auto columns = static_cast<Eigen::Index>(block_samples);
   const Block all_normals(normals.data(), matrix.cols(), columns);
@@ -91,24 +102,28 @@ void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix&
     points.points(first, block_samples, normals);
     numerics::simd::normal_quantile(normals, normals);
     all_fields.noalias() = matrix * all_normals;
-    if (link_->has_atoms()) {
-      link_->gradient(block_samples, fields.data(), value.data(), slopes.data());
+    if (is_mixed) {
+      link_->gradient(block_samples, fields.data(), values.data(), slopes.data());
     } else {
-      link_->values(block_samples, fields.data(), value.data());
+      link_->values(block_samples, fields.data(), values.data());
     }
     for (std::size_t i = 0; i < block_samples; ++i) {
-      bool is_flat = false;
-      if (link_->has_atoms()) {
+      TypedLabel label;
+      for (std::size_t k = 0; k < outputs; ++k) label.value[k] = values[k * block_samples + i];
+      bool is_atom = link_->is_discrete();
+      if (is_mixed) {
         for (std::size_t f = 0; f < rows; ++f) gradient[f] = slopes[f * block_samples + i];
-        is_flat = TypedLink::is_flat(gradient.data(), rows);
+        is_atom = TypedLink::is_flat(gradient.data(), rows);
       }
+      if (is_atom) label.density = 0;
       xi = all_normals.col(static_cast<Eigen::Index>(i));
-      visit(xi.data(), TypedLabel(value[i], is_flat));
+      visit(xi.data(), label);
     }
   }
 }
 
-void LabelBins::find_bins(const FieldMatrix& matrix, std::size_t samples, const Context& context) {
+void LabelBins::find_bins(const FieldMatrix& matrix, std::size_t samples, double bins,
+                          const Context& context) {
   const auto points = numerics::scrambled_sobol(static_cast<int>(matrix.cols()), 1, ranking);
   std::vector<double> labels;
   for_samples(*points, matrix, samples, context,
@@ -122,9 +137,19 @@ void LabelBins::find_bins(const FieldMatrix& matrix, std::size_t samples, const 
                 }
               });
   std::sort(labels.begin(), labels.end());
+  // Products and the like are singular at 0: labels of either sign have tails there too.
+  const auto zero = std::lower_bound(labels.begin(), labels.end(), 0.0);
+  const double per_label = bins / static_cast<double>(labels.size());
+  add_edges({labels.begin(), zero}, per_label);
+  if (zero != labels.begin() && zero != labels.end()) edges_.push_back(0.0);
+  add_edges({zero, labels.end()}, per_label);
+}
+
+void LabelBins::add_edges(std::span<const double> labels, double bins_per_label) {
+  const double bins = bins_per_label * static_cast<double>(labels.size());
   std::size_t last = 0;
-  for (std::size_t k = 1; k < most_bins; ++k) {
-    const double part = rank_of_edge(static_cast<double>(k) / most_bins);
+  for (double k = 1.0; k < bins; k += 1.0) {
+    const double part = rank_of_edge(k / bins);
     const auto rank = static_cast<std::size_t>(part * static_cast<double>(labels.size()));
     if (rank < last + least_labels || rank + least_labels > labels.size()) continue;
     if (edges_.empty() || labels[rank] > edges_.back()) edges_.push_back(labels[rank]);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
@@ -13,9 +14,12 @@
 
 namespace onset::smi {
 
-/// Whether level sets have so many dimensions that lines meet them too seldom: labels that have a
-/// density are put into bins then where nothing is known.
+/// Whether labels have so many fields that lines meet their level sets and regions too seldom:
+/// where nothing is known they are put into bins then.
 [[nodiscard]] bool needs_bins(const TypedLink& link);
+
+/// Roughly the core-seconds of the samples of usual units, and of sums over their bins.
+[[nodiscard]] double binned_seconds(const TypedLink& link, double refinement);
 
 /// What the labels in narrow bins say of the fields that made them, by quasi-Monte Carlo over all
 /// fields: a link with the bin as its label [links 20]. Edges follow from ranks of labels and so do
@@ -38,7 +42,10 @@ class LabelBins {
                                const Context& context) const;
 
  private:
-  void find_bins(const FieldMatrix& matrix, std::size_t samples, const Context& context);
+  void find_bins(const FieldMatrix& matrix, std::size_t samples, double bins,
+                 const Context& context);
+  /// Edges between labels in order.
+  void add_edges(std::span<const double> labels, double bins_per_label);
   /// Calls visit(xi, label) for the first samples of a set.
   template <class Visit>
   void for_samples(const numerics::PointSet& points, const FieldMatrix& matrix, std::size_t count,

@@ -8,12 +8,12 @@
 namespace onset::smi {
 namespace {
 
-/// Mass, pull and growth of one label.
-std::vector<double> contents_of(const LevelMoments& m) {
+/// Mass, pull and growth of one label, of the normals that make fields; noise comes after them.
+std::vector<double> contents_of(const LevelMoments& m, Eigen::Index fields) {
   if (!(m.z > 0.0)) return {};
-  const auto n = m.mean.size();
-  const FieldMatrix excess = m.second - m.z * FieldMatrix::Identity(n, n);
-  return {m.z, m.mean.squaredNorm() / m.z, excess.squaredNorm() / m.z};
+  const FieldMatrix excess =
+      m.second.topLeftCorner(fields, fields) - m.z * FieldMatrix::Identity(fields, fields);
+  return {m.z, m.mean.head(fields).squaredNorm() / m.z, excess.squaredNorm() / m.z};
 }
 
 /// The mass of all labels is 1, and E<xi xi^T> is the identity: how the errors of lines there go
@@ -43,7 +43,11 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
   if (!has_label_integral(link)) return typed_channel(link, nothing, options, context);
   const SampleForm form(link, nothing);
   const LabelUnits units(link, form, options, 2, context);
-  const LabelRule rule = units.rule(ContentsOf<LevelMoments>(contents_of), context);
+  const auto fields = static_cast<Eigen::Index>(form.field_normals());
+  const ContentsOf<LevelMoments> contents = [fields](const LevelMoments& m) {
+    return contents_of(m, fields);
+  };
+  const LabelRule rule = units.rule(contents, context);
   double rule_error = 0.0;
   for (const double error : rule.error) rule_error = std::max(rule_error, error);
   const auto sums = pooled_sums(
@@ -52,7 +56,7 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
       [&](const LevelMoments& pooled, double weight, TypedAverages& to) {
         form.add(normalised(pooled, pooled), weight, to);
       },
-      contents_of, context);
+      contents, context);
   std::vector<TypedAverages> out = less_scattered(sums.units);
   if (units.count() == 1) {
     // Growth asks for (z^2 - 1)^2 = 2 h_2^2, and pull for less.

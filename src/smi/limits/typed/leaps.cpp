@@ -313,7 +313,7 @@ double sample_power(int largest_leap) {
 
 double leap_seconds(const TypedLink& link, const LeapOptions& options) {
   // Evaluations of the integral over labels and of one posterior, by the number of normals.
-  constexpr double integral[] = {2e5, 4e7, 2.5e8, 1.5e8};
+  constexpr double integral[] = {2e5, 4e7, 2.5e8};
   constexpr double posterior[] = {300.0, 6e3, 2.5e4, 1.2e5};
   const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
   // Not every direction has a step of its own.
@@ -321,8 +321,9 @@ double leap_seconds(const TypedLink& link, const LeapOptions& options) {
   const double samples =
       8.0 * 2.0 * static_cast<double>(std::min(first_points, options.max_points));
   const std::size_t fewer = n > 0 ? n - 1 : 0;
-  return 0.1 + 3.0 * link.seconds() *
-                   (integral[n] * turning_effort(link) + later * samples * posterior[fewer]);
+  const double first = needs_bins(link) ? 2.0 * binned_seconds(link, 1.0)
+                                        : 3.0 * link.seconds() * integral[n] * turning_effort(link);
+  return 0.1 + first + 3.0 * link.seconds() * later * samples * posterior[fewer];
 }
 
 }  // namespace onset::smi

@@ -512,18 +512,34 @@ std::string_view to_string(TypedKind kind) {
   return "";
 }
 
-double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
+namespace {
+
+/// The same of the averages where nothing is known.
+double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& options) {
+  const std::size_t n = link.fields().size();
+  if (needs_bins(link)) {
+    // Errors are near 1e-3 to begin with and fall a little slower than samples grow.
+    const double grown = std::clamp(1e-3 / options.tolerance, 1.0, double{most_binned});
+    return 2.0 * binned_seconds(link, grown);
+  }
+  if (!has_label_integral(link)) {
+    constexpr double replicates = 8.0;
+    return replicates * 4.0 * static_cast<double>(first_points) * typed_posterior_seconds(link, n);
+  }
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
-  // are few, and with four fields lines are fewer too.
-  constexpr double integral_of_densities[] = {1e5, 3e7, 2.5e8, 2e8};
-  constexpr double integral_of_atoms[] = {1e5, 6e6, 8e7, 3e6};
+  // are few.
+  constexpr double integral_of_densities[] = {1e5, 3e7, 2.5e8};
+  constexpr double integral_of_atoms[] = {1e5, 6e6, 8e7};
   const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
+  return 3.0 * link.seconds() * integral[n - 1] * turning_effort(link);
+}
+
+}  // namespace
+
+double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
   constexpr double replicates = 8.0, root_points = 5.0, shape_steps = 4.0;
   const std::size_t n = link.fields().size();
   const double posterior = typed_posterior_seconds(link, n);
-  const double first = has_label_integral(link)
-                           ? 3.0 * link.seconds() * integral[n - 1] * turning_effort(link)
-                           : replicates * 4.0 * static_cast<double>(first_points) * posterior;
   const auto size = static_cast<Eigen::Index>(link.directions());
   const TypedRoles all{Eigen::MatrixXd::Identity(size, size), Eigen::MatrixXd(size, 0)};
   // A matrix V of which symmetries leave more than its size is iterated.
@@ -538,7 +554,8 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   // points.
   const double later = 0.5 * (static_cast<double>(stages) - 1.0);
   const double end = n == 1 ? 1.5 * trace : trace;
-  return 0.05 + first + later * (trace + root) + (options.max_stages == 0 ? end : 0.0);
+  return 0.05 + seconds_at_zero(link, options) + later * (trace + root) +
+         (options.max_stages == 0 ? end : 0.0);
 }
 
 }  // namespace onset::smi
