@@ -156,6 +156,20 @@ TEST(LongSpectral, FactorsOfAProductAreAlikeInEveryReplicate) {
   for (std::size_t b = 0; b < 3; ++b) EXPECT_FALSE(law.is_pulled(b));
 }
 
+// One direction at two tokens of each factor: 4/3 is twice its threshold [links 40].
+TEST(Spectral, LabelsOfFourFieldsArePutIntoBins) {
+  const SpectralLaw law = spectral_law(TypedLink("z1_1*z2_1+z1_2*z2_2", 0.0), 1, {});
+  const SpectralLimit limit = spectral_limit(law, 0, 4.0 / 3.0, {Kind::gamma, 1.0}, {});
+  ASSERT_TRUE(limit.edge);
+  ASSERT_EQ(limit.outliers.size(), 1U);
+  // As in typed_staircase_test.
+  constexpr double eight_units = 17.0;  // false alarms rarer than 1e-6
+  EXPECT_NEAR(limit.edge->value, 0.941472, eight_units * limit.edge->error);
+  EXPECT_NEAR(limit.outliers.front().overlap.value, 0.276102,
+              eight_units * limit.outliers.front().overlap.error);
+  EXPECT_LT(limit.edge->error, 1e-3);
+}
+
 // A rotation of the fields is no part of the answer: z1^2 read along (z1+z2)/sqrt2.
 TEST(Spectral, TwoDirectionsThatAreOneGiveTheSameNumbers) {
   const SpectralLaw law = spectral_law(TypedLink("(z1+z2)^2/2", 0.0), 1, {});

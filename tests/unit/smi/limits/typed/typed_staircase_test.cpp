@@ -119,6 +119,16 @@ TEST(TypedStaircase, SeveralOutputsReachTheBoundOfAllLabels) {
               many_errors * stairs.stages.front().alpha->error);
 }
 
+// The closed value of [links 8].
+TEST(TypedStaircase, FirstThresholdsOfFourFieldsMeetTheirTolerance) {
+  const TypedStaircase stairs =
+      typed_staircase(TypedLink("z1*z2+z3*z4", 0.0), {.tolerance = 3e-4, .max_stages = 1}, {});
+  EXPECT_TRUE(stairs.met_tolerance);
+  expect_stage(stairs.stages.front(), "z1, z2, z3, z4", TypedKind::weak);
+  EXPECT_NEAR(stairs.stages.front().alpha->value, 4.0 / 3.0,
+              many_errors * stairs.stages.front().alpha->error);
+}
+
 TEST(TypedStaircase, SeveralDiscreteOutputsAreIntegratedOverTheirRegions) {
   const auto stages =
       typed_staircase(TypedLink("sign(z1), sign(z1*z2)", 0.0), {.max_stages = 1}, {}).stages;
