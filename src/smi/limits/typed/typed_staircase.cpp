@@ -514,7 +514,10 @@ std::string_view to_string(TypedKind kind) {
 
 namespace {
 
-/// The same of the averages where nothing is known.
+/// Replicates, for estimates of cost.
+constexpr double sets_of_points = 8.0;
+
+/// The seconds that averages take where nothing is known.
 double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& options) {
   const std::size_t n = link.fields().size();
   if (needs_bins(link)) {
@@ -523,8 +526,8 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
     return 2.0 * binned_seconds(link, grown);
   }
   if (!has_label_integral(link)) {
-    constexpr double replicates = 8.0;
-    return replicates * 4.0 * static_cast<double>(first_points) * typed_posterior_seconds(link, n);
+    return sets_of_points * 4.0 * static_cast<double>(first_points) *
+           typed_posterior_seconds(link, n);
   }
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
   // are few.
@@ -537,17 +540,17 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
 }  // namespace
 
 double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
-  constexpr double replicates = 8.0, root_points = 5.0, shape_steps = 4.0;
+  constexpr double root_points = 5.0, shape_steps = 4.0;
   const std::size_t n = link.fields().size();
   const double posterior = typed_posterior_seconds(link, n);
   const auto size = static_cast<Eigen::Index>(link.directions());
   const TypedRoles all{Eigen::MatrixXd::Identity(size, size), Eigen::MatrixXd(size, 0)};
   // A matrix V of which symmetries leave more than its size is iterated.
   const double steps = commuting_basis(link, all).size() > 1 ? 1.0 + shape_steps : 1.0;
-  const double trace =
-      replicates * steps * static_cast<double>(branch_points() * trace_points[n - 1]) * posterior;
+  const double trace = sets_of_points * steps *
+                       static_cast<double>(branch_points() * trace_points[n - 1]) * posterior;
   const double root =
-      replicates * root_points * 4.0 * static_cast<double>(first_points) * posterior;
+      sets_of_points * root_points * 4.0 * static_cast<double>(first_points) * posterior;
   const std::size_t stages =
       options.max_stages == 0 ? link.directions() : std::min(options.max_stages, link.directions());
   // Not every direction has a stage of its own, nor every link of one field a fold that takes more
