@@ -369,7 +369,7 @@ VerbOf<Amp> Amp::verb() {
   const FieldShape usual{2, {1, 1}};
   d.rows = {{"", amp_columns(usual)}, {"with `trajectories`", trajectory_columns(usual)}};
   d.primary = "Q11";
-  d.method = 10;
+  d.method = 11;
   d.examples = {"smi amp --dim 500 --alpha 0.4:1.2:0.2 --runs 4",
                 "smi amp --link square --dim 500 --alpha 1.3 --runs 8",
                 "smi amp --link 'z1^2+0.3*e1' --dim 200 --alpha 1.5 --runs 4",
