@@ -35,7 +35,7 @@ class LabelBins {
   [[nodiscard]] LevelMoments moments(std::size_t unit, const TypedLabel& label) const;
   [[nodiscard]] const LevelHermite& hermite(std::size_t unit, const TypedLabel& label) const;
 
-  /// A label of every bin. The errors are what bins twice as wide lose, and bound what these do.
+  /// A label of every bin. The errors, what bins twice as wide lose more, bound what these lose.
   [[nodiscard]] LabelRule rule(const ContentsOf<LevelMoments>& contents,
                                const Context& context) const;
   [[nodiscard]] LabelRule rule(const ContentsOf<LevelHermite>& contents,
@@ -52,8 +52,9 @@ class LabelBins {
                    const Context& context, const Visit& visit) const;
   [[nodiscard]] std::size_t bin_of(const TypedLabel& label) const;
   [[nodiscard]] std::vector<LabelNode> nodes() const;
-  /// The same samples in bins of which each holds two of these.
-  [[nodiscard]] LabelBins coarser() const;
+  /// The same samples in bins of which each holds two of these: a bin and the one after it, or,
+  /// from the first edge on, the one before.
+  [[nodiscard]] LabelBins coarser(std::size_t first) const;
   /// `ask`: the moments of a label by a unit, in some bins.
   template <class Ask, class Contents>
   [[nodiscard]] LabelRule rule_of(const Ask& ask, const Contents& contents,

@@ -4,6 +4,7 @@
 #include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
+#include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
 namespace {
@@ -34,6 +35,29 @@ std::vector<TypedAverages> less_scattered(const std::vector<TypedAverages>& repl
   return out;
 }
 
+/// Pull and growth, averaged over the symmetries of the law of labels: what these make equal is
+/// equal in every replicate then, and of the directions that grow alike no scatter selects one.
+void symmetrise(const TypedLink& link, std::vector<TypedAverages>& averages) {
+  const auto maps = signed_symmetries(link, LabelUnder::renamed);
+  const auto part = 1.0 / static_cast<double>(maps.size());
+  const std::vector<TypedAverages> found = averages;
+  for (TypedAverages& one : averages) {
+    one.pull.setZero();
+    one.growth.setZero();
+  }
+  for (const Eigen::MatrixXd& map : maps) {
+    const Eigen::Index n = map.rows();
+    Eigen::MatrixXd pairs(n * n, n * n);
+    for (Eigen::Index p = 0; p < n; ++p) {
+      for (Eigen::Index q = 0; q < n; ++q) pairs.block(p * n, q * n, n, n) = map(p, q) * map;
+    }
+    for (std::size_t r = 0; r < found.size(); ++r) {
+      averages[r].pull += part * map * found[r].pull * map.transpose();
+      averages[r].growth += part * pairs * found[r].growth * pairs.transpose();
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
@@ -58,6 +82,7 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
       },
       contents, context);
   std::vector<TypedAverages> out = less_scattered(sums.units);
+  symmetrise(link, out);
   if (units.count() == 1) {
     // Growth asks for (z^2 - 1)^2 = 2 h_2^2, and pull for less.
     const double missed = rule.missed(sums.units.front().mass);
