@@ -151,7 +151,10 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
 }
 
 numerics::Replicates label_information(const TypedLink& link, const KnownDirections& state,
-                                       const TypedChannelOptions& options, const Context& context) {
+                                       TypedChannelOptions options, const Context& context) {
+  // Logarithms and controls are nearly quadratic in the fields: points in the dimensions of these
+  // integrate them better than ranks do.
+  options.by_rank = false;
   const SampleForm form(link, state);
   const auto rows = static_cast<Eigen::Index>(link.fields().size());
   const NormalForm plain{FieldVector::Zero(rows), FieldMatrix::Identity(rows, rows)};

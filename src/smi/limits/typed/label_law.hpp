@@ -20,7 +20,7 @@ namespace onset::smi {
 /// what is known and the label: one value per replicate.
 [[nodiscard]] numerics::Replicates label_information(const TypedLink& link,
                                                      const KnownDirections& state,
-                                                     const TypedChannelOptions& options,
+                                                     TypedChannelOptions options,
                                                      const Context& context);
 
 }  // namespace onset::smi

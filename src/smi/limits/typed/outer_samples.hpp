@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "numerics/parallel.hpp"
-#include "numerics/point_sets/quasi_monte_carlo.hpp"
 #include "smi/limits/typed/sample_form.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
@@ -28,12 +27,12 @@ struct OuterSample {
   double radius_of_fields = 0.0;  ///< the same where nothing is known
 };
 
-/// Samples [first, last) of a set of points in outer_dimensions() or more.
+/// `count` samples from number nodes.sample on. Where a label is one number and several normals
+/// make it, only its rank may be drawn: posteriors depend on nothing else, in one dimension instead
+/// of many.
 [[nodiscard]] std::vector<OuterSample> outer_samples(const TypedLink& link, const SampleForm& form,
-                                                     const numerics::PointSet& points,
-                                                     std::size_t first, std::size_t last);
-/// The normals that make what is known, and those that make the label where that is drawn.
-[[nodiscard]] std::size_t outer_dimensions(const TypedLink& link, const SampleForm& form);
+                                                     const TypedNodes& nodes, std::size_t count,
+                                                     bool by_rank);
 
 /// The regions of all labels given what is known of a sample, where these are discrete, from both
 /// halves of lines.
@@ -97,7 +96,6 @@ template <class Sum, class Visit>
                                                  const Visit& visit) {
   constexpr std::size_t chunk = 16;  // samples of one task
   const std::size_t chunks = (options.points + chunk - 1) / chunk;
-  const auto dimensions = static_cast<int>(std::max<std::size_t>(1, outer_dimensions(link, form)));
   const bool all_labels = form.labels_are_discrete(link);
   std::vector<Sum> parts(options.replicates * chunks, zero);
   numerics::parallel_for(context, parts.size(), [&](std::size_t task) {
@@ -108,9 +106,8 @@ template <class Sum, class Visit>
     nodes.seed = options.seed;
     nodes.replicate = task / chunks;
     nodes.sample = first;
-    const auto points = numerics::scrambled_sobol(dimensions, options.seed, nodes.replicate);
-    const std::size_t last = std::min(first + chunk, options.points);
-    for (OuterSample& sample : outer_samples(link, form, *points, first, last)) {
+    const std::size_t count = std::min(chunk, options.points - first);
+    for (OuterSample& sample : outer_samples(link, form, nodes, count, options.by_rank)) {
       if (all_labels) {
         const SampleRegions all(link, sample, nodes);
         for (const SampleRegions::Region& region : all.regions()) {

@@ -54,6 +54,8 @@ struct TypedChannelOptions {
   double refinement = 1.0;  ///< divides the spacing
   double radius = 0.0;      ///< of what is covered at overlap 0; 0: the usual one
   std::uint64_t seed = 1;
+  /// Whether labels of one output are drawn by their rank; else the fields that make them are.
+  bool by_rank = true;
 };
 
 /// One field is so cheap that it may have more outer points per replicate than the most of others.

@@ -129,6 +129,26 @@ TEST(TypedChannel, SamplesAgreeWithTheIntegralOverLabels) {
   }
 }
 
+// Where z2 has this overlap labels of z1^2*z2 have the next threshold: sums over log x and log y of
+// what makes y = z1^2 x, for both signs of x, and over what is known of x.
+TEST(TypedChannel, SamplesGiveTheLaterThresholdOfAProduct) {
+  constexpr double overlap = 0.4544433306, alpha = 0.7832258834;
+  KnownDirections state;
+  state.known = Eigen::MatrixXd::Identity(2, 2).rightCols(1);
+  state.open = Eigen::MatrixXd::Identity(2, 1);
+  state.overlap = Eigen::MatrixXd::Constant(1, 1, overlap);
+  TypedChannelOptions options;
+  options.points = 128;
+  const auto averages = typed_channel(TypedLink("z1^2*z2", 0.0), state, options, {});
+  const Found growth = top(averages, true);
+  EXPECT_NEAR(growth.value, 1.0 / alpha, many_errors * growth.error);
+  EXPECT_LT(growth.error, 0.02);
+  numerics::Replicates precisions;
+  for (const TypedAverages& one : averages) precisions.push_back(one.precision(0, 0));
+  const Estimate precision = numerics::reduce(precisions);
+  EXPECT_NEAR(precision.value, overlap / (1.0 - overlap) / alpha, many_errors * precision.error);
+}
+
 // y = z1 + z2 with z1 known exactly gives z2.
 TEST(TypedChannel, WhatIsKnownExactlyIsNotIntegrated) {
   const TypedLink link("z1+z2", 0.0);

@@ -244,5 +244,16 @@ TEST(LongTypedStaircase, ALaterThresholdFollowsTheBranchOfWhatIsKnown) {
   EXPECT_LT(stairs.stages[1].alpha->error, 2e-3);
 }
 
+// The weak threshold of [links 8] of who votes what in a committee: by default it meets what is
+// asked for.
+TEST(LongTypedStaircase, ALaterThresholdOfADiscreteLabelMeetsItsTolerance) {
+  const TypedStaircase stairs =
+      typed_staircase(TypedLink("sign(z1)+sign(z2)", 0.0), {.max_stages = 2}, {});
+  ASSERT_GE(stairs.stages.size(), 2U);
+  EXPECT_TRUE(stairs.met_tolerance);
+  expect_stage(stairs.stages[1], "(z1-z2)/sqrt2", TypedKind::weak);
+  EXPECT_NEAR(stairs.stages[1].alpha->value, 2.052382, many_errors * stairs.stages[1].alpha->error);
+}
+
 }  // namespace
 }  // namespace onset::smi
