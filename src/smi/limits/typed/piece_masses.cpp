@@ -20,10 +20,13 @@ constexpr double mass_reach = 8.5;
 /// more closely than hundreds.
 constexpr double fineness_alone = 64.0;
 constexpr double fineness = 2.0;
-/// Lines per replicate: those of two fields end where halving a panel changes no mass by more than
-/// the tolerance, or there.
-constexpr std::size_t sobol_lines = std::size_t{1} << 11U;
-constexpr std::size_t max_lines = std::size_t{1} << 13U;
+/// Lines per replicate where they are Sobol points. Of two fields that is so where the parts of all
+/// lines of the adaptive rule would be more than most_parts: links that oscillate have hundreds on
+/// every line, and a few lines are accurate enough then.
+constexpr std::size_t sobol_lines[] = {0, std::size_t{1} << 8U, std::size_t{1} << 11U,
+                                       std::size_t{1} << 11U};
+constexpr std::size_t most_parts = std::size_t{1} << 15U;
+/// Panels are halved until that changes no mass by more than this.
 constexpr double halving_tolerance = 1e-11;
 constexpr int first_panels = 16;
 constexpr int most_halvings = 40;
@@ -67,7 +70,6 @@ class Lines {
 
   /// The masses along the line with these coordinates across it.
   [[nodiscard]] Masses along(const std::vector<double>& across) {
-    ++lines_;
     const auto fields_at = [&](std::size_t count, const double* t) {
       std::vector<double> fields(size_ * count);
       for (std::size_t f = 0; f < size_; ++f) {
@@ -94,6 +96,7 @@ class Lines {
     for (std::size_t k = 0; k + 1 < ends.size(); ++k)
       middles.push_back(0.5 * (ends[k] + ends[k + 1]));
     const std::size_t count = middles.size();
+    parts_ += count;
     const std::vector<double> fields = fields_at(count, middles.data());
     std::vector<double> sides(link_.switches() * count);
     if (!sides.empty()) link_.switch_values(count, fields.data(), sides.data());
@@ -114,21 +117,22 @@ class Lines {
     Masses sum;
     if (size_ == 2) {
       const double width = 2.0 * mass_reach / first_panels;
-      for (int k = 0; k < first_panels; ++k) {
+      for (int k = 0; k < first_panels && parts_ < most_parts; ++k) {
         const double low = -mass_reach + width * k;
         add_panel(low, low + width, panel(low, low + width), most_halvings, sum);
       }
-      return sum;
+      if (parts_ < most_parts) return sum;
+      sum.clear();
     }
     const std::size_t across = size_ - 1;
-    std::vector<double> points(across * sobol_lines);
-    numerics::scrambled_sobol(static_cast<int>(across), seed, replicate)
-        ->points(0, sobol_lines, points);
+    const std::size_t count = sobol_lines[across];
+    std::vector<double> points(across * count);
+    numerics::scrambled_sobol(static_cast<int>(across), seed, replicate)->points(0, count, points);
     numerics::simd::normal_quantile(points, points);
     std::vector<double> one(across);
-    for (std::size_t i = 0; i < sobol_lines; ++i) {
-      for (std::size_t k = 0; k < across; ++k) one[k] = points[k * sobol_lines + i];
-      for (const auto& [key, mass] : along(one)) sum[key] += mass / sobol_lines;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < across; ++k) one[k] = points[k * count + i];
+      for (const auto& [key, mass] : along(one)) sum[key] += mass / static_cast<double>(count);
     }
     return sum;
   }
@@ -158,7 +162,7 @@ class Lines {
     const bool changes = std::any_of(change.begin(), change.end(), [](const auto& one) {
       return std::abs(one.second) > halving_tolerance;
     });
-    if (changes && halvings > 0 && lines_ < max_lines) {
+    if (changes && halvings > 0 && parts_ < most_parts) {
       add_panel(low, middle, left, halvings - 1, sum);
       add_panel(middle, high, right, halvings - 1, sum);
       return;
@@ -173,7 +177,7 @@ class Lines {
   std::size_t size_;
   FieldMatrix rotation_;
   double fineness_ = 1.0;
-  std::size_t lines_ = 0;
+  std::size_t parts_ = 0;  ///< of all lines so far
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ struct PieceMass {
 /// The probability that standard normal fields lie in a piece of the link, a pattern of signs of
 /// its switches. Along a line the switches are cut, and the parts in between are known in closed
 /// form. One field has one line and is exact to rounding; the offset of lines of two is integrated
-/// by an adaptive rule, and those of more fields are scrambled Sobol points. Every replicate has a
+/// by an adaptive rule, and those of more fields, and of links that oscillate, are scrambled Sobol
+/// points. Every replicate has a
 /// rotation of its own, so that their scatter knows of edges that are parallel to an axis.
 [[nodiscard]] std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed);
 

@@ -43,15 +43,16 @@ TEST(PieceMasses, OfTwoFieldsAreThoseOfAnAdaptiveRule) {
   EXPECT_NEAR(positive_mass("sign(z1^2+z2^2-2)*z1").value, std::exp(-1.0), all_panels);
 }
 
-TEST(PieceMasses, OfMoreFieldsHaveErrorsThatCover) {
+TEST(PieceMasses, OfMoreFieldsAndOscillationsHaveErrorsThatCover) {
   const double outside =
       std::erfc(std::sqrt(1.5)) + std::sqrt(6.0 / std::numbers::pi) * std::exp(-1.5);
   constexpr double many_errors = 6.0;  // eight replicates: 1 in 1000
-  for (const auto& [link, mass] : {std::pair{"sign(z1^2+z2^2+z3^2-3)*z1", outside},
-                                   std::pair{"relu(z1-0.3)*z2*z3", above(0.3)}}) {
+  for (const auto& [link, mass] :
+       {std::pair{"sign(z1^2+z2^2+z3^2-3)*z1", outside},
+        std::pair{"relu(z1-0.3)*z2*z3", above(0.3)}, std::pair{"relu(sin(20*z1*z2))", 0.5}}) {
     const Estimate found = positive_mass(link);
     EXPECT_NEAR(found.value, mass, many_errors * found.error) << link;
-    EXPECT_LT(found.error, 1e-4) << link;
+    EXPECT_LT(found.error, 3e-4) << link;
     EXPECT_GT(found.error, 0.0) << link;
   }
 }
