@@ -47,6 +47,7 @@ TEST_P(BinnedThresholds, AreThoseOfTheClosedForm) {
 }
 
 // [links 8]; given relu(z1*z2+z3*z4) = 0 the sum is negative, and T is -1/2 along (z1+z2)/sqrt2.
+// z1^2 and a sign: one-dimensional integrals over z1, on whose pieces T jumps.
 INSTANTIATE_TEST_SUITE_P(
     Links, BinnedThresholds,
     testing::Values(FourFields{"z1*z2+z3*z4", 4.0 / 3.0},
@@ -54,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FourFields{"z1_1*z2_1+z1_2*z2_2", 2.0 / 3.0},
                     FourFields{"z1^2+z2^2+z3^2+z4^2", 2.0}, FourFields{"z1/z2+z3/z4", 4.0},
                     FourFields{"z1*z2*z3*z4", 3.7250774241},
+                    FourFields{"z1^2+sign(z2*z3*z4)", 0.5751663523},
                     FourFields{"sign(z1*z2)+sign(z3*z4)", std::numbers::pi* std::numbers::pi / 2}));
 
 // The sign of a product of three fields shows nothing of degree two, whatever noise it is seen
