@@ -185,7 +185,10 @@ std::vector<LabelNode> LabelBins::nodes() const {
 LabelBins LabelBins::coarser(std::size_t first) const {
   LabelBins out = *this;
   out.edges_.clear();
-  for (std::size_t k = first; k < edges_.size(); k += 2) out.edges_.push_back(edges_[k]);
+  for (std::size_t k = 0; k < edges_.size(); ++k) {
+    // No bin of these joins labels of either sign.
+    if (k % 2 == first || edges_[k] == 0.0) out.edges_.push_back(edges_[k]);
+  }
   const std::vector<LabelNode> own = nodes();
   const LevelHermite nothing{std::vector<double>(indices_.size(), 0.0)};
   for (std::size_t u = 0; u < sums_.size(); ++u) {
