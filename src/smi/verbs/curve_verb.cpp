@@ -317,7 +317,7 @@ VerbOf<Curve> Curve::verb() {
             {"with a typed `link`", curve_columns(typed_overlap_columns(2)).list()}};
   d.primary = "Q11";
   d.usual_tolerance = "1e-2, or 5e-2 beyond two layers of two tokens,";
-  d.method = 12;
+  d.method = 13;
   d.examples = {"smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1",
                 "smi curve --layers 1 --tokens 3 --alpha log:0.05:1:20 --format csv",
                 "smi curve --link square --alpha 0.4:1.2:0.1 --branch optimal",

@@ -260,7 +260,7 @@ VerbOf<Potential> Potential::verb() {
   d.primary = "free_entropy";
   d.examples = {"smi potential --link square --alpha 0.6,1,1.1 --points 40",
                 "smi potential --layers 2 --alpha 0.9 --path grid --points 8"};
-  d.method = 8;
+  d.method = 9;
   d.settle = settle_potential;
   d.cost = potential_cost;
   d.run = run_potential;

@@ -406,7 +406,7 @@ VerbOf<Spectral> Spectral::verb() {
   d.rows = {{"", spectral_columns(false).list()},
             {"with `dim` or `data`", spectral_columns(true).list()}};
   d.primary = "overlap";
-  d.method = 8;
+  d.method = 9;
   d.examples = {"smi spectral --link square --alpha 0.6:2:0.2",
                 "smi spectral --link square --alpha 1 --dim 500 --runs 4",
                 "smi spectral --layers 2 --alpha 0.4 --method lamp"};

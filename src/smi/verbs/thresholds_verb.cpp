@@ -424,7 +424,7 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
       "models";
-  d.method = 14;
+  d.method = 15;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",
                 "smi thresholds --layers 3 --skip 1,0.5", "smi thresholds --link square",
                 "smi thresholds --link 'sign(z1)*z2'",
