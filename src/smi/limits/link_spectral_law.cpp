@@ -30,7 +30,7 @@ constexpr std::size_t symmetry_points = 64;
 /// fields and more are dear.
 constexpr std::size_t sets_of_lines[] = {1, 8, 4, 4};
 /// Samples in bins are cheap: they are so many times those of the first look at thresholds.
-constexpr double refined_bins = 8.0;
+constexpr double refined_bins = 2.0;
 /// Labels per replicate that are drawn, by the number of fields: as many as are cheap.
 constexpr std::size_t drawn_labels[] = {1024, 512, 128, 128};
 /// The part of drawn labels that the posterior may fail to find again.

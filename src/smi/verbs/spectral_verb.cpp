@@ -344,9 +344,10 @@ Cost spectral_cost(const Spectral& request, const SettledSpectral& settled) {
   Cost cost;
   cost.method = prose(R"(
       Law of E[z z^T|y] - I where nothing is known: for links an integral over the label with
-      posteriors on level lines (four fields: a sum over bins of the label, by samples of all
-      fields), for attention and for several outputs drawn labels. Limits: the Dyson equation of the matrix
-      and its outliers, solved by Newton's method; errors are the scatter of replicates. On data:
+      posteriors on level lines (three fields and more: a sum over bins of the label, by samples
+      of all fields), for attention and for several outputs drawn labels. Limits: the Dyson
+      equation of the matrix and its outliers, solved by Newton's method; errors are the scatter of
+      replicates. On data:
       Lanczos with products with the inputs only (Arnoldi for linearised message passing).)");
   const TypedLink* typed = settled.methods.typed.get();
   const std::size_t n = typed ? typed->fields().size() : 1;

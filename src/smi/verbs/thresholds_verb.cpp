@@ -325,7 +325,7 @@ Cost typed_cost(const SettledThresholds& settled) {
   cost.method = prose(R"(
       Posteriors by integrals over the level sets of the link, on lines along randomly rotated
       axes. First threshold: growth map E T (x) T at overlap 0 as an integral over the label, or
-      with four fields as a sum over bins of the label, by samples of all fields.
+      with three fields and more as a sum over bins of the label, by samples of all fields.
       Later ones: alpha nu = 1 on the branch of fixed points of the directions learned before, by
       quasi-Monte Carlo. Errors: scatter of eight replicates, and what the rule over labels
       changed in its last step. Exact recovery by counting equations; jumps where alpha falls along

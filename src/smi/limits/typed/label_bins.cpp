@@ -14,12 +14,12 @@ namespace onset::smi {
 namespace {
 
 /// Lines cover the level sets of so many fields.
-constexpr std::size_t most_line_fields = 3;
+constexpr std::size_t most_line_fields = 2;
 /// Bins of labels that have a density, to begin with. What bins lose and what samples scatter then
 /// both fall like the inverse of the samples.
-constexpr double first_bins = 1024.0;
+constexpr double first_bins = 2048.0;
 /// Samples of one unit to begin with: a power of two.
-constexpr std::size_t first_samples = std::size_t{1} << 17U;
+constexpr std::size_t first_samples = std::size_t{1} << 19U;
 /// The samples that tell where the edges lie, in units.
 constexpr std::size_t ranked_units = 4;
 /// Every bin has at least so many of the labels that are ranked.

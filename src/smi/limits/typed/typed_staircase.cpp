@@ -33,8 +33,8 @@ constexpr double later_tolerance[] = {1.0, 1.0, 5.0, 5.0};
 constexpr std::size_t first_points = 256;
 /// Where nothing is known all labels share the lines: how much closer they get at most, by the
 /// number of fields. Samples in bins get so many times as many.
-constexpr std::size_t finest_lines[] = {1, 4, 2, 1};
-constexpr std::size_t most_binned = 64;
+constexpr std::size_t finest_lines[] = {1, 4};
+constexpr std::size_t most_binned = 16;
 /// Directions of a smaller overlap are not learned yet.
 constexpr double little_overlap = 0.02;
 /// Standard errors by which sample ratios differ that are not the same.
@@ -521,8 +521,8 @@ constexpr double sets_of_points = 8.0;
 double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& options) {
   const std::size_t n = link.fields().size();
   if (needs_bins(link)) {
-    // Errors are near 1e-3 to begin with and fall a little slower than samples grow.
-    const double grown = std::clamp(1e-3 / options.tolerance, 1.0, double{most_binned});
+    // Errors are near 4e-4 to begin with and fall a little slower than samples grow.
+    const double grown = std::clamp(4e-4 / options.tolerance, 1.0, double{most_binned});
     return 2.0 * binned_seconds(link, grown);
   }
   if (!has_label_integral(link)) {
@@ -531,8 +531,8 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
   }
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
   // are few.
-  constexpr double integral_of_densities[] = {1e5, 3e7, 2.5e8};
-  constexpr double integral_of_atoms[] = {1e5, 6e6, 8e7};
+  constexpr double integral_of_densities[] = {1e5, 3e7};
+  constexpr double integral_of_atoms[] = {1e5, 6e6};
   const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
   return 3.0 * link.seconds() * integral[n - 1] * turning_effort(link);
 }
