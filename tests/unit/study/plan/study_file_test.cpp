@@ -102,8 +102,8 @@ TEST(StudyFile, MistakesInTiesAreToldWithTheirPlace) {
   EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {tol = '1/(slope-1)'}\n"),
             "toy.toml:3:15: tol: inf is not finite; allowed: a number > 0; this is at slope = 1");
   EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {count = 'slop+1'}\n"),
-            "toy.toml:3:17: count: no variable 'slop'; the variable is slope "
-            "at column 1\n  slop+1\n  ^");
+            "toy.toml:3:17: count: no variable 'slop' at column 1; the variable is "
+            "slope\n  slop+1\n  ^");
 }
 
 /// Ties see the axes and what is fixed, not one another: there is no order between them to get
