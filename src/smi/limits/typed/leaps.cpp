@@ -312,8 +312,9 @@ double sample_power(int largest_leap) {
 }
 
 double leap_seconds(const TypedLink& link, const LeapOptions& options) {
-  // Evaluations of the integral over labels and of one posterior, by the number of normals.
-  constexpr double integral[] = {2e5, 4e7, 2.5e8};
+  // Evaluations of the first step and of one posterior, by the number of normals. Of three and
+  // more, several outputs with a density have no bins.
+  constexpr double integral[] = {2e5, 4e7, 2.5e8, 1.5e8};
   constexpr double posterior[] = {300.0, 6e3, 2.5e4, 1.2e5};
   const std::size_t n = std::min<std::size_t>(link.fields().size(), 4) - 1;
   // Not every direction has a step of its own.
