@@ -315,7 +315,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.value("location.href"), link)
 
     def test_a_sweep_is_watched_killed_and_resumed(self):
-        (self.folder / "watched.toml").write_text(SLOW, encoding="utf-8")
+        (self.folder / "watched.toml").write_text(SLOW.replace("0.1:3:0.02", "0.1:3:0.004"), encoding="utf-8")
         self.open("#view=watch")
         self.browser.wait_for("document.querySelector('#watch')?.textContent.includes('no such file yet')")
         count = "Number((document.querySelector('#watch .chips .ok')?.textContent ?? '0').split(' ')[0])"
@@ -324,10 +324,10 @@ class Page(unittest.TestCase):
         sweep.send_signal(signal.SIGKILL)
         sweep.communicate()
         before = self.browser.value(count)
-        self.assertLess(before, 146, "killed before it was done")
+        self.assertLess(before, 726, "killed before it was done")
         run = onset("sweep", "watched.toml", "--quiet", cwd=self.folder)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.browser.wait_for(f"{count} === 146")
+        self.browser.wait_for(f"{count} === 726")
         # The staircase: one curve for every kind of threshold, against the axis.
         self.assertGreater(self.browser.value("document.querySelectorAll('#watch .plot svg path').length"), 1)
         self.assertIn("beta", self.browser.value("document.querySelector('#watch .plot svg').getAttribute('aria-label')"))
