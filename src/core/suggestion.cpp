@@ -36,6 +36,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cell(a.size(), b.size());
 }
 
+/// Whether only letters are missing: `whole` has those of `word` in their order.
+bool is_abbreviation(std::string_view word, std::string_view whole) {
+  std::size_t found = 0;
+  for (const char letter : whole) {
+    if (found < word.size() && word[found] == letter) ++found;
+  }
+  return found == word.size();
+}
+
 /// Longer input is no typing error, and comparing it would take quadratic time.
 constexpr std::size_t longest_word = 64;
 
@@ -45,7 +54,7 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
   if (word.empty() || word.size() > longest_word) return {};
   const std::string given = lower(word);
   std::string best;
-  std::size_t best_distance = longest_word + 1;
+  std::size_t least_cost = 2 * (longest_word + 1);
   for (const std::string& candidate : candidates) {
     const std::string wanted = lower(candidate);
     std::size_t distance = edit_distance(given, wanted);
@@ -55,9 +64,11 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
     const std::size_t allowed = (std::max(given.size(), wanted.size()) + 1) / 3;
     if (distance > allowed && !beginning) continue;
     if (beginning) distance = std::min<std::size_t>(distance, 1);
-    if (distance < best_distance) {
+    // Of words as near as each other, one that lacks letters is meant: sgn is sign, not sin.
+    const std::size_t cost = 2 * distance + (is_abbreviation(given, wanted) ? 0 : 1);
+    if (cost < least_cost) {
       best = candidate;
-      best_distance = distance;
+      least_cost = cost;
     }
   }
   return best;

@@ -18,6 +18,11 @@ TEST(Suggestion, AMissingLetterIsForgiven) {
   EXPECT_EQ(nearest_word("tresholds", words), "thresholds");
 }
 
+TEST(Suggestion, OfWordsAsNearALetterLeftOutIsLikelierThanAWrongOne) {
+  const std::vector<std::string> functions = {"sin", "sinh", "sign"};
+  EXPECT_EQ(nearest_word("sgn", functions), "sign");
+}
+
 TEST(Suggestion, CaseDoesNotMatter) {
   EXPECT_EQ(nearest_word("JSON", words), "json");
 }
