@@ -106,7 +106,7 @@ class Bench:
 
     def entry(self, job, turns):
         one, both = ([turn[side][0] for turn in turns] for side in range(2))
-        entry = {"title": job.title, "unit": job.unit, "one": min(one), "all": None if self.busy else min(both),
+        entry = {"title": job.title, "unit": job.unit, "one": min(one), "all": None if self.busy or min(both) > BUSY * min(one) else min(both),
                  "turns": len(turns), "memory": max(turn[1][1] for turn in turns), "machine": machine(),
                  "cores": self.cores, "when": datetime.date.today().isoformat()}
         if job.plain:

@@ -17,6 +17,7 @@
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 #include "smi/model/typed/symmetries.hpp"
+#include "smi/model/typed/typed_posterior.hpp"
 
 namespace onset::smi {
 namespace {
@@ -26,9 +27,9 @@ using Eigen::MatrixXd;
 using LinkLabels = std::vector<LabelExcess>;
 
 constexpr std::size_t symmetry_points = 64;
-/// Sets of lines of which every half is a unit of the jackknife, by the number of fields: three
-/// fields and more are dear.
-constexpr std::size_t sets_of_lines[] = {1, 8, 4, 4};
+/// Half the units of the jackknife, by the number of fields: sets of lines, whose halves are units,
+/// or of three fields and more pairs of sets of samples.
+constexpr std::size_t sets[] = {1, 8, 4, 4};
 /// Samples in bins are cheap: they are so many times those of the first look at thresholds.
 constexpr double refined_bins = 2.0;
 /// Labels per replicate that are drawn, by the number of fields: as many as are cheap.
@@ -389,9 +390,14 @@ class LabelsOfUnits {
 
 }  // namespace
 
-std::size_t drawn_spectral_labels(const TypedLink& link) {
-  return static_cast<std::size_t>(numerics::default_replicates) *
-         drawn_labels[link.fields().size() - 1];
+double spectral_law_seconds(const TypedLink& link) {
+  constexpr double on_lines[] = {0.03, 1.5};  // measured, by the number of fields
+  const std::size_t n = link.fields().size();
+  if (needs_bins(link)) return binned_seconds(link, refined_bins, 2 * sets[n - 1]);
+  if (has_label_integral(link)) return on_lines[n - 1];
+  const auto labels =
+      static_cast<double>(numerics::default_replicates) * static_cast<double>(drawn_labels[n - 1]);
+  return labels * typed_posterior_seconds(link, n);
 }
 
 std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link) {
@@ -430,7 +436,7 @@ SpectralLaw spectral_law(const TypedLink& typed, std::uint64_t seed, const Conte
   TypedChannelOptions options;
   options.seed = seed;
   options.radius = 8.2;  // overlaps ask for sixth moments of the fields
-  options.replicates = sets_of_lines[form.normals() - 1];
+  options.replicates = sets[form.normals() - 1];
   if (needs_bins(link)) options.refinement = refined_bins;
   const LabelUnits units(link, form, options, 2, context);
   const ContentsOf<LevelMoments> contents = [](const LevelMoments& m) -> std::vector<double> {

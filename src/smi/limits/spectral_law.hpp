@@ -58,8 +58,8 @@ double normalise(std::vector<LabelExcess>& labels);
 [[nodiscard]] SpectralLaw spectral_law(const TypedLink& link, std::uint64_t seed,
                                        const Context& context);
 
-/// The labels that are drawn altogether for a link of several outputs.
-[[nodiscard]] std::size_t drawn_spectral_labels(const TypedLink& link);
+/// Roughly how many seconds of one core that takes.
+[[nodiscard]] double spectral_law_seconds(const TypedLink& link);
 
 /// The blocks of a typed link: directions that no change of signs tells apart.
 [[nodiscard]] std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link);

@@ -12,6 +12,7 @@
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/model/typed/hermite_indices.hpp"
 #include "smi/verbs/model_fields.hpp"
+#include "smi/verbs/typed_fields.hpp"
 
 namespace onset::smi {
 namespace {
@@ -106,6 +107,7 @@ void run_typed_exponent(const SettledExponent& settled, const Context& context, 
     result.table.add_row(columns.cells(row));
   };
   const std::vector<LeapStep> steps = leaps(*settled.typed, settled.options, context, found);
+  note_what_is_not_named(*settled.typed, result);
   add_directions_that_do_not_matter(*settled.typed, result);
   const bool complete = steps.back().leap.verdict == Verdict::present;
   if (complete) {
@@ -119,9 +121,9 @@ void run_typed_exponent(const SettledExponent& settled, const Context& context, 
                                  direction_names(steps.back().directions),
                                  to_text(Value(sample_power(settled.options.max_degree)))));
   } else {
-    result.unconverged("errors do not say whether degree " +
-                       std::to_string(steps.back().leap.degree.value_or(0)) + " shows " +
-                       direction_names(steps.back().directions));
+    result.unconverged("whether degree " + std::to_string(steps.back().leap.degree.value_or(0)) +
+                       " is the first to show " + direction_names(steps.back().directions) +
+                       " is not resolved");
   }
 }
 
@@ -184,9 +186,10 @@ Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
     cost.method = prose(R"(
         Hermite moments of the unknown fields given a label, by integrals over the level sets of the
         link, on lines along randomly rotated axes; the products of two independent halves are
-        averaged over labels. Where nothing is known that is an integral over the label (with four
-        fields: a sum over bins of the label, by samples of all fields), else quasi-Monte Carlo with the known fields known exactly. Symmetries (signed permutations of the
-        fields) prove zeros. Errors: scatter of eight replicates, and what the rule over labels
+        averaged over labels. Where nothing is known that is an integral over the label (with three
+        fields and more: a sum over bins of the label, by samples of all fields), else quasi-Monte
+        Carlo with the known fields known exactly. Symmetries (signed permutations of the fields)
+        prove zeros. Errors: scatter of eight replicates, and what the rule over labels
         changed in its last step.)");
     cost.core_seconds = leap_seconds(*settled.typed, settled.options);
   } else {

@@ -3,9 +3,6 @@
 #include <algorithm>
 
 #include "numerics/random/stream.hpp"
-#include "smi/limits/typed/label_bins.hpp"
-#include "smi/limits/typed/label_rule.hpp"
-#include "smi/model/typed/typed_posterior.hpp"
 
 namespace onset::smi {
 namespace {
@@ -21,16 +18,6 @@ void observe(const SequenceModel& model, double& y) {
 }
 
 }  // namespace
-
-double spectral_law_seconds(const TypedLink& link) {
-  // By the number of fields: measured.
-  constexpr double seconds[] = {0.03, 1.5, 25.0};
-  constexpr double refined_bins = 4.0;  // half the usual units, with 8 times the samples
-  const std::size_t fields = link.fields().size();
-  if (needs_bins(link)) return binned_seconds(link, refined_bins);
-  if (has_label_integral(link)) return seconds[fields - 1];
-  return static_cast<double>(drawn_spectral_labels(link)) * typed_posterior_seconds(link, fields);
-}
 
 SpectralLaw SpectralModel::law(const SequenceModel& model, int nodes, std::uint64_t seed,
                                const Context& context) const {

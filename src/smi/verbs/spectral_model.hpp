@@ -29,9 +29,6 @@ struct SpectralModel {
 /// Labels per replicate behind the law of attention.
 inline constexpr std::size_t attention_law_labels = 1024;
 
-/// Estimated core seconds of the law of a typed link.
-[[nodiscard]] double spectral_law_seconds(const TypedLink& link);
-
 /// Of a request whose fields are filled, the number of tokens perhaps not.
 template <class Request>
 [[nodiscard]] SpectralModel spectral_model(const Request& request) {

@@ -24,6 +24,8 @@ constexpr std::size_t first_samples = std::size_t{1} << 19U;
 constexpr std::size_t ranked_units = 4;
 /// Every bin has at least so many of the labels that are ranked.
 constexpr std::size_t least_labels = 16;
+/// Samples that one task ranks, a part of all.
+constexpr std::size_t ranked_samples = std::size_t{1} << 16U;
 /// Samples that are evaluated at once.
 constexpr std::size_t block_samples = 512;
 /// The replicate of the samples that are ranked: none of a unit.
@@ -57,11 +59,9 @@ bool needs_bins(const TypedLink& link) {
   return has_label_integral(link) && link.fields().size() > most_line_fields;
 }
 
-double binned_seconds(const TypedLink& link, double refinement) {
-  constexpr std::size_t usual_units = 16;
+double binned_seconds(const TypedLink& link, double refinement, std::size_t units) {
   constexpr double sums = 0.1, per_sample = 6e-8;  // measured
-  const double samples =
-      static_cast<double>((usual_units + ranked_units) * first_samples) * refinement;
+  const double samples = static_cast<double>((units + ranked_units) * first_samples) * refinement;
   return sums + samples * (per_sample + link.seconds());
 }
 
@@ -78,7 +78,7 @@ LabelBins::LabelBins(const TypedLink& link, const SampleForm& form, const Hermit
         numerics::scrambled_sobol(static_cast<int>(form.normals()), options.seed, unit);
     std::vector<double> values(indices_.size());
     const double weight = 1.0 / static_cast<double>(samples);
-    for_samples(*points, form.matrix(), samples, context,
+    for_samples(*points, form.matrix(), 0, samples, context,
                 [&](const double* xi, const TypedLabel& label) {
                   add_point(indices_, weight, xi, values, sums_[unit][bin_of(label)]);
                 });
@@ -87,7 +87,8 @@ LabelBins::LabelBins(const TypedLink& link, const SampleForm& form, const Hermit
 
 template <class Visit>
 void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix& matrix,
-                            std::size_t count, const Context& context, const Visit& visit) const {
+                            std::size_t first, std::size_t count, const Context& context,
+                            const Visit& visit) const {
   const auto n = static_cast<std::size_t>(matrix.cols());
   const std::size_t rows = link_->fields().size();
   const std::size_t outputs = link_->outputs();
@@ -102,9 +103,9 @@ void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix&
   Block all_fields(fields.data(), matrix.rows(), columns);
   FieldVector xi(matrix.cols());
   std::vector<double> gradient(rows);
-  for (std::size_t first = 0; first < count; first += block_samples) {
+  for (std::size_t done = 0; done < count; done += block_samples) {
     context.check();
-    points.points(first, block_samples, normals);
+    points.points(first + done, block_samples, normals);
     numerics::simd::normal_quantile(normals, normals);
     all_fields.noalias() = matrix * all_normals;
     if (is_mixed) {
@@ -114,7 +115,12 @@ void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix&
     }
     for (std::size_t i = 0; i < block_samples; ++i) {
       TypedLabel label;
-      for (std::size_t k = 0; k < outputs; ++k) label.value[k] = values[k * block_samples + i];
+      bool is_finite = true;
+      for (std::size_t k = 0; k < outputs; ++k) {
+        label.value[k] = values[k * block_samples + i];
+        is_finite = is_finite && std::isfinite(label.value[k]);
+      }
+      if (!is_finite) continue;  // shows in the mass of all labels
       bool is_atom = link_->is_discrete();
       if (is_mixed) {
         for (std::size_t f = 0; f < rows; ++f) gradient[f] = slopes[f * block_samples + i];
@@ -130,17 +136,30 @@ void LabelBins::for_samples(const numerics::PointSet& points, const FieldMatrix&
 void LabelBins::find_bins(const FieldMatrix& matrix, std::size_t samples, double bins,
                           const Context& context) {
   const auto points = numerics::scrambled_sobol(static_cast<int>(matrix.cols()), 1, ranking);
+  const auto add_to = [&](std::vector<TypedLabel>& atoms, const TypedLabel& label) {
+    const auto is_same = [&](const TypedLabel& atom) { return link_->same_label(atom, label); };
+    if (std::none_of(atoms.begin(), atoms.end(), is_same)) atoms.push_back(label);
+  };
+  struct Part {
+    std::vector<double> labels;
+    std::vector<TypedLabel> atoms;
+  };
+  std::vector<Part> parts(samples / ranked_samples);
+  numerics::parallel_for(context, parts.size(), [&](std::size_t k) {
+    for_samples(*points, matrix, k * ranked_samples, ranked_samples, context,
+                [&](const double* /*xi*/, const TypedLabel& label) {
+                  if (label.is_atom()) {
+                    add_to(parts[k].atoms, label);
+                  } else {
+                    parts[k].labels.push_back(label.value[0]);
+                  }
+                });
+  });
   std::vector<double> labels;
-  for_samples(*points, matrix, samples, context,
-              [&](const double* /*xi*/, const TypedLabel& label) {
-                if (!label.is_atom()) {
-                  labels.push_back(label.value[0]);
-                } else if (std::none_of(atoms_.begin(), atoms_.end(), [&](const TypedLabel& atom) {
-                             return link_->same_label(atom, label);
-                           })) {
-                  atoms_.push_back(label);
-                }
-              });
+  for (const Part& part : parts) {
+    labels.insert(labels.end(), part.labels.begin(), part.labels.end());
+    for (const TypedLabel& atom : part.atoms) add_to(atoms_, atom);
+  }
   std::sort(labels.begin(), labels.end());
   // Products and the like are singular at 0: labels of either sign have tails there too.
   const auto zero = std::lower_bound(labels.begin(), labels.end(), 0.0);

@@ -18,8 +18,9 @@ namespace onset::smi {
 /// where nothing is known they are put into bins then.
 [[nodiscard]] bool needs_bins(const TypedLink& link);
 
-/// Roughly the core-seconds of the samples of usual units, and of sums over their bins.
-[[nodiscard]] double binned_seconds(const TypedLink& link, double refinement);
+/// Roughly the core-seconds of the samples of some units, and of sums over their bins.
+[[nodiscard]] double binned_seconds(const TypedLink& link, double refinement,
+                                    std::size_t units = 16);
 
 /// What the labels in narrow bins say of the fields that made them, by quasi-Monte Carlo over all
 /// fields: a link with the bin as its label [links 20]. Edges follow from ranks of labels and so do
@@ -46,10 +47,10 @@ class LabelBins {
                  const Context& context);
   /// Edges between labels in order.
   void add_edges(std::span<const double> labels, double bins_per_label);
-  /// Calls visit(xi, label) for the first samples of a set.
+  /// Calls visit(xi, label) for `count` samples of a set whose label is a number.
   template <class Visit>
-  void for_samples(const numerics::PointSet& points, const FieldMatrix& matrix, std::size_t count,
-                   const Context& context, const Visit& visit) const;
+  void for_samples(const numerics::PointSet& points, const FieldMatrix& matrix, std::size_t first,
+                   std::size_t count, const Context& context, const Visit& visit) const;
   [[nodiscard]] std::size_t bin_of(const TypedLabel& label) const;
   [[nodiscard]] std::vector<LabelNode> nodes() const;
   /// The same samples in bins of which each holds two of these: a bin and the one after it, or,

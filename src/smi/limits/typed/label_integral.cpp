@@ -3,6 +3,7 @@
 #include "numerics/control_variates.hpp"
 #include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
+#include "smi/limits/typed/subspace.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
@@ -46,11 +47,7 @@ void symmetrise(const TypedLink& link, std::vector<TypedAverages>& averages) {
     one.growth.setZero();
   }
   for (const Eigen::MatrixXd& map : maps) {
-    const Eigen::Index n = map.rows();
-    Eigen::MatrixXd pairs(n * n, n * n);
-    for (Eigen::Index p = 0; p < n; ++p) {
-      for (Eigen::Index q = 0; q < n; ++q) pairs.block(p * n, q * n, n, n) = map(p, q) * map;
-    }
+    const Eigen::MatrixXd pairs = on_pairs(map);
     for (std::size_t r = 0; r < found.size(); ++r) {
       averages[r].pull += part * map * found[r].pull * map.transpose();
       averages[r].growth += part * pairs * found[r].growth * pairs.transpose();
@@ -64,7 +61,11 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
                                                  const TypedChannelOptions& options,
                                                  const Context& context) {
   const KnownDirections nothing = KnownDirections::none(link.directions());
-  if (!has_label_integral(link)) return typed_channel(link, nothing, options, context);
+  if (!has_label_integral(link)) {
+    std::vector<TypedAverages> drawn = typed_channel(link, nothing, options, context);
+    symmetrise(link, drawn);
+    return drawn;
+  }
   const SampleForm form(link, nothing);
   const LabelUnits units(link, form, options, 2, context);
   const auto fields = static_cast<Eigen::Index>(form.field_normals());
@@ -72,8 +73,11 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
     return contents_of(m, fields);
   };
   const LabelRule rule = units.rule(contents, context);
-  double rule_error = 0.0;
-  for (const double error : rule.error) rule_error = std::max(rule_error, error);
+  RuleErrors rule_error;
+  if (rule.error.size() > 2) {
+    // What is lost of the mass is lost of both.
+    rule_error = {std::max(rule.error[0], rule.error[1]), std::max(rule.error[0], rule.error[2])};
+  }
   const auto sums = pooled_sums(
       units.count(), rule.nodes, form.zero(),
       [&](std::size_t unit, const TypedLabel& label) { return units.moments(unit, label); },
@@ -84,10 +88,11 @@ std::vector<TypedAverages> typed_channel_at_zero(const TypedLink& link,
   std::vector<TypedAverages> out = less_scattered(sums.units);
   symmetrise(link, out);
   if (units.count() == 1) {
-    // Growth asks for (z^2 - 1)^2 = 2 h_2^2, and pull for less.
+    // Pull asks for z^2 = h_1^2, growth for (z^2 - 1)^2 = 2 h_2^2.
     const double missed = rule.missed(sums.units.front().mass);
     const double excess = -sums.units.front().defect(0, 0);
-    rule_error = std::max(rule_error, 2.0 * missed_weight(missed, excess, 2));
+    rule_error.pull = std::max(rule_error.pull, missed_weight(missed, excess, 1));
+    rule_error.growth = std::max(rule_error.growth, 2.0 * missed_weight(missed, excess, 2));
   }
   for (TypedAverages& one : out) {
     one.ratio_bias = sums.ratio_bias + units.common_error();

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "numerics/control_variates.hpp"
 #include "numerics/linear_algebra/symmetric_eigen.hpp"
 #include "numerics/parallel.hpp"
-#include "smi/limits/typed/label_lines.hpp"
 #include "smi/limits/typed/label_rule.hpp"
+#include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/pooled_labels.hpp"
 #include "smi/limits/typed/verdict.hpp"
@@ -102,24 +101,16 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
   TypedChannelOptions options;
   options.seed = seed;
   const SampleForm form(link, KnownDirections::none(link.directions()));
-  const std::size_t n = form.normals();
-  // One normal has one line: no rotation, no shift, and so no scatter.
-  const std::size_t units = n == 1 ? 1 : 2 * options.replicates;
-  std::vector<std::unique_ptr<LabelLines>> lines((units + 1) / 2);
-  numerics::parallel_for(context, lines.size(), [&](std::size_t r) {
-    lines[r] = std::make_unique<LabelLines>(link, form, options, r);
-  });
-  const auto contents = [&](const TypedLabel& label) -> std::vector<double> {
-    const double z = lines[0]->half(label, 0).z;
-    if (!(z > 0.0)) return {};
-    return {z, z * std::abs(std::log(z))};
+  constexpr int second_moments = 2;
+  const LabelUnits units(link, form, options, second_moments, context, LabelCover::lines);
+  const ContentsOf<LevelMoments> contents = [](const LevelMoments& m) -> std::vector<double> {
+    if (!(m.z > 0.0)) return {};
+    return {m.z, m.z * std::abs(std::log(m.z))};
   };
-  const LabelRule rule = label_rule(link, contents, lines[0]->atoms(), context);
+  const LabelRule rule = units.rule(contents, context);
   const auto sums = pooled_sums(
-      units, rule.nodes, LabelSums{},
-      [&](std::size_t unit, const TypedLabel& label) {
-        return lines[unit / 2]->half(label, unit % 2);
-      },
+      units.count(), rule.nodes, LabelSums{},
+      [&](std::size_t unit, const TypedLabel& label) { return units.moments(unit, label); },
       [](const LevelMoments& pooled, double weight, LabelSums& to) {
         to.mass += weight;
         to.log_density += weight * std::log(pooled.z);
@@ -127,17 +118,17 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
       },
       [](const LevelMoments& pooled) { return std::vector<double>{pooled.z}; }, context);
   const double of_rule = rule.error.size() > 1 ? rule.error[1] : 0.0;
-  if (units == 1) {
+  if (units.count() == 1) {
     const LabelSums& all = sums.units.front();
     const double missed = entropy_of_missed(rule.missed(all.mass));
     return Estimate{all.log_density, std::max(exact_error, of_rule + missed)};
   }
-  Eigen::MatrixXd controls(static_cast<Eigen::Index>(units), 2);
+  Eigen::MatrixXd controls(static_cast<Eigen::Index>(units.count()), 2);
   numerics::Replicates masses;
-  for (std::size_t u = 0; u < units; ++u) {
+  for (std::size_t u = 0; u < units.count(); ++u) {
     const LabelSums& one = sums.units[u];
     controls.row(static_cast<Eigen::Index>(u)) << one.mass - 1.0,
-        one.squares - static_cast<double>(n);
+        one.squares - static_cast<double>(form.normals());
     masses.push_back(one.mass);
   }
   numerics::Replicates values;
@@ -146,7 +137,7 @@ std::optional<Estimate> label_log_density(const TypedLink& link, std::uint64_t s
   }
   const Estimate mass = numerics::reduce(masses);
   const double missed = std::max(0.0, std::abs(mass.value - 1.0) - 3.0 * mass.error);
-  const double of_lines = sums.ratio_bias + lines.front()->corner_error();
+  const double of_lines = sums.ratio_bias + units.common_error();
   return numerics::reduce(values, of_rule + of_lines + entropy_of_missed(missed));
 }
 

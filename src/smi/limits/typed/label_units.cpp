@@ -5,12 +5,13 @@
 namespace onset::smi {
 
 LabelUnits::LabelUnits(const TypedLink& link, const SampleForm& form,
-                       const TypedChannelOptions& options, int max_degree, const Context& context)
+                       const TypedChannelOptions& options, int max_degree, const Context& context,
+                       LabelCover cover)
     : link_(&link),
       indices_(form.normals(), max_degree),
       // One normal has one line: no rotation, no shift, and so no scatter.
       count_(form.normals() == 1 ? 1 : 2 * options.replicates) {
-  if (needs_bins(link)) {
+  if (cover == LabelCover::usual && needs_bins(link)) {
     bins_.emplace(link, form, indices_, count_, options, context);
     return;
   }

@@ -11,13 +11,17 @@
 
 namespace onset::smi {
 
+/// By what units know labels: usually what suits the number of fields. Densities of labels need
+/// lines.
+enum class LabelCover { usual, lines };
+
 /// What independent units know of every label where nothing else is known, for sums over labels:
 /// the halves of sets of lines or, where lines meet level sets too seldom, sets of samples in bins.
 class LabelUnits {
  public:
   /// `max_degree`: of the Hermite moments that are asked for.
   LabelUnits(const TypedLink& link, const SampleForm& form, const TypedChannelOptions& options,
-             int max_degree, const Context& context);
+             int max_degree, const Context& context, LabelCover cover = LabelCover::usual);
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] LevelMoments moments(std::size_t unit, const TypedLabel& label) const;

@@ -76,6 +76,15 @@ std::optional<Eigen::MatrixXd> range_of(const std::vector<HermiteAverages>& aver
   return range;
 }
 
+/// Why all degrees below one are absent, given how many tensors of a degree symmetries allow.
+template <class Tensors>
+LowerDegrees below(int degree, const Tensors& tensors) {
+  for (int lower = 1; lower < degree; ++lower) {
+    if (tensors(lower) > 0) return LowerDegrees::small;
+  }
+  return LowerDegrees::excluded;
+}
+
 class Climber {
  public:
   Climber(const TypedLink& link, const LeapOptions& options, const Context& context)
@@ -155,7 +164,8 @@ class Climber {
         weights.push_back(a.contraction[static_cast<std::size_t>(degree) - 1].trace());
       }
       const Estimate weight = estimate(weights, averages, degree);
-      const Verdict seen = verdict(weight);
+      const Verdict seen = verdict(
+          weight, below(degree, [&](int lower) { return symmetric_tensors(link_, now, lower); }));
       if (seen == Verdict::absent) continue;
       Found found{{seen, degree, weight}, Eigen::MatrixXd(relevant_.rows(), 0)};
       if (seen == Verdict::unresolved) return found;
@@ -192,12 +202,15 @@ class Climber {
     channel.radius = *reach_;
     const auto weights =
         plain_label_weights(*label_, now, options_->max_degree, channel, *context_);
+    const auto tensors = [&](int degree) { return projected_tensors(*label_, now, degree); };
+    // Rules for one field are exact to rounding.
+    const bool is_sharp = known_.cols() == 0 && label_->fields().size() == 1;
     for (int degree = 1; degree <= options_->max_degree; ++degree) {
-      if (projected_tensors(*label_, now, degree) == 0) continue;
+      if (tensors(degree) == 0) continue;
       Replicates values;
       for (const auto& one : weights) values.push_back(one[static_cast<std::size_t>(degree) - 1]);
-      const Estimate weight = numerics::reduce(values, exact_error);
-      const Verdict seen = verdict(weight);
+      const Estimate weight = numerics::reduce(values, is_sharp ? one_field_error : exact_error);
+      const Verdict seen = verdict(weight, below(degree, tensors));
       if (seen != Verdict::absent) return {seen, degree, weight};
     }
     return {Verdict::absent};

@@ -42,4 +42,14 @@ Eigen::MatrixXd without(const Eigen::MatrixXd& whole, const Eigen::MatrixXd& par
   return range_above(projector(whole) - projector(part), 0.5);
 }
 
+Eigen::MatrixXd on_pairs(const Eigen::MatrixXd& map) {
+  const Eigen::Index from = map.rows();
+  const Eigen::Index to = map.cols();
+  Eigen::MatrixXd out(from * from, to * to);
+  for (Eigen::Index p = 0; p < from; ++p) {
+    for (Eigen::Index q = 0; q < to; ++q) out.block(p * from, q * to, from, to) = map(p, q) * map;
+  }
+  return out;
+}
+
 }  // namespace onset::smi

@@ -20,4 +20,7 @@ namespace onset::smi {
 /// The part of `whole` that is orthogonal to `part`.
 [[nodiscard]] Eigen::MatrixXd without(const Eigen::MatrixXd& whole, const Eigen::MatrixXd& part);
 
+/// What a map of directions is on pairs of them, (p, q) at p * size + q: its Kronecker square.
+[[nodiscard]] Eigen::MatrixXd on_pairs(const Eigen::MatrixXd& map);
+
 }  // namespace onset::smi

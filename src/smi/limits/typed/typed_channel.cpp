@@ -53,9 +53,9 @@ std::vector<TypedAverages> typed_channel(const TypedLink& link, const KnownDirec
     const double mass = sum.mass / static_cast<double>(options.points);
     sum *= 1.0 / sum.mass;
     sum.mass = mass;
-    if (sum.growth.size() > 0) {
-      sum.rule_error = count_error(link, form, options) * sum.growth.cwiseAbs().maxCoeff();
-    }
+    const double count = count_error(link, form, options);
+    if (sum.pull.size() > 0) sum.rule_error.pull = count * sum.pull.cwiseAbs().maxCoeff();
+    if (sum.growth.size() > 0) sum.rule_error.growth = count * sum.growth.cwiseAbs().maxCoeff();
   }
   return sums;
 }

@@ -23,6 +23,12 @@ struct KnownDirections {
   [[nodiscard]] KnownDirections exactly() const;
 };
 
+/// Bounds on what the rule over labels, common to all replicates, leaves out of the averages.
+struct RuleErrors {
+  double pull = 0.0;
+  double growth = 0.0;
+};
+
 /// Averages over labels, those of one replicate.
 struct TypedAverages {
   /// E sum_m <zeta_m><zeta_m>^T over the open directions: C_1 of [links 4] where U is known
@@ -40,8 +46,7 @@ struct TypedAverages {
   /// Moments are ratios of sums, which are biased by the square of their relative error: how much
   /// that may be, relative to pull and growth, from the difference of the two halves.
   double ratio_bias = 0.0;
-  /// A bound on what the rule over labels, common to all replicates, leaves out.
-  double rule_error = 0.0;
+  RuleErrors rule_error;
 
   TypedAverages& operator+=(const TypedAverages& other);
   TypedAverages& operator*=(double factor);

@@ -63,8 +63,9 @@ Estimate estimate(const Replicates& values, const SharedErrors& shared) {
   return scatters ? numerics::reduce(values, bias) : Estimate{value, bias};
 }
 
-Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages) {
-  SharedErrors shared{{}, ratio_bias(averages), averages.front().rule_error};
+Estimate estimate(const Replicates& values, const std::vector<TypedAverages>& averages,
+                  double rule_error) {
+  SharedErrors shared{{}, ratio_bias(averages), rule_error};
   for (const TypedAverages& a : averages) shared.masses.push_back(a.mass);
   return estimate(values, shared);
 }
@@ -75,7 +76,7 @@ std::string doubt_in(const std::vector<TypedAverages>& averages) {
     for (Eigen::Index j = 0; j <= i; ++j) {
       Replicates values;
       for (const TypedAverages& a : averages) values.push_back(a.defect(i, j));
-      const Estimate defect = estimate(values, averages);
+      const Estimate defect = estimate(values, averages, averages.front().rule_error.growth);
       if (std::abs(defect.value) > defect_errors * defect.error &&
           std::abs(defect.value) > defect_allowed) {
         return "the posterior's second moments do not average to the prior's: some of its parts "

@@ -28,7 +28,7 @@ struct SharedErrors {
 /// Mean and error, with what all replicates have in common.
 [[nodiscard]] Estimate estimate(const numerics::Replicates& values, const SharedErrors& shared);
 [[nodiscard]] Estimate estimate(const numerics::Replicates& values,
-                                const std::vector<TypedAverages>& averages);
+                                const std::vector<TypedAverages>& averages, double rule_error);
 
 /// The mean over replicates of some matrix of the averages.
 template <class Part>

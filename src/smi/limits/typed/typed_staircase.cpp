@@ -12,6 +12,7 @@
 #include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/pieces.hpp"
 #include "smi/limits/typed/subspace.hpp"
+#include "smi/limits/typed/symmetric_tensors.hpp"
 #include "smi/limits/typed/typed_branch.hpp"
 #include "smi/limits/typed/typed_channel.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
@@ -154,27 +155,25 @@ class Staircase {
       for (TypedAverages& a : averages) {
         a.pull = (allowed.transpose() * allowed * a.pull * allowed.transpose() * allowed).eval();
       }
-      const Estimate pull = estimate(pulls(averages), averages);
+      const RuleErrors& rule = averages.front().rule_error;
+      const Estimate pull = estimate(pulls(averages), averages, rule.pull);
       const Verdict trivial = allowed.rows() == 0 ? Verdict::absent : verdict(pull);
       const bool is_enough = known_.cols() > 0 || pull.error <= options_->tolerance;
       if (trivial == Verdict::present && (is_enough || points > most_points())) {
         learn_at_once(averages, pull);
         return;
       }
-      const Estimate growth = estimate(growth_rates(averages), averages);
-      const Verdict easy = verdict(growth);
+      const Estimate growth = estimate(growth_rates(averages), averages, rule.growth);
+      const LowerDegrees lower = allowed.rows() == 0 ? LowerDegrees::excluded : LowerDegrees::small;
+      const Verdict easy = verdict(growth, lower);
       if (trivial == Verdict::absent && easy == Verdict::present &&
           (is_accurate(growth) || points > most_points())) {
         learn_from_threshold(averages, growth);
         return;
       }
       if (trivial == Verdict::absent && easy == Verdict::absent) {
-        TypedStage stage{open(), TypedKind::hard};
-        const Leap leap = leap_given(link_, known_, {.seed = options_->seed}, *context_);
-        if (leap.verdict == Verdict::present) stage.leap = leap.degree;
-        add(std::move(stage));
-        leave_the_rest();
-        return;
+        if (add_hard(lower)) return;
+        break;
       }
       if (points > most_points()) break;
       averages = averages_given_known(points);
@@ -182,6 +181,22 @@ class Staircase {
     add({open(), TypedKind::unresolved});
     doubt("whether " + direction_names(open()) + " is learned at all is not resolved");
     leave_the_rest();
+  }
+
+  /// What neither means nor second moments show is hard where symmetries exclude both, or where a
+  /// higher degree shows it; otherwise it may have weights that are only too small.
+  [[nodiscard]] bool add_hard(LowerDegrees means) {
+    const Leap leap = leap_given(link_, known_, {.seed = options_->seed}, *context_);
+    const auto size = known_.cols();
+    const bool is_excluded =
+        means == LowerDegrees::excluded &&
+        symmetric_tensors(link_, state(Eigen::MatrixXd::Identity(size, size)), 2) == 0;
+    if (leap.verdict != Verdict::present && !is_excluded) return false;
+    TypedStage stage{open(), TypedKind::hard};
+    if (leap.verdict == Verdict::present) stage.leap = leap.degree;
+    add(std::move(stage));
+    leave_the_rest();
+    return true;
   }
 
   /// Nothing more is learned from small overlaps.
@@ -200,13 +215,7 @@ class Staircase {
   /// Averages over all directions, in the basis of some.
   static void restrict_to(const Eigen::MatrixXd& basis, std::vector<TypedAverages>& averages) {
     const Eigen::Index from = basis.rows();
-    const Eigen::Index to = basis.cols();
-    Eigen::MatrixXd pairs(from * from, to * to);
-    for (Eigen::Index p = 0; p < from; ++p) {
-      for (Eigen::Index q = 0; q < to; ++q) {
-        pairs.block(p * from, q * to, from, to) = basis(p, q) * basis;
-      }
-    }
+    const Eigen::MatrixXd pairs = on_pairs(basis);
     for (TypedAverages& a : averages) {
       if (a.pull.rows() != from) continue;
       a.pull = (basis.transpose() * a.pull * basis).eval();

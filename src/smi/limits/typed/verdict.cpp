@@ -6,19 +6,20 @@
 namespace onset::smi {
 namespace {
 
-/// A weight that scatters is there above this size too, and is not there below the others; in
-/// between nothing is claimed.
+/// A weight that scatters is there above this size too, and so is one beside lower degrees that
+/// may only be smaller. It is not there below the others; in between nothing is claimed.
 constexpr double present_weight = 3e-5;
 constexpr double absent_errors = 3.0;
 constexpr double absent_error = 1e-5;
 
 }  // namespace
 
-Verdict verdict(const Estimate& weight) {
+Verdict verdict(const Estimate& weight, LowerDegrees lower) {
   const bool scatters = weight.error >= exact_error;
   const double rounding = scatters ? exact_error : one_field_error;
   const double error = std::max(weight.error, rounding);
-  if (weight.value > present_errors * error && (!scatters || weight.value > present_weight)) {
+  const double least = scatters || lower == LowerDegrees::small ? present_weight : 0.0;
+  if (weight.value > std::max(present_errors * error, least)) {
     return Verdict::present;
   }
   if (std::abs(weight.value) < absent_errors * error + rounding && error < absent_error) {

@@ -24,8 +24,10 @@ Estimate growth_of(const TypedLink& link, double refinement = 1.0) {
   TypedChannelOptions options;
   options.refinement = refinement;
   const auto averages = typed_channel_at_zero(link, options, {});
-  return estimate(growth_rates(averages), averages);
+  return estimate(growth_rates(averages), averages, averages.front().rule_error.growth);
 }
+
+const ContentsOf<LevelMoments> mass_only = [](const LevelMoments& m) { return std::vector{m.z}; };
 
 struct FourFields {
   std::string link;
@@ -79,20 +81,45 @@ TEST(LabelBins, DoNotDependOnHowLabelsAreWritten) {
   }
 }
 
+// No bin has labels that are not numbers: what they leave out of the mass is part of the error.
+TEST(LabelBins, LeaveOutLabelsThatAreNoNumbers) {
+  const TypedLink link("sqrt(z1+4)*z2*z3", 0.0);
+  const SampleForm form(link, KnownDirections::none(3));
+  const LabelBins bins(link, form, HermiteIndices(3, 2), 2, {}, {});
+  double all = 0.0;
+  for (const LabelNode& node : bins.rule(mass_only, {}).nodes) {
+    all += bins.moments(1, node.label).z;
+  }
+  const double no_number = 0.5 * std::erfc(4.0 / std::sqrt(2.0));
+  const double scatter = 6.0 * std::sqrt(no_number / std::exp2(19));
+  EXPECT_NEAR(1.0 - all, no_number, scatter);
+}
+
+// The rule's error of growth is not that of the pull, which may be far smaller.
+TEST(LabelBins, PullAndGrowthHaveErrorsOfTheirOwn) {
+  const TypedLink link("step(z1*z2*z3)*(z1+3)", 0.0);
+  const auto averages = typed_channel_at_zero(link, {}, {});
+  const Estimate pull = estimate(pulls(averages), averages, averages.front().rule_error.pull);
+  constexpr double enough = 7e-4;  // the default tolerance, with the least samples
+  EXPECT_LT(pull.error, enough);
+  // The label is z1 + 3 or, for half of all fields, tells nothing.
+  EXPECT_NEAR(pull.value, 0.5, many_errors * pull.error);
+}
+
 // Every sample is in one bin; a label of positive mass is one by itself.
 TEST(LabelBins, HoldAllSamplesAndKeepRegionsApart) {
   const TypedLink link("relu(z1+z2*z3*z4)", 0.0);
   const SampleForm form(link, KnownDirections::none(4));
   const LabelBins bins(link, form, HermiteIndices(4, 2), 2, {}, {});
-  const ContentsOf<LevelMoments> mass = [](const LevelMoments& m) { return std::vector{m.z}; };
-  const LabelRule rule = bins.rule(mass, {});
+  const LabelRule rule = bins.rule(mass_only, {});
   const double all = std::accumulate(
       rule.nodes.begin(), rule.nodes.end(), 0.0,
       [&](double sum, const LabelNode& node) { return sum + bins.moments(1, node.label).z; });
   EXPECT_NEAR(all, 1.0, tolerance::thousands_of_roundings);
   ASSERT_TRUE(rule.nodes.back().label.is_atom());
-  // One in the root of 2^17 samples, three times.
-  constexpr double scatter = 3.0 * 0.5 / 362.0;
+  // Of independent samples, half of which are in the region, that would be six standard errors;
+  // false alarms are rarer than 1e-6 even then.
+  const double scatter = 6.0 * 0.5 / std::sqrt(std::exp2(19));
   EXPECT_NEAR(bins.moments(1, rule.nodes.back().label).z, 0.5, scatter);
 }
 

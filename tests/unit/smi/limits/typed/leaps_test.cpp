@@ -55,6 +55,25 @@ TEST(Leaps, TinyWeightsOfOneFieldAreToldFromZero) {
   EXPECT_LT(even.front().leap.weight->error, 1e-11);
 }
 
+// Labels of a turning wave are an angle: z itself is seen by 2 a^2 exp(-a^2) of the variance.
+TEST(Leaps, TinyWeightsOfPlainLabelsAreToldFromZeroToo) {
+  const auto wave = leaps_of("sin(5*z1)");
+  const auto& information = wave.front().information;
+  EXPECT_EQ(information->degree, 1);
+  EXPECT_EQ(information->verdict, Verdict::present);
+  constexpr double some_errors = 3.0;
+  EXPECT_NEAR(information->weight->value, 50.0 * std::exp(-25.0),
+              some_errors * information->weight->error);
+}
+
+// Degree 2 has a weight of a^4 exp(-a^2) = 3e-13, which rounding hides: that degree 4, of 3e-11,
+// is the first cannot be said.
+TEST(Leaps, BesideDegreesThatMayOnlyBeSmallerATinyWeightIsNotTheFirst) {
+  const auto steps = leaps_of("cos(6*z1)");
+  EXPECT_EQ(steps.front().leap.verdict, Verdict::unresolved);
+  EXPECT_NE(steps.front().information->verdict, Verdict::present);
+}
+
 // No symmetry protects degree 2: the roots of every label cancel. The weight of degree 4 was
 // integrated over the lower root by another program, by a double exponential rule.
 TEST(Leaps, CancellingRootsLeaveDegreeFour) {

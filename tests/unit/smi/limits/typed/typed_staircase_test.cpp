@@ -109,6 +109,15 @@ TEST(TypedStaircase, ParitiesAreHard) {
   expect_stage(stairs_of("sign(z1_1*z1_2*z1_3)").stages.front(), "z1", TypedKind::hard);
 }
 
+// No symmetry excludes degree 1 of sin(7 z), whose weight rounding hides: that it is hard cannot be
+// said.
+TEST(TypedStaircase, WhatIsTooSmallToBeSeenIsNotCalledHard) {
+  for (const char* text : {"sin(7*z1)", "cos(6*z1)"}) {
+    const TypedStaircase stairs = typed_staircase(TypedLink(text, 0.0), {.max_stages = 1}, {});
+    EXPECT_EQ(stairs.stages.front().kind, TypedKind::unresolved) << text;
+  }
+}
+
 // A label that fixes the fields up to a common sign reaches the bound 1/(P + 1), which no label
 // beats: T = z z^T - I [links 12].
 TEST(TypedStaircase, SeveralOutputsReachTheBoundOfAllLabels) {
