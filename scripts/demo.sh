@@ -23,6 +23,9 @@ learnable, and when is it recovered perfectly?" \
 show "How well can the two layers be learned, at best, with alpha = N/D samples per dimension?" \
   onset smi curve --layers 2 --tokens 2 --skip 1 --alpha 0.1:1.2:0.1
 
+show "And the directions of a model that is typed: the larger of two fields?" \
+  onset smi thresholds --link "max(z1,z2)" --stages 2
+
 show "From which sample ratio n/d^2 on is a full-width attention matrix recovered perfectly?" \
   onset aim thresholds --channel softmax --rho 0.5
 
