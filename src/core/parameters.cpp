@@ -36,6 +36,7 @@ bool in_range(const Parameter& parameter, double x) {
 }
 
 void check_number(const Parameter& parameter, double x) {
+  if (std::isnan(x)) reject(parameter, "the value is not a number");
   if (!std::isfinite(x)) reject(parameter, fmt::format("{} is not finite", x));
   if (parameter.whole && x != std::floor(x)) reject(parameter, fmt::format("{} is not whole", x));
   if (!in_range(parameter, x)) reject(parameter, fmt::format("{} is out of range", x));

@@ -87,7 +87,7 @@ ArrayOf<std::int8_t> read_signs(const std::filesystem::path& path, const Extents
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
-  return fmt::format("{}", fmt::join(shape, " x "));
+  return shape.empty() ? "()" : fmt::format("{}", fmt::join(shape, " x "));
 }
 
 std::string entry_text(std::size_t index, const std::vector<std::size_t>& shape) {

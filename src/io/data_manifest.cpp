@@ -10,13 +10,14 @@
 
 namespace onset::io {
 
-std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folder,
-                                              const std::vector<std::string>& writers,
-                                              const detail::FieldList& fields, void* request,
-                                              const SameMeaning& same) {
-  auto identity = read_run_identity(folder);
-  if (!identity) return std::nullopt;
-  const std::string file = (folder / "manifest.json").string();
+FromManifest take_from_manifest(const std::filesystem::path& folder,
+                                const std::vector<std::string>& writers,
+                                const detail::FieldList& fields, void* request,
+                                const SameMeaning& same) {
+  FromManifest out{(folder / "manifest.json").string(), read_run_identity(folder), {}};
+  const std::string& file = out.file;
+  const std::optional<RunIdentity>& identity = out.identity;
+  if (!identity) return out;
   if (std::find(writers.begin(), writers.end(), identity->command) == writers.end()) {
     throw IoError(file, fmt::format("says that {} wrote the folder; allowed: a folder of '{}', or "
                                     "one without manifest.json",
@@ -38,13 +39,14 @@ std::optional<RunIdentity> take_from_manifest(const std::filesystem::path& folde
     const Value now = fields.get(name, request);
     if (std::holds_alternative<std::monostate>(now)) {
       fields.set(name, said, request);
+      out.taken.push_back(field_name(name));
     } else if (now != said && !(same && same(name, now, said))) {
       throw InvalidArgument(field_name(name),
                             to_text(now) + " contradicts manifest.json of the data; allowed: " +
                                 to_text(said) + ", or leaving it out with `data`");
     }
   }
-  return identity;
+  return out;
 }
 
 }  // namespace onset::io

@@ -4,6 +4,7 @@
 #include <limits>
 #include <system_error>
 
+#include "core/printable.hpp"
 #include "io/json_record.hpp"
 #include "io/read_file.hpp"
 #include "onset/core/error.hpp"
@@ -153,7 +154,7 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
   const std::filesystem::path path = folder / "manifest.json";
   if (!std::filesystem::exists(path)) return std::nullopt;
   const IoError no_manifest(path.string(),
-                            "is not the manifest of a run; allowed: what `onset` writes, or none");
+                            "is not the manifest of a run; allowed: what onset writes, or none");
   try {
     const Json object = parse_json(read_file(path));
     RunIdentity identity;
@@ -162,6 +163,11 @@ std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder
     if (!method) throw no_manifest;
     identity.method = *method;
     for (const auto& [name, value] : object.at("parameters").items()) {
+      if (value.is_object()) {
+        throw IoError(path.string(), "has an object as the value of " + in_quotes(name) +
+                                         "; allowed: a number, a text, a list of numbers, true, "
+                                         "false, or null");
+      }
       if (!value.is_null()) identity.parameters.emplace(name, value_of(value));
     }
     return identity;

@@ -11,6 +11,7 @@
 #include "tool/options/operands.hpp"
 #include "tool/options/option.hpp"
 #include "tool/output.hpp"
+#include "tool/run_context.hpp"
 
 namespace onset::tool {
 std::vector<Parameter> report_parameters() {
@@ -39,9 +40,20 @@ int report_command(Arguments arguments) {
                                          : file.filename().replace_extension(".html");
   if (page.empty()) throw InvalidArgument("--out", "is empty; allowed: a file");
   const study::Store store(file, study::Store::Mode::read);
-  const report::HtmlOptions what{options.text("study"),
-                                 static_cast<std::size_t>(options.integer("max-rows"))};
-  io::write_file_atomically(page, report::html_report(store, catalog(), what));
+  std::string text;
+  {
+    const RunContext run(CommonOptions{});
+    const report::HtmlOptions what{options.text("study"),
+                                   static_cast<std::size_t>(options.integer("max-rows")),
+                                   run.context().stop};
+    try {
+      text = report::html_report(store, catalog(), what);
+    } catch (const Interrupted&) {
+      say("interrupted: no page was written");
+      return exit_code(ResultStatus::interrupted, run.stop_cause());
+    }
+  }
+  io::write_file_atomically(page, text);
   write_stdout(one_line(page.string(), all_of_it) + "\n");
   return exit_ok;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "core/field_names.hpp"
@@ -41,6 +42,14 @@ Result with_options(Result result) {
   return result;
 }
 
+/// A rough number, without an exponent unless it is very large or small.
+std::string two_digits(double x) {
+  constexpr double readable = 1e7;
+  if (!(x >= 100.0 && x < readable)) return fmt::format("{:.2g}", x);
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - 1.0);
+  return fmt::format("{:.0f}", unit * std::round(x / unit));
+}
+
 /// The method and the cost as a table of one row, or in sentences for people.
 std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Format format) {
   if (format == Format::table) {
@@ -51,9 +60,9 @@ std::string explain(const Verb& verb, const Cost& cost, io::RunRecord record, Fo
     }
     constexpr double mebibyte = 1024.0 * 1024.0;
     if (!cost.caution.empty()) out += fmt::format("\n{}\n", cost.caution);
-    return out +
-           fmt::format("\nEstimated cost: {:.2g} core-seconds, {:.2g} MiB. Nothing was computed.\n",
-                       cost.core_seconds, cost.memory_bytes / mebibyte);
+    return out + fmt::format("\nEstimated cost: {} core-seconds, {} MiB. Nothing was computed.\n",
+                             two_digits(cost.core_seconds),
+                             two_digits(cost.memory_bytes / mebibyte));
   }
   record.result.table = Table({{"method", "how the numbers are computed", "", false},
                                {"core_seconds", "estimated work on one core", "s", false},
@@ -72,6 +81,14 @@ int exit_of_explained(const Verb& verb, const Call& call) {
 }
 
 /// Says in advance what a large run will take.
+/// Two digits and a unit that suits.
+std::string work_text(double core_seconds) {
+  constexpr double minute = 60.0, hour = 60.0 * minute, day = 24.0 * hour;
+  if (core_seconds < 2.0 * hour) return two_digits(core_seconds / minute) + " core-minutes";
+  if (core_seconds < 2.0 * day) return two_digits(core_seconds / hour) + " core-hours";
+  return two_digits(core_seconds / day) + " core-days";
+}
+
 void say_cost(const Verb& verb, const Cost& cost) {
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
   if (cost.memory_bytes >= gibibyte) {
@@ -80,8 +97,7 @@ void say_cost(const Verb& verb, const Cost& cost) {
   }
   constexpr double minute = 60.0;
   if (cost.core_seconds >= 2.0 * minute) {
-    say(fmt::format("{} will take about {:.2g} core-minutes", verb.full_name(),
-                    cost.core_seconds / minute));
+    say(fmt::format("{} will take about {}", verb.full_name(), work_text(cost.core_seconds)));
   }
   if (!cost.caution.empty()) say(cost.caution);
 }
@@ -109,16 +125,16 @@ StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& 
 }
 
 /// Draws the figure. The numbers exist by now, so a figure that cannot be drawn is worth a remark
-/// and no more; one that cannot be written throws IoError.
-void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
+/// and no more; one that cannot be written throws IoError. Returns what stopped the drawing.
+StopCause draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
   // An interrupted run is not drawn, since half a curve looks like a whole one.
-  if (record.result.status == ResultStatus::interrupted) return;
+  if (record.result.status == ResultStatus::interrupted) return StopCause::none;
   // The time limit covers the computation and the drawing together.
   if (options.max_seconds)
     *options.max_seconds = std::max(0.0, *options.max_seconds - record.seconds);
   std::string problem;
+  const RunContext run(options);
   try {
-    const RunContext run(options);
     for (const std::string& note :
          report::draw_result(verb, record.result.table, options.out, run.context().stop)) {
       if (!options.quiet) say(fmt::format("figure: {}", note));
@@ -126,9 +142,11 @@ void draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions op
   } catch (const report::DrawingFailed& error) {
     problem = error.what();
   } catch (const Interrupted&) {
-    problem = "the drawing was stopped";
+    if (!options.quiet) say("no figure: the drawing was stopped");
+    return run.stop_cause();
   }
   if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
+  return StopCause::none;
 }
 
 /// Writes the rows to stdout. A numbered column that there is not is said after all of them were
@@ -214,13 +232,16 @@ int answer(const Verb& verb, Arguments arguments, SharedRun* shared) {
   }
   const bool shown = show_rows(record, options);
   if (failure) throw *failure;
-  if (!options.out.empty()) draw_figure(verb, record, options);
+  const StopCause drawing_end =
+      options.out.empty() ? StopCause::none : draw_figure(verb, record, options);
   // The table has said so on stdout; where programs read the other formats, people see stderr.
   if (record.result.status != ResultStatus::ok && options.format != Format::table &&
       !options.quiet) {
     say(fmt::format("{}: {}", to_string(record.result.status), record.result.reason));
   }
-  return shown ? exit_code(record.result.status, cause) : exit_usage;
+  if (!shown) return exit_usage;
+  return drawing_end == StopCause::none ? exit_code(record.result.status, cause)
+                                        : exit_code(ResultStatus::interrupted, drawing_end);
 }
 
 }  // namespace

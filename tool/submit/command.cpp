@@ -4,6 +4,7 @@
 
 #include "core/printable.hpp"
 #include "core/prose.hpp"
+#include "io/read_file.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/context.hpp"
 #include "onset/core/error.hpp"
@@ -49,12 +50,24 @@ Submission read_submission(const Operands& operands, const Parameters& options) 
   return wanted;
 }
 
+/// People edit scripts: one that is not what would be written stays beside as NAME~.
+void keep_edited(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(path, error)) || io::read_file(path) == text) return;
+  const fs::path kept = path.string() + "~";
+  fs::rename(path, kept, error);
+  if (error) throw IoError(kept.string(), "cannot be written: " + error.message());
+  say(fmt::format("{} was there with another text, which is now in {}",
+                  one_line(path.string(), all_of_it), one_line(kept.string(), all_of_it)));
+}
+
 void write_scripts(const std::vector<Script>& scripts, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw IoError(folder.string(), error.message());
   for (const Script& script : scripts) {
     const fs::path path = folder / script.name;
+    keep_edited(path, script.text);
     io::write_file_atomically(path, script.text);
     fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add, error);
   }

@@ -86,6 +86,8 @@ int sweep(Arguments arguments, MpiSession* session, MpiCrew* crew) {
   const study::Plan plan = study::make_plan(study::read_study(request.study), catalog());
   if (request.dry_run || request.list) return show_points(plan, request);
   if (request.status) return show_status(plan, request);
+  // A key that there is not must not leave an empty store behind.
+  (void)study::chosen_points(plan, request.sweep);
 
   CommonOptions options = request.common;
   if (session) options.threads = rank_threads(*session, threads_asked(request));

@@ -15,14 +15,15 @@ namespace {
 constexpr int default_dim = 200;
 constexpr int default_runs = 4;
 
-void settle_folder(Amp& request) {
-  take_from_manifest(*request.data, request);
+io::FromManifest settle_folder(Amp& request) {
+  io::FromManifest said = take_from_manifest(*request.data, request);
   if (request.runs && *request.runs != 1) {
     throw InvalidArgument("runs", prose(R"(
         {} runs on one data set would all be the same; allowed: 1 with `data`)",
                                         *request.runs));
   }
   request.runs = 1;
+  return said;
 }
 
 /// Gives a field that nobody has said the default that other verbs have.
@@ -132,8 +133,9 @@ Fields<Amp> problem_fields() {
 
 AmpProblem settle_problem(Amp& request) {
   settle_noise(request.noise, request.noise_variance);
+  io::FromManifest said;
   if (request.data) {
-    settle_folder(request);
+    said = settle_folder(request);
   } else if (request.alpha.empty()) {
     throw InvalidArgument("alpha", prose(R"(
         required, but not given; allowed: a grid of numbers above 0, or `data = DIR` instead)"));
@@ -143,7 +145,11 @@ AmpProblem settle_problem(Amp& request) {
   }
   request.device = device::settle(request.device);
   settle_precision(request);
-  AmpProblem problem{settle_given_model(request), {}, 0, request.seed, request.device};
+  AmpProblem problem{said.settled([&] { return settle_given_model(request); }),
+                     {},
+                     0,
+                     request.seed,
+                     request.device};
   settle_layers(request, problem.model);
   const std::string why = problem.model.channel->no_output(problem.model);
   if (!why.empty()) throw Refused(why);

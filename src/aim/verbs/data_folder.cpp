@@ -140,13 +140,15 @@ bool same_noise(const std::string& name, const Value& given, const Value& said) 
 
 }  // namespace
 
-void take_from_manifest(const fs::path& folder, Amp& request) {
+io::FromManifest take_from_manifest(const fs::path& folder, Amp& request) {
   Fields<Amp> fields = stored_model_fields<Amp>();
   const std::vector<Parameter> model = fields.parameters();
   // X.npy has the dimension too, and folders of one's own need not say it.
   fields.add("dim", &Amp::dim, dim_rule, dim_text);
-  io::take_from_manifest(folder, {"aim generate", "aim amp"}, fields, request, same_noise);
+  auto said =
+      io::take_from_manifest(folder, {"aim generate", "aim amp"}, fields, request, same_noise);
   require_model(folder, model);
+  return said;
 }
 
 DataFiles find_data(const AttentionIndexed& model, const fs::path& folder, std::size_t dim) {

@@ -5,6 +5,7 @@
 
 #include "aim/model/attention_indexed.hpp"
 #include "aim/model/data.hpp"
+#include "io/data_manifest.hpp"
 #include "onset/aim.hpp"
 #include "onset/core/artifact.hpp"
 
@@ -18,7 +19,7 @@ namespace onset::aim {
 /// Fills fields of the model, and `dim`, that were not given from the folder's manifest, if it has
 /// one. Throws IoError for a manifest that cannot be used, and InvalidArgument for an option that
 /// contradicts it.
-void take_from_manifest(const std::filesystem::path& folder, Amp& request);
+io::FromManifest take_from_manifest(const std::filesystem::path& folder, Amp& request);
 
 /// Where a data set lies, and its sizes.
 struct DataFiles {

@@ -183,8 +183,12 @@ class Parser {
     const auto& v = names_.variables;
     if (!names_.are_all) return "";
     if (v.empty()) return "; there are no variables here";
-    return v.size() == 1 ? "; the variable is " + v[0]
-                         : "; variables are " + v.front() + " to " + v.back();
+    if (v.size() == 1) return "; the variable is " + v[0];
+    constexpr std::size_t most_shown = 12;
+    if (v.size() > most_shown) return "; variables are " + v.front() + " to " + v.back();
+    std::string all = v.front();
+    for (std::size_t k = 1; k < v.size(); ++k) all += ", " + v[k];
+    return "; variables are " + all;
   }
 
   std::size_t call(const std::string& word, std::size_t start) {

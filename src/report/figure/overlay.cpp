@@ -51,7 +51,10 @@ double field_number(const std::vector<std::string>& fields, std::size_t index) {
 std::vector<Point> read_overlay_points(const std::filesystem::path& file, const Overlay& overlay) {
   std::istringstream in(io::read_file(file));
   std::string line;
-  if (!in || !std::getline(in, line)) throw IoError(file.string(), "cannot be read");
+  if (!in || !std::getline(in, line)) {
+    throw IoError(file.string(),
+                  "is empty; allowed: lines of values parted by commas, names first");
+  }
   const std::vector<std::string> header = split_line(line);
   const std::size_t x = find_column(file, header, overlay.x);
   const std::size_t y = find_column(file, header, overlay.y);

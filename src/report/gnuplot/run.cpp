@@ -179,10 +179,12 @@ std::string run_gnuplot(const std::string& script, const std::string& format,
   }
   // Ctrl-C may have ended gnuplot before we heard of it.
   if (stop.stop_requested()) throw Interrupted();
-  if (!gnuplot.is_content()) throw DrawingFailed("failed: " + gnuplot.remarks());
+  const std::string remarks = gnuplot.remarks();
+  const std::string why = remarks.empty() ? " and did not say why" : ": " + remarks;
+  if (!gnuplot.is_content()) throw DrawingFailed("failed" + why);
   std::string picture = gnuplot.picture();
   if (!is_complete(picture, format)) {
-    throw DrawingFailed(fmt::format("gave no complete {} picture: {}", format, gnuplot.remarks()));
+    throw DrawingFailed(fmt::format("gave no complete {} picture{}", format, why));
   }
   return picture;
 }

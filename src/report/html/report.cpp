@@ -23,10 +23,10 @@ std::string contents(const std::vector<study::StudyRecord>& studies) {
 std::string section(const html::StudyView& view, const html::PageFacts& facts) {
   return fmt::format("<section class=\"study\" id=\"study-{}\">\n",
                      html::id_text(view.study.name)) +
-         html::summary_part(view) + html::figures_part(view) + html::interactive_part(view, facts) +
-         html::problems_part(view, facts) + html::results_part(view, facts) +
-         html::points_part(view, facts) + html::manifest_part(view) +
-         html::reproduce_part(view, facts) + "</section>\n";
+         html::summary_part(view) + html::figures_part(view, facts) +
+         html::interactive_part(view, facts) + html::problems_part(view, facts) +
+         html::results_part(view, facts) + html::points_part(view, facts) +
+         html::manifest_part(view) + html::reproduce_part(view, facts) + "</section>\n";
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string html_report(const study::Store& store, std::span<const Verb> verbs,
       options.study.empty() ? store.studies()
                             : std::vector<study::StudyRecord>{store.study(options.study)};
   const std::string file = store.path().filename().string();
-  const html::PageFacts facts{file, options.max_rows};
+  const html::PageFacts facts{file, options.max_rows, options.stop};
   std::string out = fmt::format(
       "<header class=\"top\">\n<h1>{}</h1>\n<p class=\"soft\">Onset report of {}</p>\n{}</header>\n"
       "<main>\n",

@@ -12,12 +12,13 @@
 namespace onset::report::html {
 namespace {
 
-std::string one_figure(const Drawing& drawing, std::size_t index, const std::string& what) {
+std::string one_figure(const Drawing& drawing, std::size_t index, const std::string& what,
+                       const std::stop_token& stop) {
   // Each panel is a picture of its own, so that they flow with the width of the page.
   const Drawing alone{drawing.id, {drawing.panels[index]}, {}};
   const std::string prefix = fmt::format("{}-{}-", drawing.id, index + 1);
   return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
-                     inline_svg(run_gnuplot(gnuplot_script(alone), "svg", {}), prefix, what),
+                     inline_svg(run_gnuplot(gnuplot_script(alone), "svg", stop), prefix, what),
                      escape(what));
 }
 
@@ -49,14 +50,14 @@ std::vector<std::string> axis_columns(const StudyView& view) {
   return out;
 }
 
-std::string figures_part(const StudyView& view) {
+std::string figures_part(const StudyView& view, const PageFacts& facts) {
   const Plottable plottable{&view.drawn, view.verb ? view.verb->primary : "", axis_columns(view)};
   const auto drawing = default_drawing("figure-" + id_text(view.study.name), plottable);
   if (!drawing) return {};
   std::string out = "<h3>Figures</h3>\n<div class=\"figures\">\n";
   try {
     for (std::size_t i = 0; i < drawing->panels.size(); ++i) {
-      out += one_figure(*drawing, i, caption(*drawing, i, view.study.command));
+      out += one_figure(*drawing, i, caption(*drawing, i, view.study.command), facts.stop);
     }
   } catch (const IoError& error) {
     // The numbers are worth having without their pictures.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -77,11 +78,12 @@ struct StudyView {
 struct PageFacts {
   std::string store_file;  ///< as a command names it
   std::size_t max_rows = 0;
+  std::stop_token stop = {};
 };
 
 // The parts of a study's section, in the order of the page.
 [[nodiscard]] std::string summary_part(const StudyView& view);
-[[nodiscard]] std::string figures_part(const StudyView& view);
+[[nodiscard]] std::string figures_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string interactive_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string problems_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string results_part(const StudyView& view, const PageFacts& facts);

@@ -139,10 +139,15 @@ void settle_start_overlap(Amp& request, bool knows_teacher) {
 }
 
 SettledAmp settle_amp(Amp& request) {
-  request.data ? settle_with_data(request) : settle_without_data(request);
+  io::FromManifest said;
+  if (request.data) {
+    said = settle_with_data(request);
+  } else {
+    settle_without_data(request);
+  }
   fill_model(request);
   SettledAmp settled;
-  settled.named = settle_model(request);
+  settled.named = said.settled([&] { return settle_model(request); });
   settled.named.move_to(request.device);
   check_start(request);
   settled.options = passing_options(request);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/printable.hpp"
 #include "core/prose.hpp"
 #include "io/data_manifest.hpp"
 #include "onset/core/error.hpp"
@@ -39,9 +40,9 @@ void refuse_old_labels(const std::string& folder, const std::string& link);
 /// which then meant those that it reads.
 [[nodiscard]] bool is_token_default(const io::RunIdentity& identity, const std::string& link);
 
-/// What the data say: the model, if they have a manifest.
+/// Fills the model from what the data say, if they have a manifest.
 template <class Request>
-void settle_with_data(Request& request) {
+io::FromManifest settle_with_data(Request& request) {
   if (request.dim) {
     throw InvalidArgument("dim", "comes from the data; allowed: leaving it out with `data`");
   }
@@ -54,14 +55,21 @@ void settle_with_data(Request& request) {
   if (request.token_correlation) {
     request.token_correlation = read_correlation(*request.token_correlation);
   }
-  const auto identity = io::take_from_manifest(
+  io::FromManifest found = io::take_from_manifest(
       *request.data, {"smi generate", "smi amp"}, model_fields<Request>(), request,
       [&request](const std::string& name, const Value& given, const Value& said) {
         return same_model(name, given, said, request.layers.value_or(Thresholds{}.layers));
       });
-  if (!identity) return;
-  if (identity->method < 2) refuse_old_labels(*request.data, request.link.value_or("none"));
-  if (is_token_default(*identity, request.link.value_or("none"))) request.tokens.reset();
+  if (!found.identity) return found;
+  // No manifest of others names a file to be read.
+  const std::string correlation = request.token_correlation.value_or("none");
+  if (!is_correlation(correlation)) {
+    throw IoError(found.file, "has the value " + in_quotes(correlation) +
+                                  " of 'token-correlation'; allowed: what onset writes");
+  }
+  if (found.identity->method < 2) refuse_old_labels(*request.data, request.link.value_or("none"));
+  if (is_token_default(*found.identity, request.link.value_or("none"))) request.tokens.reset();
+  return found;
 }
 
 }  // namespace onset::smi

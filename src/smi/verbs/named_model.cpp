@@ -87,11 +87,6 @@ std::vector<double> parse_matrix(const std::string& name, std::string text) {
   return matrix;
 }
 
-bool is_form(const std::string& text) {
-  return text == "none" || text.starts_with("ar1:") || text.starts_with("equi:") ||
-         text.starts_with(inline_matrix) || is_number(text);
-}
-
 /// The numbers of a file with a square matrix, one row per line, parted by commas.
 std::string square_matrix(const std::string& name, const std::string& text) {
   std::istringstream lines(text);
@@ -106,14 +101,18 @@ std::string square_matrix(const std::string& name, const std::string& text) {
   if (lengths.empty()) wrong_correlation(name, "has no numbers");
   for (std::size_t r = 0; r < lengths.size(); ++r) {
     if (lengths[r] == lengths.size()) continue;
-    wrong_correlation(name, "has " + std::to_string(lengths.size()) + " rows, but " +
-                                std::to_string(lengths[r]) + " numbers in row " +
-                                std::to_string(r + 1));
+    wrong_correlation(name, "has " + counted(lengths.size(), "row") + ", but " +
+                                counted(lengths[r], "number") + " in row " + std::to_string(r + 1));
   }
   return numbers;
 }
 
 }  // namespace
+
+bool is_correlation(const std::string& text) {
+  return text == "none" || text.starts_with("ar1:") || text.starts_with("equi:") ||
+         text.starts_with(inline_matrix) || is_number(text);
+}
 
 std::vector<double> token_covariance(const std::string& text, int tokens) {
   if (text == "none") return {};
@@ -121,8 +120,9 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
   if (text.starts_with(inline_matrix)) {
     std::vector<double> matrix = parse_matrix(text, text.substr(inline_matrix.size()));
     if (matrix.size() != m * m) {
-      wrong_correlation(text, "has " + std::to_string(matrix.size()) + " numbers, not the " +
-                                  std::to_string(m * m) + " of " + std::to_string(m) + " tokens");
+      wrong_correlation(text.substr(inline_matrix.size()),
+                        "has " + counted(matrix.size(), "number") + ", not the " +
+                            std::to_string(m * m) + " of " + counted(m, "token"));
     }
     return matrix;
   }
@@ -139,7 +139,7 @@ std::vector<double> token_covariance(const std::string& text, int tokens) {
 }
 
 std::string read_correlation(const std::string& name) {
-  if (is_form(name)) return name;
+  if (is_correlation(name)) return name;
   const std::string text = [&] {
     try {
       return io::read_file(name);

@@ -43,6 +43,8 @@ inline constexpr int supported_layers = 12;
 
 /// "none" and the names of the links.
 [[nodiscard]] std::vector<std::string> link_words();
+/// Whether a text says a covariance itself, and is not the name of a file with one.
+[[nodiscard]] bool is_correlation(const std::string& text);
 /// The text of a covariance with the matrix in place of the name of its file, so that results are
 /// filed under what was computed. Throws InvalidArgument.
 [[nodiscard]] std::string read_correlation(const std::string& text);

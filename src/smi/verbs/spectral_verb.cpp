@@ -81,8 +81,9 @@ void settle_spectral_data(Spectral& request, SettledSpectral& settled) {
 SettledSpectral settle_spectral(Spectral& request) {
   SettledSpectral settled;
   settled.method = read_method(request.method);
+  io::FromManifest said;
   if (request.data) {
-    settle_with_data(request);
+    said = settle_with_data(request);
   } else if (request.alpha.empty()) {
     throw InvalidArgument("alpha", prose(R"(
         is missing; allowed: sample ratios N/D, or `data` with samples of your own)"));
@@ -96,13 +97,13 @@ SettledSpectral settle_spectral(Spectral& request) {
                                        " is not a power of two; allowed: 32, 64, 128, ..");
   }
   fill_model(request);
-  settled.methods = spectral_model(request);
+  settled.methods = said.settled([&] { return spectral_model(request); });
   const auto typed = expressed_request(request);
   // Data of a named link are filed as its own model does.
   if (typed && !request.data) {
     settled.model = typed_model(typed->link, typed->tokens);
   } else {
-    NamedModel named = settle_model(request);
+    NamedModel named = said.settled([&] { return settle_model(request); });
     settled.drawn_law_seconds = named.channel_seconds(1.0, attention_law_labels, request.nodes);
     settled.model = std::move(named.model);
   }

@@ -152,7 +152,8 @@ TextOutcome run_text_program(const TextJob& job, const Context& context) {
   }
   const std::optional<int> status = child.wait(grace);
   if (status == 0 && listener.complete()) return outcome;
-  outcome.failure = fmt::format("{}. {}", describe(status), child.errors());
+  outcome.failure = describe(status);
+  if (!child.errors().empty()) outcome.failure += ". " + child.errors();
   if (!listener.has_rows()) throw IoError(program, outcome.failure);
   return outcome;
 }

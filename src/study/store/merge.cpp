@@ -86,6 +86,11 @@ void merge(Store& into, const std::vector<std::filesystem::path>& from) {
     Store::File theirs(path, Store::Mode::read);
     for (const std::string& key : theirs.keys()) {
       const std::optional<PointRecord> record = theirs.find(key);
+      if (!record) {
+        throw IoError(path.string(), fmt::format("the store is damaged: it lists the point {} and "
+                                                 "does not find it. Nothing was merged",
+                                                 in_quotes(key)));
+      }
       const std::optional<PointRecord> present = ours.find(key);
       if (!present || is_better(*record, *present, path.string())) ours.write(*record);
     }

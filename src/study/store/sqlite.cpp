@@ -111,7 +111,7 @@ void Statement::require_kind(int column, bool fits) const {
 
 std::string Statement::text(int column) const {
   const int kind = sqlite3_column_type(statement_.get(), column);
-  require_kind(column, kind == SQLITE_TEXT || kind == SQLITE_BLOB);
+  require_kind(column, kind == SQLITE_TEXT);
   const auto* bytes = sqlite3_column_blob(statement_.get(), column);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size))

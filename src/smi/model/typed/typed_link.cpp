@@ -16,6 +16,8 @@
 namespace onset::smi {
 namespace {
 
+/// Reading a text takes longer than its length, and nobody types a longer one.
+constexpr std::size_t longest_text = 4096;
 constexpr std::size_t max_switches = 6;
 constexpr std::size_t max_index = 64;
 
@@ -171,6 +173,10 @@ std::size_t TypedLabel::rank() const {
 }
 
 TypedLink::TypedLink(std::string_view text, double noise) {
+  if (text.size() > longest_text) {
+    throw Refused(fmt::format("the link has {} characters; at most {} are offered", text.size(),
+                              longest_text));
+  }
   const std::vector<Part> parts = outputs_in(text);
   if (parts.size() > max_outputs) {
     throw Refused(
