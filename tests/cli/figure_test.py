@@ -118,6 +118,15 @@ class BadFiles(unittest.TestCase):
         self.assertIn("[fixed]", message)
 
 
+def hung_gnuplot(folder):
+    """The environment with a gnuplot that never ends."""
+    folder.mkdir()
+    fake = folder / "gnuplot"
+    fake.write_text("#!/bin/sh\nexec /bin/sleep 1000\n", encoding="utf-8")
+    fake.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
 class Drawn(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -227,18 +236,9 @@ class Drawn(unittest.TestCase):
         self.assertNotIn("script", tags)
         self.assertIn("text", tags)
 
-    def hung_gnuplot(self):
-        """The environment with a gnuplot that never ends."""
-        folder = self.path / "programs"
-        folder.mkdir()
-        fake = folder / "gnuplot"
-        fake.write_text("#!/bin/sh\nexec /bin/sleep 1000\n", encoding="utf-8")
-        fake.chmod(0o755)
-        return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-
     def test_the_time_limit_holds_for_a_gnuplot_that_hangs(self):
         begin = time.monotonic()
-        run = self.figure(GOOD, "out", "--max-seconds", "4", env=self.hung_gnuplot())
+        run = self.figure(GOOD, "out", "--max-seconds", "4", env=hung_gnuplot(self.path / "programs"))
         self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual(run.returncode, 3, run.stderr)
         self.assertIn("the drawing is not done", run.stderr)
@@ -246,7 +246,7 @@ class Drawn(unittest.TestCase):
 
     def test_ctrl_c_ends_a_gnuplot_that_hangs(self):
         process = start("figure", self.write(GOOD), "--out", str(self.path / "out"),
-                        env=self.hung_gnuplot())
+                        env=hung_gnuplot(self.path / "programs"))
         while process.poll() is None and not (self.path / "out" / "own.gp").exists():
             time.sleep(0.01)
         time.sleep(0.3)
@@ -344,6 +344,22 @@ class FigureOfAResult(unittest.TestCase):
             run = onset(*QUICK, "--out", folder)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(sorted(os.listdir(folder)), ["manifest.json", "result.csv"])
+
+    def test_a_drawing_that_is_stopped_ends_as_interrupted(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            environment = hung_gnuplot(folder / "programs")
+            out = folder / "out"
+            run = onset(*self.CURVE, "--out", str(out), "--max-seconds", "4", env=environment)
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertIn("no figure: the drawing was stopped", run.stderr)
+            self.assertTrue((out / "result.csv").exists())
+            process = start(*self.CURVE, "--out", str(out), env=environment)
+            rows = process.stdout.readline()  # they are shown before the drawing
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, (rows, errors))
 
     def test_without_gnuplot_there_is_a_remark_and_everything_else(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -146,6 +146,19 @@ class Learners(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stdout)
         self.assertIn("--runs: 3 runs on one data set", result.stderr)
 
+    def test_what_a_manifest_says_wrongly_is_a_mistake_of_the_file(self):
+        self.generate("--layers", "1", "--dim", "20", "--samples", "30")
+        secret = self.path("secret")
+        pathlib.Path(secret).write_text("1,0\n0,1\n", encoding="utf-8")
+        for name, value in (("weights", {}), ("token-correlation", secret), ("link", "x+"),
+                            ("skip", [1, 2, 3, 4]), ("beta", -1)):
+            self.generate("--layers", "1", "--dim", "20", "--samples", "30")
+            self.rewrite_manifest(method=99, **{name: value})
+            result = onset("smi", "amp", "--data", self.path("data"))
+            self.assertEqual(result.returncode, 4, (name, result.stderr))
+            self.assertIn("manifest.json", result.stderr)
+            self.assertIn(f"'{name}'", result.stderr)
+
     def test_files_that_do_not_fit_are_named(self):
         self.generate("--layers", "1", "--dim", "20", "--samples", "30")
         other = ["smi", "amp", "--layers", "1", "--tokens", "3", "--data", self.path("data")]

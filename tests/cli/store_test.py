@@ -124,6 +124,22 @@ class Edited(StudyCase):
             self.assert_complaint(done, 4, "s.db", "point '", "(smi thresholds)",
                                   "does not fit its checksum")
 
+    def test_a_key_that_is_no_text_is_named(self):
+        store, out = self.path("s.db"), self.path("out.db")
+        self.sweep(self.study(SMALL_STUDY), store)
+        edit(store, "UPDATE points SET key = x'ff' WHERE rowid = 1")
+        self.assert_complaint(onset("merge", out, store), 4, "s.db", "damaged", "key")
+        self.assertFalse(os.path.exists(out))
+
+    def test_words_among_numbers_are_shown_and_not_drawn(self):
+        store = self.path("s.db")
+        self.sweep(self.study(QUICK_STUDY), store)
+        change_first_alpha(store, "odd word", whole=True)
+        page = pathlib.Path(self.path("page.html"))
+        for done in (onset("export", store), onset("report", store, "--out", page)):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("odd word", page.read_text(encoding="utf-8"))
+
     def test_axis_values_that_do_not_fit_are_named(self):
         store = self.path("s.db")
         self.sweep(self.study(SMALL_STUDY), store)

@@ -123,11 +123,12 @@ def edit_points(store, sql, *values):
     connection.close()
 
 
-def change_first_alpha(store, value):
+def change_first_alpha(store, value, whole=False):
+    """The value alone, or the whole cell, of the first row of the first point."""
     connection = sqlite3.connect(store)
     key, result = connection.execute("SELECT key, result FROM points ORDER BY key").fetchone()
     connection.close()
     table = json.loads(result)
     column = [c["name"] for c in table["columns"]].index("alpha")
-    table["rows"][0][column] = [value, 0.0]
+    table["rows"][0][column] = value if whole else [value, 0.0]
     edit_points(store, "UPDATE points SET result = ? WHERE key = ?", json.dumps(table), key)

@@ -96,6 +96,19 @@ class Slurm(StudyCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("--array=1-100000", done.stdout)
 
+    def test_a_script_that_was_edited_is_kept_beside(self):
+        self.study(QUICK_STUDY)
+        self.submit("study.toml", "--jobs", "2")
+        script = self.folder / "study-slurm" / "points.sbatch"
+        ours = script.read_text()
+        script.write_text(ours + "# mine\n")
+        done = self.submit("study.toml", "--jobs", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("points.sbatch~", done.stderr)
+        self.assertNotIn("merge.sbatch", done.stderr)
+        self.assertEqual(script.read_text(), ours)
+        self.assertEqual((script.parent / "points.sbatch~").read_text(), ours + "# mine\n")
+
     def test_what_is_wrong_is_said(self):
         self.study(QUICK_STUDY)
         self.assert_complaint(self.submit("study.toml"), 2, "--jobs")

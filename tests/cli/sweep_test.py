@@ -72,7 +72,9 @@ class OnePointAtATime(StudyCase):
         keys = [point["key"] for point in self.listed(study)]
         _, row = self.sweep(study, self.path("two.db"), "--point", ",".join(keys[3:5]))
         self.assertEqual((row["points"], row["ok"]), (2, 2))
-        self.assert_complaint(onset("sweep", study, "--point", "nonsense"), 2, "--point", "nonsense")
+        refused = onset("sweep", study, "--point", "nonsense", "--store", self.path("none.db"))
+        self.assert_complaint(refused, 2, "--point", "nonsense")
+        self.assertFalse(os.path.exists(self.path("none.db")))
         self.assert_complaint(onset("sweep", study, "--list", "--status"), 2, "--status")
 
 

@@ -82,10 +82,11 @@ std::vector<ColumnFacts> facts_of(const Plottable& plottable) {
     facts.name = column.name;
     facts.axis = std::find(plottable.axes.begin(), plottable.axes.end(), column.name) !=
                  plottable.axes.end();
-    facts.estimate = column.estimate;
-    facts.real = holds<double>(table, c);
-    facts.whole = holds<std::int64_t>(table, c);
     facts.words = holds<std::string>(table, c);
+    // Words among numbers, in a store of others, leave nothing to draw.
+    facts.estimate = column.estimate && !facts.words;
+    facts.real = holds<double>(table, c) && !facts.words;
+    facts.whole = holds<std::int64_t>(table, c) && !facts.words;
     std::set<std::string> values;
     for (const auto& row : table.rows()) values.insert(label_text(row[c]));
     facts.distinct = values.size();

@@ -62,6 +62,10 @@ Value TiedParameter::at(const std::map<std::string, Value>& given) const {
   for (const std::string& name : known_) inputs.push_back(number_of(given.at(name)));
   double result = 0.0;
   expression_.values(1, inputs.data(), &result);
+  if (std::isnan(result)) {
+    io::complain(tie_.place, fmt::format("{}: its expression is not a number{}", tie_.parameter,
+                                         point_text(given)));
+  }
   try {
     return complete({&parameter_, 1}, {{tie_.parameter, value_for(parameter_, result)}})
         .values()

@@ -136,24 +136,6 @@ Json encode(const Table& table) {
   return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
-namespace {
-
-/// No column has words in one row and numbers in another.
-void require_one_kind(const Table& table, std::size_t column) {
-  bool has_words = false;
-  bool has_numbers = table.columns()[column].estimate;
-  for (const auto& row : table.rows()) {
-    const bool is_word = std::holds_alternative<std::string>(row[column]);
-    has_words = has_words || is_word;
-    has_numbers = has_numbers || !(is_word || std::holds_alternative<std::monostate>(row[column]));
-  }
-  if (!has_words || !has_numbers) return;
-  throw std::invalid_argument("its column " + in_quotes(table.columns()[column].name) +
-                              " has words among numbers");
-}
-
-}  // namespace
-
 Table decode_table(const Json& json) {
   std::vector<Column> columns;
   for (const Json& column : list_of(json.at("columns"))) {
@@ -166,7 +148,6 @@ Table decode_table(const Json& json) {
     for (const Json& cell : list_of(cells)) row.push_back(decode_cell(cell));
     table.add_row(std::move(row));
   }
-  for (std::size_t c = 0; c < table.columns().size(); ++c) require_one_kind(table, c);
   return table;
 }
 

@@ -218,6 +218,9 @@ TEST_F(RunFolder, SaysWhatWroteItAndWithWhich) {
   EXPECT_EQ(identity->parameters.size(), 4U);
   std::ofstream(folder_ / "manifest.json") << "{";
   EXPECT_THROW((void)read_run_identity(folder_), IoError);
+  std::ofstream(folder_ / "manifest.json")
+      << R"({"command": "family verb", "parameters": {"word": {}}, "method": 1})";
+  EXPECT_THROW((void)read_run_identity(folder_), IoError);
   for (const char* method : {"1e300", "-1", "4294967297", "\"1\""}) {
     std::ofstream(folder_ / "manifest.json")
         << R"({"command": "family verb", "parameters": {}, "method": )" << method << "}";

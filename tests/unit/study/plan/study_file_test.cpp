@@ -88,6 +88,8 @@ TEST(StudyFile, MistakesInTiesAreToldWithTheirPlace) {
   EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {count = 3}\n"),
             "toy.toml:3:17: the tied parameter 'count' must be an expression such as "
             "\"0.1/sqrt(dim)\"; a number belongs in [fixed]");
+  EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {count = 'sqrt(-slope)'}\n"),
+            "toy.toml:3:17: count: its expression is not a number; this is at slope = 1");
   EXPECT_EQ(complaint("axes = {slope = [1]}\ntied = {slope = '2'}\n"),
             "toy.toml:3:17: 'slope' is an axis as well");
   EXPECT_EQ(complaint("fixed = {slope = 1}\ntied = {slope = '2'}\n"),
