@@ -395,7 +395,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   result.summary.emplace_back("diverged", diverged);
   if (!losses.empty()) result.summary.emplace_back("loss", numerics::mean_over_runs(losses));
   if (passages.differ()) {
-    result.notes.push_back(
+    result.notes.emplace_back(
         "loss is a mean over runs of different kinds: with --level, reached says how many brought "
         "each layer to the level.");
   }

@@ -159,7 +159,7 @@ TEST(Expression, OfALongTextOnlyWhatIsNearAMistakeIsShown) {
   EXPECT_NE(message.find("+z1+ ..\n"), std::string::npos) << message;
   // The mark stands below the letter.
   const std::size_t line = message.find("\n  ..") + 1;
-  const std::size_t mark = message.rfind("\n") + 1;
+  const std::size_t mark = message.rfind('\n') + 1;
   EXPECT_EQ(message.find("\xc3\xa9", line) - line, message.find('^') - mark);
   EXPECT_LT(complaint(std::string(5000, 'x')).size(), 400U);
   EXPECT_LT(complaint(std::string(5000, 'x') + "(z1)").size(), 600U);

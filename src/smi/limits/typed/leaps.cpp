@@ -154,7 +154,7 @@ class Climber {
     if (std::none_of(allowed.begin(), allowed.end(), [](bool one) { return one; })) return {};
     TypedChannelOptions options = channel_options(points);
     if (now.known.cols() == 0 && needs_bins(link_)) {
-      options.refinement = static_cast<double>(points / first_points);
+      options.refinement = static_cast<double>(points) / static_cast<double>(first_points);
     }
     const auto averages = hermite_channel(link_, now, to, options, *context_);
     for (int degree = from; degree <= to; ++degree) {

@@ -70,7 +70,7 @@ Weighted ranked(const TypedLink& link, const NormalForm& at, const Eigen::Matrix
     std::size_t column;
     std::strong_ordering operator<=>(const Place& other) const {
       const std::strong_ordering by_label = std::strong_order(label, other.label);
-      return by_label != 0 ? by_label : column <=> other.column;
+      return std::is_neq(by_label) ? by_label : column <=> other.column;
     }
   };
   std::vector<Place> order;

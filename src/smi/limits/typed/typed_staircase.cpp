@@ -450,7 +450,7 @@ class Staircase {
     TypedTrace branch(TypedBranch(link_, {left, exact}, none, options_->seed, *context_), points());
     TypedRecovery recovery = recovery_along(branch, perfect.alpha.value, top_accuracy());
     const Eigen::MatrixXd end = branch.points().back().variance;
-    const Eigen::MatrixXd now = exact_part({perfect}, late, [&](const Eigen::MatrixXd& some) {
+    Eigen::MatrixXd now = exact_part({perfect}, late, [&](const Eigen::MatrixXd& some) {
       return branch.branch().overlap(end, some) > exact_overlap;
     });
     stairs_.recovered_below = std::max(stairs_.recovered_below, recovery.below);

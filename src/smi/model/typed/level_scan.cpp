@@ -78,7 +78,7 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   std::vector<double> slope;
   const bool has_values = !options.only_regions || link_->may_be_singular();
   if (has_values) values_along(places, value, slope);
-  if (link_->may_be_singular()) add_points(places, value, slope);
+  if (has_values) add_points(places, value, slope);
   const std::size_t count = places.size();
   const std::size_t switches = link_->switches();
   std::vector<double> sides(switches * count);
@@ -131,8 +131,9 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
                    [](const Cell& a, const Cell& b) { return a.line < b.line; });
 }
 
-/// A link may turn between two points of a line that passes a singular point closely, and leave no
-/// trace but in their slopes: points are added halfway until the slopes explain the rise.
+/// A link may turn between two points of a line, because it oscillates or since the line passes a
+/// singular point closely, and leave no trace but in their slopes: points are added halfway until
+/// the slopes explain the rise.
 void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& value,
                             std::vector<double>& slope) const {
   const auto fits = [&](std::size_t i) {

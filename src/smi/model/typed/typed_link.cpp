@@ -246,6 +246,7 @@ TypedLink::TypedLink(std::string_view text, double noise) {
                   " kinks and jumps (abs, sign, step, relu, min, max); at most " +
                   std::to_string(max_switches) + " are offered");
   }
+  refuse_dense_switches();
   names_ = known.variables;
   look_for_atoms();
   refuse_outputs(fields_.size(), max_rank());
@@ -340,6 +341,46 @@ bool TypedLink::same_label(const TypedLabel& a, const TypedLabel& b) const {
     if (!same_atom(a.value[k], b.value[k])) return false;
   }
   return true;
+}
+
+/// Lines are scanned for changes of sign at some distance, that of line_options(), beyond which
+/// they would be missed. Where a link is smooth its slopes tell.
+void TypedLink::refuse_dense_switches() const {
+  if (switches() == 0) return;
+  constexpr std::size_t lines = 16, points = 4096;
+  constexpr double reach = 6.0;
+  constexpr std::size_t most_of_one_field = 200, most_of_more = 48;
+  const std::size_t most = fields_.size() == 1 ? most_of_one_field : most_of_more;
+  const std::size_t rows = fields_.size();
+  numerics::Stream stream(1, "lines across switches");
+  std::vector<double> direction(rows), inputs(rows * points), sides(switches() * points);
+  for (std::size_t line = 0; line < lines; ++line) {
+    // The axes first.
+    if (line < rows) {
+      direction.assign(rows, 0.0);
+      direction[line] = 1.0;
+    } else {
+      stream.normal(direction);
+    }
+    double squared = 0.0;
+    for (const double x : direction) squared += x * x;
+    for (std::size_t i = 0; i < points; ++i) {
+      const double t = reach * ((2.0 * static_cast<double>(i) + 1.0) / points - 1.0);
+      for (std::size_t f = 0; f < rows; ++f) {
+        inputs[f * points + i] = t * direction[f] / std::sqrt(squared);
+      }
+    }
+    switch_values(points, inputs.data(), sides.data());
+    for (std::size_t s = 0; s < switches(); ++s) {
+      const double* side = sides.data() + s * points;
+      std::size_t changes = 0;
+      for (std::size_t i = 1; i < points; ++i) changes += (side[i] > 0.0) != (side[i - 1] > 0.0);
+      if (changes <= most) continue;
+      throw Refused(fmt::format(
+          "a kink or jump of the link occurs {} times along a line; at most {} times are offered",
+          changes, most));
+    }
+  }
 }
 
 /// Outputs often share a switch, as relu(z1) and relu(z1)*z2 do: it counts once.

@@ -103,6 +103,7 @@ class TypedLink {
 
  private:
   void look_for_switches();
+  void refuse_dense_switches() const;
   void look_for_atoms();
   std::size_t directions_ = 0;
   std::size_t tokens_ = 1;

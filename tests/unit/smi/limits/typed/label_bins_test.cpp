@@ -33,7 +33,9 @@ struct FourFields {
   std::string link;
   double alpha;
 
-  friend void PrintTo(const FourFields& f, std::ostream* out) { *out << f.link; }
+  friend void PrintTo(const FourFields& f, std::ostream* out) {
+    *out << f.link;
+  }  // NOLINT(readability-identifier-naming)
 };
 
 class BinnedThresholds : public testing::TestWithParam<FourFields> {};

@@ -24,7 +24,9 @@ struct Counted {
   std::string link;
   std::vector<std::pair<std::string, double>> recovered;  ///< directions, alpha
 
-  friend void PrintTo(const Counted& t, std::ostream* out) { *out << t.link; }
+  friend void PrintTo(const Counted& t, std::ostream* out) {
+    *out << t.link;
+  }  // NOLINT(readability-identifier-naming)
 };
 
 class Counting : public testing::TestWithParam<Counted> {};

@@ -40,7 +40,9 @@ struct FirstThreshold {
   double noise;
   double alpha;
 
-  friend void PrintTo(const FirstThreshold& t, std::ostream* out) { *out << t.link; }
+  friend void PrintTo(const FirstThreshold& t, std::ostream* out) {
+    *out << t.link;
+  }  // NOLINT(readability-identifier-naming)
 };
 
 // Closed forms of 1/F at overlap 0 [links 8].
@@ -90,6 +92,22 @@ TEST(TypedChannel, SaturatedLabelsThatWereMissedAreInTheError) {
   EXPECT_GT(missing, 1e-4);
   EXPECT_LT(missing, averages.front().rule_error.growth);
   EXPECT_LT(averages.front().rule_error.growth, 0.05);
+}
+
+// sin(5 z^2) turns ever faster with z. By Gauss rules in z between zeros and extrema, written by
+// another program, E T^2 is 1/3.49501448322.
+TEST(TypedChannel, LinksThatTurnFasterThanLinesAreScannedAreResolved) {
+  const auto averages = typed_channel_at_zero(TypedLink("sin(5*z1^2)", 0.0), {}, {});
+  const double growth = averages.front().growth(0, 0);
+  EXPECT_NEAR(growth, 1.0 / 3.49501448322, averages.front().rule_error.growth);
+  EXPECT_LT(averages.front().rule_error.growth, label_rule_error);
+}
+
+// No field is as little seen as that of a label that turns ninety times between two of its
+// standard deviations; lines that are scanned too coarsely see one of 0.01.
+TEST(TypedChannel, RootsBetweenTwoPointsOfALineAreNotMissed) {
+  const auto averages = typed_channel_at_zero(TypedLink("sin(90*z1)", 0.0), {}, {});
+  EXPECT_NEAR(averages.front().pull(0, 0), 0.0, averages.front().rule_error.pull);
 }
 
 // Peaks of the density next to the edge of a panel, as at an extreme value of the link, are seen,

@@ -135,6 +135,14 @@ TEST(TypedLink, KnowsWhichOutputsHaveADensity) {
   EXPECT_EQ(TypedLink("relu(z1), relu(z2)", 0.0).densities(), (Sets{0U, 1U, 2U, 3U}));
 }
 
+// Between two points of a scanned line one of them would hide another.
+TEST(TypedLink, JumpsThatComeTooOftenAreRefused) {
+  EXPECT_THROW(TypedLink("sign(sin(90*z1))", 0.0), Refused);
+  EXPECT_THROW(TypedLink("z1+sign(sin(20*z2))", 0.0), Refused);
+  EXPECT_NO_THROW(TypedLink("sign(sin(20*z1))", 0.0));
+  EXPECT_NO_THROW(TypedLink("z1+sign(sin(10*z2))", 0.0));
+}
+
 TEST(TypedLink, OutputsShareTheirSwitches) {
   EXPECT_EQ(TypedLink("relu(z1), relu(z1)*z2", 0.0).switches(), 1U);
   EXPECT_EQ(TypedLink("relu(z1), abs(z2)", 0.0).switches(), 2U);
