@@ -13,6 +13,7 @@
 #include "onset/numerics/replicates.hpp"
 #include "onset/smi.hpp"
 #include "onset/smi/limits/staircase.hpp"
+#include "smi/limits/typed/label_rule.hpp"
 #include "smi/limits/typed/leaps.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
@@ -24,6 +25,7 @@ namespace {
 constexpr double cheap_tolerance = 7e-4;
 constexpr double costly_tolerance = 5e-3;
 constexpr double typed_tolerance = 1e-3;
+constexpr double drawn_tolerance = 2e-3;
 constexpr double root_nodes = 256;
 /// Outer points that a threshold of a costly model starts from.
 constexpr std::size_t costly_points = 512;
@@ -52,7 +54,9 @@ SettledThresholds settle_typed(Thresholds& request, std::shared_ptr<const TypedL
   SettledThresholds settled;
   stay_on_processor(request.device);
   settled.typed = std::move(link);
-  if (!request.tol) request.tol = typed_tolerance;
+  if (!request.tol) {
+    request.tol = has_label_integral(*settled.typed) ? typed_tolerance : drawn_tolerance;
+  }
   settled.typed_options.tolerance = *request.tol;
   settled.typed_options.max_stages = static_cast<std::size_t>(request.stages.value_or(0));
   settled.typed_options.seed = request.seed;
@@ -422,7 +426,8 @@ VerbOf<Thresholds> Thresholds::verb() {
   d.rows = {{"", threshold_columns().list()}, {"with a typed link", typed_columns().list()}};
   d.primary = "alpha";
   d.usual_tolerance =
-      "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones, 5e-3 for larger "
+      "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones (2e-3 for "
+      "several outputs that have a density), 5e-3 for larger "
       "models";
   d.method = 15;
   d.examples = {"smi thresholds --layers 2 --tokens 2 --skip 1",

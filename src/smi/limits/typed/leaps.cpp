@@ -337,7 +337,7 @@ double leap_seconds(const TypedLink& link, const LeapOptions& options) {
   const std::size_t fewer = n > 0 ? n - 1 : 0;
   const double first = needs_bins(link) ? 2.0 * binned_seconds(link, 1.0)
                                         : 3.0 * link.seconds() * integral[n] * turning_effort(link);
-  return 0.1 + first + 3.0 * link.seconds() * later * samples * posterior[fewer];
+  return 0.3 + first + 3.0 * link.seconds() * later * samples * posterior[fewer];
 }
 
 }  // namespace onset::smi

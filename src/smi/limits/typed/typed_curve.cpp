@@ -392,6 +392,7 @@ double typed_curve_seconds(const TypedLink& link, std::size_t alphas,
                            const TypedCurveOptions& options) {
   TypedStaircaseOptions stairs;
   stairs.tolerance = options.tolerance;
+  stairs.exact_recovery = false;
   const std::size_t n = link.fields().size();
   const double coordinates = 0.5 * static_cast<double>(link.directions() * (link.directions() + 1));
   // Plain steps, slopes and Newton steps of one fixed point, and its free entropy.

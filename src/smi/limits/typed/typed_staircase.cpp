@@ -540,7 +540,7 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
   }
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
   // are few.
-  constexpr double integral_of_densities[] = {1e5, 3e7};
+  constexpr double integral_of_densities[] = {1e5, 1e7};
   constexpr double integral_of_atoms[] = {1e5, 6e6};
   const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
   return 3.0 * link.seconds() * integral[n - 1] * turning_effort(link);
@@ -567,7 +567,7 @@ double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOption
   const double later = 0.5 * (static_cast<double>(stages) - 1.0);
   const double end = n == 1 ? 1.5 * trace : trace;
   return 0.05 + seconds_at_zero(link, options) + later * (trace + root) +
-         (options.max_stages == 0 ? end : 0.0);
+         (options.max_stages == 0 && options.exact_recovery ? end : 0.0);
 }
 
 }  // namespace onset::smi

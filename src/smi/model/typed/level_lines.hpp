@@ -125,8 +125,10 @@ class LevelLines {
   [[nodiscard]] std::vector<HiddenPair> hidden_pairs(const std::vector<Place>& places,
                                                      const std::vector<double>& sides) const;
   /// Puts points between those of a line whose values and slopes do not fit together.
-  void add_points(std::vector<Place>& places, std::vector<double>& value,
-                  std::vector<double>& slope) const;
+  bool add_points(std::vector<Place>& places, std::vector<double>& value,
+                  std::vector<double>& slope, const std::vector<double>& sides) const;
+  /// The values of all switches, switch by switch.
+  [[nodiscard]] std::vector<double> switch_sides(const std::vector<Place>& places) const;
   void scan_block(std::size_t first, std::size_t last, const LineOptions& options);
   [[nodiscard]] FieldVector point(std::size_t line, double t) const;
   /// The scanned point whose value has the least distance; 0 where there is none.

@@ -78,11 +78,10 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
   std::vector<double> slope;
   const bool has_values = !options.only_regions || link_->may_be_singular();
   if (has_values) values_along(places, value, slope);
-  if (has_values) add_points(places, value, slope);
+  std::vector<double> sides = switch_sides(places);
+  if (has_values && add_points(places, value, slope, sides)) sides = switch_sides(places);
   const std::size_t count = places.size();
   const std::size_t switches = link_->switches();
-  std::vector<double> sides(switches * count);
-  if (switches > 0) link_->switch_values(count, fields_at(places).data(), sides.data());
   std::vector<Cut> cuts;
   const std::size_t first_cell = cells_.size();
   const std::vector<HiddenPair> hidden = hidden_pairs(places, sides);
@@ -133,9 +132,10 @@ void LevelLines::scan_block(std::size_t first, std::size_t last, const LineOptio
 
 /// A link may turn between two points of a line, because it oscillates or since the line passes a
 /// singular point closely, and leave no trace but in their slopes: points are added halfway until
-/// the slopes explain the rise.
-void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& value,
-                            std::vector<double>& slope) const {
+/// the slopes explain the rise. Where a switch changes sign lines are cut anyway. Returns whether
+/// any were added.
+bool LevelLines::add_points(std::vector<Place>& places, std::vector<double>& value,
+                            std::vector<double>& slope, const std::vector<double>& sides) const {
   const auto fits = [&](std::size_t i) {
     const double half = 0.5 * (places[i + 1].t - places[i].t);
     const double rise = value[i + 1] - value[i];
@@ -144,8 +144,15 @@ void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& val
     return !(misfit > most_misfit * scale);
   };
   // The points behind which another may be needed.
-  std::vector<std::size_t> open(places.size());
-  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  std::vector<std::size_t> open;
+  const std::size_t count = places.size();
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    bool is_cut = false;
+    for (std::size_t at = i; at < sides.size(); at += count) {
+      is_cut = is_cut || (sides[at] > 0.0) != (sides[at + 1] > 0.0);
+    }
+    if (!is_cut) open.push_back(i);
+  }
   for (int round = 0; round < max_halvings; ++round) {
     std::vector<Place> halves;
     std::vector<std::size_t> before;
@@ -154,7 +161,7 @@ void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& val
       before.push_back(i);
       halves.push_back({places[i].line, 0.5 * (places[i].t + places[i + 1].t)});
     }
-    if (halves.empty()) return;
+    if (halves.empty()) break;
     std::vector<double> own_value;
     std::vector<double> own_slope;
     values_along(halves, own_value, own_slope);
@@ -178,6 +185,14 @@ void LevelLines::add_points(std::vector<Place>& places, std::vector<double>& val
     value = std::move(all_values);
     slope = std::move(all_slopes);
   }
+  return places.size() > count;
+}
+
+std::vector<double> LevelLines::switch_sides(const std::vector<Place>& places) const {
+  const std::size_t switches = link_->switches();
+  std::vector<double> sides(switches * places.size());
+  if (switches > 0) link_->switch_values(places.size(), fields_at(places).data(), sides.data());
+  return sides;
 }
 
 std::vector<LevelLines::HiddenPair> LevelLines::hidden_pairs(

@@ -64,7 +64,7 @@ double default_spacing(std::size_t normals) {
 
 double typed_posterior_seconds(const TypedLink& link, std::size_t normals) {
   // Values with their slopes, both halves, roots and refinements included.
-  constexpr double lines[] = {5e2, 8e3, 4e4, 1.6e5};
+  constexpr double lines[] = {5e2, 5e3, 4e4, 1.6e5};
   // The same of slices, where several outputs have a density.
   constexpr double slices[] = {5e2, 1e3, 1.6e5, 1.6e5};
   const double* evaluations = link.max_rank() > 1 ? slices : lines;

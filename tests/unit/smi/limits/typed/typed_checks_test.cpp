@@ -25,6 +25,13 @@ TEST(TypedChecks, ADefectBeyondItsScatterIsDoubted) {
   EXPECT_NE(doubt_in(averages(0.05, 1e-3, 1.0)).find("second moments"), std::string::npos);
 }
 
+TEST(TypedChecks, ADefectThatRatiosExplainIsNotDoubted) {
+  auto biased = averages(0.01, 1e-3, 1.0);
+  EXPECT_NE(doubt_in(biased), "");
+  for (TypedAverages& one : biased) one.ratio_bias = 0.01;
+  EXPECT_EQ(doubt_in(biased), "");
+}
+
 TEST(TypedChecks, MissingLabelsAreDoubted) {
   EXPECT_NE(doubt_in(averages(0.0, 0.01, 0.9)).find("labels"), std::string::npos);
 }
