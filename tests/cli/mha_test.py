@@ -436,7 +436,7 @@ class BadFiles(unittest.TestCase):
             onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
             path = pathlib.Path(folder, "manifest.json")
             manifest = json.loads(path.read_text(encoding="utf-8"))
-            for inputs, shown in [("gausian", "'gausian'"), (5, "'5'"), ({}, "''")]:
+            for inputs, shown in [("gausian", "'gausian'"), (5, "'5'")]:
                 manifest["parameters"]["inputs"] = inputs
                 path.write_text(json.dumps(manifest), encoding="utf-8")
                 run = onset("mha", "learn", folder)
@@ -444,6 +444,11 @@ class BadFiles(unittest.TestCase):
                 self.assertIn(f"manifest.json: has the value {shown} of 'inputs'; allowed: boolean "
                               "or gaussian", run.stderr)
                 self.assertEqual("did you mean 'gaussian'?" in run.stderr, inputs == "gausian")
+            manifest["parameters"]["inputs"] = {}
+            path.write_text(json.dumps(manifest), encoding="utf-8")
+            run = onset("mha", "learn", folder)
+            self.assertEqual(run.returncode, 4)
+            self.assertIn("manifest.json: has an object as the value of 'inputs'", run.stderr)
 
     def test_a_shape_that_the_file_does_not_hold_is_about_the_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -64,7 +64,7 @@ class Sie(unittest.TestCase):
                 (["H2sm"], ["did you mean 'H2sum'?"]),
                 (["softmax+z1"], ["the named target 'softmax' stands alone at column 1"]),
                 (["z1+H2sum"], ["'H2sum' stands alone; in an expression write sum(h2(z)) at column 4"]),
-                (["z3"], ["variables are z1 to z2"]),
+                (["z3"], ["variables are z1, z2"]),
                 (["foo(z1)"], ["no function 'foo' at column 1; functions are", "softplus"]),
                 (["é(z1)"], ["not 'é' at column 1"]),
                 (["z1+é"], ["not 'é' at column 4", "\n  z1+é\n     ^"])]:

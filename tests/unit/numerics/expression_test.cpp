@@ -132,7 +132,7 @@ TEST(Expression, AMistakeShowsItsPlace) {
   EXPECT_EQ(complaint("He2(z1)+"),
             "expected a number, a variable or a function at column 9\n  He2(z1)+\n          ^");
   EXPECT_EQ(complaint("z1\t+q").substr(complaint("z1\t+q").find('\n')), "\n  z1 +q\n      ^");
-  EXPECT_NE(complaint("z1 + z3").find("no variable 'z3' at column 6; variables are z1 to z2"),
+  EXPECT_NE(complaint("z1 + z3").find("no variable 'z3' at column 6; variables are z1, z2"),
             std::string::npos);
   EXPECT_NE(complaint("sgn(z1)").find("did you mean"), std::string::npos);
   EXPECT_NE(complaint("(z1 + z2").find("expected ')'"), std::string::npos);

@@ -246,7 +246,6 @@ TypedLink::TypedLink(std::string_view text, double noise) {
                   " kinks and jumps (abs, sign, step, relu, min, max); at most " +
                   std::to_string(max_switches) + " are offered");
   }
-  refuse_dense_switches();
   names_ = known.variables;
   look_for_atoms();
   refuse_outputs(fields_.size(), max_rank());

@@ -98,12 +98,14 @@ class TypedLink {
   /// point is value[k * stride].
   [[nodiscard]] bool has_atoms_of(const TypedLabel& label, const double* value,
                                   std::size_t stride) const;
+  /// Throws Refused where a kink or jump comes so often along a line that posteriors would miss
+  /// some.
+  void refuse_dense_switches() const;
   /// Whether two labels have the same values in all outputs.
   [[nodiscard]] bool same_label(const TypedLabel& a, const TypedLabel& b) const;
 
  private:
   void look_for_switches();
-  void refuse_dense_switches() const;
   void look_for_atoms();
   std::size_t directions_ = 0;
   std::size_t tokens_ = 1;

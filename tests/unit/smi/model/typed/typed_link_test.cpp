@@ -137,10 +137,10 @@ TEST(TypedLink, KnowsWhichOutputsHaveADensity) {
 
 // Between two points of a scanned line one of them would hide another.
 TEST(TypedLink, JumpsThatComeTooOftenAreRefused) {
-  EXPECT_THROW(TypedLink("sign(sin(90*z1))", 0.0), Refused);
-  EXPECT_THROW(TypedLink("z1+sign(sin(20*z2))", 0.0), Refused);
-  EXPECT_NO_THROW(TypedLink("sign(sin(20*z1))", 0.0));
-  EXPECT_NO_THROW(TypedLink("z1+sign(sin(10*z2))", 0.0));
+  EXPECT_THROW(TypedLink("sign(sin(90*z1))", 0.0).refuse_dense_switches(), Refused);
+  EXPECT_THROW(TypedLink("z1+sign(sin(20*z2))", 0.0).refuse_dense_switches(), Refused);
+  EXPECT_NO_THROW(TypedLink("sign(sin(20*z1))", 0.0).refuse_dense_switches());
+  EXPECT_NO_THROW(TypedLink("z1+sign(sin(10*z2))", 0.0).refuse_dense_switches());
 }
 
 TEST(TypedLink, OutputsShareTheirSwitches) {
