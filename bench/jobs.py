@@ -150,13 +150,13 @@ def jobs():
         call = ["ssi", "sgd", "--a", "1", "--omega", "0.6", "--dim", str(dim), "--rate", "0.5", "--start",
                 "overlapped", "--runs", "512", "--steps"]
         many = 80000
+        # The squared length of what lies outside the chain is made of the sixth normal; the label and the student
+        # are softmaxes of two exponentials each.
         out.append(Job(f"sgd-{dim}", f"online SGD, d = {dim}: a step of a run", [*call, str(steps)],
                        ("ssi.sgd", {"dim": dim, "steps": steps, "runs": runs, "rate": 0.5, "a": 1, "omega": 0.6,
                                     "m0": dim**-0.5}),
                        lambda run: {"m": mean_of_file(run, "runs/1.csv", "m")}, close=1e-3, few=[*call, str(many)],
-                       units=512 * (many - steps), unit="step", writes=True, 
-                       # The squared length of what lies outside the chain is made of the sixth normal; the label and
-                       # the student are softmaxes of two exponentials each.
+                       units=512 * (many - steps), unit="step", writes=True,
                        limits={"normals": 6, "exponentials": 4}))
     out.append(Job("learn", "learning a layer: two heads, d = 8, three tokens",
                    ["mha", "learn", "{data}", "--out", "{out}"], ("mha.learn", {"folder": "{data}"}),

@@ -10,7 +10,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from onset_command import QUICK, onset, start
+from onset_command import QUICK, hung_gnuplot, onset, start
 
 BAD_KEY = """title = "A figure"
 [[run]]
@@ -116,15 +116,6 @@ class BadFiles(unittest.TestCase):
         message = self.refuse(GOOD.replace("tokens = [2, 3, 4]", "tokens = 2"))
         self.assertIn("bad.toml:6:", message)
         self.assertIn("[fixed]", message)
-
-
-def hung_gnuplot(folder):
-    """The environment with a gnuplot that never ends."""
-    folder.mkdir()
-    fake = folder / "gnuplot"
-    fake.write_text("#!/bin/sh\nexec /bin/sleep 1000\n", encoding="utf-8")
-    fake.chmod(0o755)
-    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
 
 
 class Drawn(unittest.TestCase):
@@ -352,14 +343,16 @@ class FigureOfAResult(unittest.TestCase):
             out = folder / "out"
             run = onset(*self.CURVE, "--out", str(out), "--max-seconds", "4", env=environment)
             self.assertEqual(run.returncode, 3, run.stderr)
-            self.assertIn("no figure: the drawing was stopped", run.stderr)
+            self.assertIn("no figure: the drawing was stopped at the time limit", run.stderr)
             self.assertTrue((out / "result.csv").exists())
-            process = start(*self.CURVE, "--out", str(out), env=environment)
+            process = start(*self.CURVE, "--out", str(out), "--quiet", env=environment)
             rows = process.stdout.readline()  # they are shown before the drawing
             time.sleep(0.5)
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, (rows, errors))
+            # The reason for the exit code is said even then.
+            self.assertEqual(errors, "onset: no figure: the drawing was stopped on request\n")
 
     def test_without_gnuplot_there_is_a_remark_and_everything_else(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,15 @@ def start(*arguments, **options):
                             stdin=subprocess.DEVNULL, text=True, **options)
 
 
+def hung_gnuplot(folder):
+    """The environment with a gnuplot that never ends."""
+    folder.mkdir()
+    fake = folder / "gnuplot"
+    fake.write_text("#!/bin/sh\nexec /bin/sleep 1000\n", encoding="utf-8")
+    fake.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
 def children(pid):
     """Processes whose parent is `pid`."""
     found = []

@@ -6,11 +6,14 @@ import os
 import pathlib
 import re
 import shutil
+import signal
+import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 
-from onset_command import onset
+from onset_command import SOON, hung_gnuplot, onset, start
 
 # The last layer has rank one or two, so half of the points are refused.
 STUDY = """title = "Three axes"
@@ -174,6 +177,29 @@ class Page(unittest.TestCase):
     def test_a_file_is_wanted(self):
         for command in ("report", "export"):
             self.assertEqual(onset(command, self.store, "--out", "").returncode, 2)
+
+    def stop_a_report(self, **options):
+        """Interrupts a report that has begun, which must end soon and write nothing."""
+        page = self.path / "stopped.html"
+        process = start("report", self.store, "--out", str(page), **options)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll(), "the report ended by itself")
+        asked = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - asked, SOON)
+        self.assertEqual((process.returncode, out), (130, ""), errors)
+        self.assertEqual(errors, "onset: interrupted: no page was written\n")
+        self.assertFalse(page.exists())
+
+    def test_an_interrupt_ends_it_while_it_waits_for_the_store(self):
+        other = sqlite3.connect(self.store, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        self.addCleanup(other.close)
+        self.stop_a_report()
+
+    def test_an_interrupt_ends_it_while_a_figure_is_drawn(self):
+        self.stop_a_report(env=hung_gnuplot(self.path / "programs"))
 
     def test_without_gnuplot_the_page_says_so(self):
         page = self.path / "plain.html"

@@ -96,18 +96,25 @@ class Slurm(StudyCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("--array=1-100000", done.stdout)
 
-    def test_a_script_that_was_edited_is_kept_beside(self):
+    def test_scripts_that_were_edited_are_kept_beside_under_free_names(self):
         self.study(QUICK_STUDY)
         self.submit("study.toml", "--jobs", "2")
         script = self.folder / "study-slurm" / "points.sbatch"
         ours = script.read_text()
-        script.write_text(ours + "# mine\n")
-        done = self.submit("study.toml", "--jobs", "2")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("points.sbatch~", done.stderr)
-        self.assertNotIn("merge.sbatch", done.stderr)
-        self.assertEqual(script.read_text(), ours)
-        self.assertEqual((script.parent / "points.sbatch~").read_text(), ours + "# mine\n")
+        names = ["points.sbatch~", "points.sbatch~2", "points.sbatch~3"]
+        for count, name in enumerate(names, start=1):
+            script.write_text(ours + f"# mine, {count}\n")
+            done = self.submit("study.toml", "--jobs", "2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, f"{name}\n")
+            self.assertNotIn("merge.sbatch", done.stderr)
+            self.assertEqual(script.read_text(), ours)
+            self.assertTrue(script.stat().st_mode & stat.S_IXUSR)
+        for count, name in enumerate(names, start=1):
+            self.assertEqual((script.parent / name).read_text(), ours + f"# mine, {count}\n")
+        # What nobody edited is not kept.
+        self.assertEqual(self.submit("study.toml", "--jobs", "2").stderr, "")
+        self.assertEqual(sorted(path.name for path in script.parent.glob("*~*")), names)
 
     def test_what_is_wrong_is_said(self):
         self.study(QUICK_STUDY)

@@ -39,7 +39,6 @@ int report_command(Arguments arguments) {
                                          ? std::filesystem::path(options.text("out"))
                                          : file.filename().replace_extension(".html");
   if (page.empty()) throw InvalidArgument("--out", "is empty; allowed: a file");
-  const study::Store store(file, study::Store::Mode::read);
   std::string text;
   {
     const RunContext run(CommonOptions{});
@@ -47,6 +46,7 @@ int report_command(Arguments arguments) {
                                    static_cast<std::size_t>(options.integer("max-rows")),
                                    run.context().stop};
     try {
+      const study::Store store(file, study::Store::Mode::read, what.stop);
       text = report::html_report(store, catalog(), what);
     } catch (const Interrupted&) {
       say("interrupted: no page was written");

@@ -45,7 +45,8 @@ Result with_options(Result result) {
 /// A rough number, without an exponent unless it is very large or small.
 std::string two_digits(double x) {
   constexpr double readable = 1e7;
-  if (!(x >= 100.0 && x < readable)) return fmt::format("{:.2g}", x);
+  constexpr double three_digits = 99.5;  // {:.2g} writes 1e+02 from here on
+  if (!(x >= three_digits && x < readable)) return fmt::format("{:.2g}", x);
   const double unit = std::pow(10.0, std::floor(std::log10(x)) - 1.0);
   return fmt::format("{:.0f}", unit * std::round(x / unit));
 }
@@ -80,8 +81,7 @@ int exit_of_explained(const Verb& verb, const Call& call) {
   return exit_code(onset::run(verb, call, {}).status, StopCause::none);
 }
 
-/// Says in advance what a large run will take.
-/// Two digits and a unit that suits.
+/// An amount of work with two digits, in the unit that suits it.
 std::string work_text(double core_seconds) {
   constexpr double minute = 60.0, hour = 60.0 * minute, day = 24.0 * hour;
   if (core_seconds < 2.0 * hour) return two_digits(core_seconds / minute) + " core-minutes";
@@ -89,6 +89,7 @@ std::string work_text(double core_seconds) {
   return two_digits(core_seconds / day) + " core-days";
 }
 
+/// Says in advance what a large run will take.
 void say_cost(const Verb& verb, const Cost& cost) {
   constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
   if (cost.memory_bytes >= gibibyte) {
@@ -125,7 +126,8 @@ StopCause run_and_time(const Verb& verb, const Call& call, const CommonOptions& 
 }
 
 /// Draws the figure. The numbers exist by now, so a figure that cannot be drawn is worth a remark
-/// and no more; one that cannot be written throws IoError. Returns what stopped the drawing.
+/// and no more; one that cannot be written throws IoError. Returns what stopped the drawing, which
+/// is said even when the run is quiet, since it decides the exit code.
 StopCause draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptions options) {
   // An interrupted run is not drawn, since half a curve looks like a whole one.
   if (record.result.status == ResultStatus::interrupted) return StopCause::none;
@@ -142,8 +144,11 @@ StopCause draw_figure(const Verb& verb, const io::RunRecord& record, CommonOptio
   } catch (const report::DrawingFailed& error) {
     problem = error.what();
   } catch (const Interrupted&) {
-    if (!options.quiet) say("no figure: the drawing was stopped");
-    return run.stop_cause();
+    const StopCause cause = run.stop_cause();
+    say(fmt::format(
+        "no figure: the drawing was stopped {}",
+        cause == StopCause::time_limit ? "at the time limit (--max-seconds)" : "on request"));
+    return cause;
   }
   if (!problem.empty() && !options.quiet) say(fmt::format("no figure: {}", problem));
   return StopCause::none;

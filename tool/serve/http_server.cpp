@@ -164,8 +164,9 @@ class HttpServer final : public Server {
     server_.Put(everything, handle);
     server_.Patch(everything, handle);
     server_.Options(everything, handle);
-    // Who asks before sending a body that is too large is told at once; other bodies are read to
-    // their end, since a connection closed before that may lose the answer.
+    // Clients that send `Expect: 100-continue` get 413 before they send a body that is too large;
+    // other bodies are read to their end, since a connection closed before that may lose the
+    // answer.
     server_.set_expect_100_continue_handler(
         [](const httplib::Request& request, httplib::Response& response) {
           constexpr int go_on = 100, too_large = 413;

@@ -50,11 +50,21 @@ Submission read_submission(const Operands& operands, const Parameters& options) 
   return wanted;
 }
 
-/// People edit scripts: one that is not what would be written stays beside as NAME~.
+/// The first of NAME~, NAME~2, NAME~3, .. that is not taken.
+fs::path free_name(const fs::path& path) {
+  fs::path name = path.string() + "~";
+  std::error_code error;
+  for (int number = 2; fs::exists(fs::symlink_status(name, error)); ++number) {
+    name = fmt::format("{}~{}", path.string(), number);
+  }
+  return name;
+}
+
+/// People edit scripts: one that is not what will be written is kept under another name beside it.
 void keep_edited(const fs::path& path, const std::string& text) {
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)) || io::read_file(path) == text) return;
-  const fs::path kept = path.string() + "~";
+  const fs::path kept = free_name(path);
   fs::rename(path, kept, error);
   if (error) throw IoError(kept.string(), "cannot be written: " + error.message());
   say(fmt::format("{} was there with another text, which is now in {}",
@@ -67,8 +77,11 @@ void write_scripts(const std::vector<Script>& scripts, const fs::path& folder) {
   if (error) throw IoError(folder.string(), error.message());
   for (const Script& script : scripts) {
     const fs::path path = folder / script.name;
-    keep_edited(path, script.text);
-    io::write_file_atomically(path, script.text);
+    io::write_file_atomically(path, [&](const io::Sink& sink) {
+      sink(script.text);
+      // The new text is written by now, so that a full disk does not cost the user a script.
+      keep_edited(path, script.text);
+    });
     fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add, error);
   }
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "onset/version.hpp"
+#include "report/html/check_stop.hpp"
 #include "report/html/page.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/text.hpp"
@@ -21,18 +22,28 @@ std::string contents(const std::vector<study::StudyRecord>& studies) {
 }
 
 std::string section(const html::StudyView& view, const html::PageFacts& facts) {
-  return fmt::format("<section class=\"study\" id=\"study-{}\">\n",
-                     html::id_text(view.study.name)) +
-         html::summary_part(view) + html::figures_part(view, facts) +
-         html::interactive_part(view, facts) + html::problems_part(view, facts) +
-         html::results_part(view, facts) + html::points_part(view, facts) +
-         html::manifest_part(view) + html::reproduce_part(view, facts) + "</section>\n";
+  std::string out =
+      fmt::format("<section class=\"study\" id=\"study-{}\">\n", html::id_text(view.study.name));
+  const auto add = [&](const std::string& part) {
+    html::check_stop(facts.stop);
+    out += part;
+  };
+  add(html::summary_part(view));
+  add(html::figures_part(view, facts));
+  add(html::interactive_part(view, facts));
+  add(html::problems_part(view, facts));
+  add(html::results_part(view, facts));
+  add(html::points_part(view, facts));
+  add(html::manifest_part(view));
+  add(html::reproduce_part(view, facts));
+  return out + "</section>\n";
 }
 
 }  // namespace
 
 std::string html_report(const study::Store& store, std::span<const Verb> verbs,
                         const HtmlOptions& options) {
+  html::check_stop(options.stop);
   const study::StoreParts moment(store);  // all passes see the same points
   const std::vector<study::StudyRecord> studies =
       options.study.empty() ? store.studies()
@@ -46,12 +57,15 @@ std::string html_report(const study::Store& store, std::span<const Verb> verbs,
   if (studies.empty())
     out += "<section class=\"study\"><p>The store has no studies.</p></section>\n";
   for (const study::StudyRecord& study : studies) {
-    out += section(html::view_of(study, store, verbs, options.max_rows), facts);
+    html::check_stop(options.stop);
+    out += section(html::view_of(study, store, verbs, options.max_rows, options.stop), facts);
   }
   out += fmt::format(
       "</main>\n<footer><p>Made by Onset {}. This page needs no network.</p></footer>\n",
       html::escape(version()));
-  return html::page(store.path().stem().string() + " \u2013 Onset report", out);
+  std::string page = html::page(store.path().stem().string() + " \u2013 Onset report", out);
+  html::check_stop(options.stop);
+  return page;
 }
 
 }  // namespace onset::report

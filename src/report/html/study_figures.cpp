@@ -5,6 +5,7 @@
 #include "onset/core/error.hpp"
 #include "report/figure/default_drawing.hpp"
 #include "report/gnuplot/gnuplot.hpp"
+#include "report/html/check_stop.hpp"
 #include "report/html/inline_svg.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/text.hpp"
@@ -57,6 +58,7 @@ std::string figures_part(const StudyView& view, const PageFacts& facts) {
   std::string out = "<h3>Figures</h3>\n<div class=\"figures\">\n";
   try {
     for (std::size_t i = 0; i < drawing->panels.size(); ++i) {
+      check_stop(facts.stop);
       out += one_figure(*drawing, i, caption(*drawing, i, view.study.command), facts.stop);
     }
   } catch (const IoError& error) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "onset/version.hpp"
+#include "report/html/check_stop.hpp"
 #include "report/html/study_view.hpp"
 #include "report/html/table.hpp"
 #include "report/html/text.hpp"
@@ -51,11 +52,11 @@ std::string command_of(const StudyView& view, const study::PointRecord& record) 
 
 std::string results_part(const StudyView& view, const PageFacts& facts) {
   if (view.all_rows == 0) return "<h3>Results</h3>\n<p>No point has rows yet.</p>\n";
-  SortableTable table = sortable(view.table, facts.max_rows);
+  SortableTable table = sortable(view.table, facts.max_rows, facts.stop);
   table.label = "Results of " + view.study.name;
   return "<h3>Results</h3>\n<p class=\"note\">0.1855(2) is 0.1855 with a standard error of 0.0002. "
          "Click on a head to sort.</p>\n" +
-         cut_note(table.rows.size(), view.all_rows, view, facts) + to_html(table);
+         cut_note(table.rows.size(), view.all_rows, view, facts) + to_html(table, facts.stop);
 }
 
 std::string problems_part(const StudyView& view, const PageFacts& facts) {
@@ -67,6 +68,7 @@ std::string problems_part(const StudyView& view, const PageFacts& facts) {
   table.heads.push_back({"command", "computes this point alone"});
   if (view.all_problems == 0) return {};
   for (const auto& [place, record] : view.problems) {
+    check_stop(facts.stop);
     std::vector<TableCell> row = axis_cells(view.study.points[place]);
     row.push_back(status_cell(to_string(record->status)));
     row.push_back(words_cell(record->reason));
@@ -74,7 +76,7 @@ std::string problems_part(const StudyView& view, const PageFacts& facts) {
     table.rows.push_back(std::move(row));
   }
   return "<h3>Points that need a look</h3>\n" +
-         cut_note(table.rows.size(), view.all_problems, view, facts) + to_html(table);
+         cut_note(table.rows.size(), view.all_problems, view, facts) + to_html(table, facts.stop);
 }
 
 std::string points_part(const StudyView& view, const PageFacts& facts) {
@@ -95,6 +97,7 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
     table.heads.push_back(head);
   }
   for (const auto& [place, record] : view.points) {
+    check_stop(facts.stop);
     std::vector<TableCell> row = axis_cells(view.study.points[place]);
     row.push_back(status_cell(record ? to_string(record->status) : "missing"));
     if (record) {
@@ -114,7 +117,7 @@ std::string points_part(const StudyView& view, const PageFacts& facts) {
       "<h3>Points</h3>\n<details><summary>All points with their times and commands "
       "({})</summary>\n{}{}</details>\n",
       view.study.points.size(), cut_note(view.points.size(), view.study.points.size(), view, facts),
-      to_html(table));
+      to_html(table, facts.stop));
 }
 
 }  // namespace onset::report::html

@@ -7,6 +7,7 @@
 
 #include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
+#include "report/html/check_stop.hpp"
 
 namespace onset::report::html {
 
@@ -36,9 +37,10 @@ namespace {
 /// so that what is left is a grid again.
 class Thinning {
  public:
-  Thinning(const study::StudyRecord& study, std::size_t most_points)
+  Thinning(const study::StudyRecord& study, std::size_t most_points, const std::stop_token& stop)
       : axes_(study.axes.size()), places_(study.axes.size()) {
     for (const auto& point : study.points) {
+      check_stop(stop);
       for (std::size_t a = 0; a < axes_.size(); ++a) {
         const std::string value = to_text(point.axis_values[a]);
         places_[a].push_back(static_cast<std::uint32_t>(
@@ -104,7 +106,7 @@ void add_summary_names(const study::PointRecord& record, std::vector<std::string
 }  // namespace
 
 StudyView view_of(const study::StudyRecord& study, const study::Store& store,
-                  std::span<const Verb> verbs, std::size_t most) {
+                  std::span<const Verb> verbs, std::size_t most, const std::stop_token& stop) {
   StudyView view;
   view.study = study;
   for (const Verb& verb : verbs) {
@@ -115,10 +117,11 @@ StudyView view_of(const study::StudyRecord& study, const study::Store& store,
   view.table = Table(rows.columns());
   view.drawn = Table(rows.columns());
   view.all_rows = rows.count();
-  const Thinning thinning(study, points_of_rows(rows, study.points.size()));
+  const Thinning thinning(study, points_of_rows(rows, study.points.size()), stop);
   view.thinned = thinning.text(study.axes);
   std::map<std::string_view, std::size_t> by_word;
   rows.each_point([&](std::size_t place, const study::PointRecord* record, auto& cells) {
+    check_stop(stop);
     ++by_word[record ? to_string(record->status) : std::string_view("missing")];
     if (view.points.size() < most) {
       view.points.push_back({place, record ? std::optional(*record) : std::nullopt});
@@ -135,6 +138,7 @@ StudyView view_of(const study::StudyRecord& study, const study::Store& store,
       if (thinning.keeps(place)) view.drawn.add_row(std::move(row));
     }
   });
+  check_stop(stop);
   for (const std::string_view word : {"ok", "unconverged", "refused", "failed", "missing"}) {
     if (by_word.contains(word)) view.counts.push_back({std::string(word), by_word[word]});
   }

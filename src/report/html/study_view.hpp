@@ -63,9 +63,10 @@ struct StudyView {
 [[nodiscard]] std::optional<study::Study> read_definition(const std::string& source,
                                                           const std::string& name);
 
-/// Lists `most` points and rows at most.
+/// Lists `most` points and rows at most. Throws Interrupted when a stop was requested.
 [[nodiscard]] StudyView view_of(const study::StudyRecord& study, const study::Store& store,
-                                std::span<const Verb> verbs, std::size_t most);
+                                std::span<const Verb> verbs, std::size_t most,
+                                const std::stop_token& stop = {});
 
 /// The axes as the table of rows calls them: study_table() gives an axis another name where the
 /// verb has a column of that name which means something else.
@@ -81,7 +82,8 @@ struct PageFacts {
   std::stop_token stop = {};
 };
 
-// The parts of a study's section, in the order of the page.
+// The parts of a study's section, in the order of the page. Those that draw or make large tables
+// throw Interrupted when a stop was requested.
 [[nodiscard]] std::string summary_part(const StudyView& view);
 [[nodiscard]] std::string figures_part(const StudyView& view, const PageFacts& facts);
 [[nodiscard]] std::string interactive_part(const StudyView& view, const PageFacts& facts);

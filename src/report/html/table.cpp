@@ -7,6 +7,7 @@
 
 #include "onset/io/format.hpp"
 #include "report/figure/pick.hpp"
+#include "report/html/check_stop.hpp"
 #include "report/html/text.hpp"
 
 namespace onset::report::html {
@@ -48,7 +49,7 @@ TableCell cell_of(const Value& value) {
   return text_cell(to_text(value));
 }
 
-SortableTable sortable(const Table& table, std::size_t max_rows) {
+SortableTable sortable(const Table& table, std::size_t max_rows, const std::stop_token& stop) {
   SortableTable out;
   for (const Column& column : table.columns()) {
     const std::string unit = column.unit.empty() ? "" : fmt::format(" [{}]", column.unit);
@@ -56,6 +57,7 @@ SortableTable sortable(const Table& table, std::size_t max_rows) {
   }
   const std::size_t shown = std::min(max_rows, table.rows().size());
   for (std::size_t r = 0; r < shown; ++r) {
+    check_stop(stop);
     std::vector<TableCell> row;
     for (const Cell& cell : table.rows()[r]) row.push_back(cell_of(cell));
     out.rows.push_back(std::move(row));
@@ -63,7 +65,7 @@ SortableTable sortable(const Table& table, std::size_t max_rows) {
   return out;
 }
 
-std::string to_html(const SortableTable& table) {
+std::string to_html(const SortableTable& table, const std::stop_token& stop) {
   // A box that scrolls must be reachable by keyboard, hence tabindex.
   std::string out = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">"
@@ -77,6 +79,7 @@ std::string to_html(const SortableTable& table) {
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<TableCell>& row : table.rows) {
+    check_stop(stop);
     out += "<tr>";
     for (const TableCell& cell : row) {
       // A number that is not finite has no place in an order: it is sorted as if it were missing.

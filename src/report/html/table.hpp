@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,11 @@ struct SortableTable {
 [[nodiscard]] TableCell code_cell(const std::string& text);
 [[nodiscard]] TableCell number_cell(double value);
 
-/// The first rows of a table of results.
-[[nodiscard]] SortableTable sortable(const Table& table, std::size_t max_rows);
+/// The first rows of a table of results. Throws Interrupted when a stop was requested.
+[[nodiscard]] SortableTable sortable(const Table& table, std::size_t max_rows,
+                                     const std::stop_token& stop);
 
-[[nodiscard]] std::string to_html(const SortableTable& table);
+/// Throws Interrupted when a stop was requested.
+[[nodiscard]] std::string to_html(const SortableTable& table, const std::stop_token& stop);
 
 }  // namespace onset::report::html

@@ -16,6 +16,7 @@
 #include "smi/limits/typed/label_units.hpp"
 #include "smi/limits/typed/outer_samples.hpp"
 #include "smi/limits/typed/typed_checks.hpp"
+#include "smi/model/typed/link_probe.hpp"
 #include "smi/model/typed/symmetries.hpp"
 #include "smi/model/typed/typed_posterior.hpp"
 
@@ -26,7 +27,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using LinkLabels = std::vector<LabelExcess>;
 
-constexpr std::size_t symmetry_points = 64;
 /// Half the units of the jackknife, by the number of fields: sets of lines, whose halves are units,
 /// or of three fields and more pairs of sets of samples.
 constexpr std::size_t sets[] = {1, 8, 4, 4};
@@ -49,23 +49,19 @@ std::vector<std::size_t> used_directions(const TypedLink& link) {
 }
 
 /// Whether labels stay the same when these directions change sign.
-bool keeps_labels(const TypedLink& link, const std::vector<std::size_t>& flipped) {
-  const std::size_t rows = link.fields().size();
-  std::vector<double> at(rows * symmetry_points);
-  numerics::Stream(1, "symmetries").normal(at);
-  std::vector<double> mapped = at;
-  for (std::size_t f = 0; f < rows; ++f) {
-    const auto& direction = link.fields()[f].direction;
-    if (!direction || std::find(flipped.begin(), flipped.end(), *direction) == flipped.end()) {
-      continue;
+bool keeps_labels(const TypedLink& link, const LinkProbe& probe,
+                  const std::vector<std::size_t>& flipped) {
+  const auto rows = static_cast<Index>(link.fields().size());
+  MatrixXd map = MatrixXd::Identity(rows, rows);
+  for (Index f = 0; f < rows; ++f) {
+    const auto& direction = link.fields()[static_cast<std::size_t>(f)].direction;
+    if (direction && std::find(flipped.begin(), flipped.end(), *direction) != flipped.end()) {
+      map(f, f) = -1.0;
     }
-    for (std::size_t i = 0; i < symmetry_points; ++i) mapped[f * symmetry_points + i] *= -1.0;
   }
-  std::vector<double> before(link.outputs() * symmetry_points), after(before.size());
-  link.values(symmetry_points, at.data(), before.data());
-  link.values(symmetry_points, mapped.data(), after.data());
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (std::abs(before[i] - after[i]) > 1e-11 * std::max(1.0, std::abs(before[i]))) return false;
+  const std::vector<double> after = probe.after(map);
+  for (std::size_t k = 0; k < link.outputs(); ++k) {
+    if (!probe.agrees(k, after, k)) return false;
   }
   return true;
 }
@@ -404,12 +400,13 @@ std::vector<std::vector<std::size_t>> sign_blocks(const TypedLink& link) {
   const std::vector<std::size_t> used = used_directions(link);
   std::vector<std::vector<std::size_t>> blocks;
   std::vector<unsigned> symmetries;
+  const LinkProbe probe(link);
   for (unsigned signs = 1; signs < 1U << used.size(); ++signs) {
     std::vector<std::size_t> flipped;
     for (std::size_t k = 0; k < used.size(); ++k) {
       if ((signs >> k) & 1U) flipped.push_back(used[k]);
     }
-    if (keeps_labels(link, flipped)) symmetries.push_back(signs);
+    if (keeps_labels(link, probe, flipped)) symmetries.push_back(signs);
   }
   const auto tells_apart = [&](std::size_t j, std::size_t k) {
     return std::any_of(symmetries.begin(), symmetries.end(),

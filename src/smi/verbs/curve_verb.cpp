@@ -11,6 +11,7 @@
 #include "onset/smi.hpp"
 #include "smi/limits/curve.hpp"
 #include "smi/limits/typed/typed_curve.hpp"
+#include "smi/limits/typed/typed_staircase.hpp"
 #include "smi/verbs/model_fields.hpp"
 #include "smi/verbs/overlap_columns.hpp"
 
@@ -200,7 +201,7 @@ Cost typed_cost(const Curve& request, const SettledCurve& settled) {
       level sets of the link; test errors by quasi-Monte Carlo.)");
   cost.core_seconds =
       typed_curve_seconds(*settled.typed, request.alpha.size(), settled.typed_options);
-  cost.memory_bytes = 2e8;
+  cost.memory_bytes = typed_bytes(*settled.typed);
   return cost;
 }
 

@@ -121,9 +121,9 @@ void run_typed_exponent(const SettledExponent& settled, const Context& context, 
                                  direction_names(steps.back().directions),
                                  to_text(Value(sample_power(settled.options.max_degree)))));
   } else {
-    result.unconverged("whether degree " + std::to_string(steps.back().leap.degree.value_or(0)) +
-                       " is the first to show " + direction_names(steps.back().directions) +
-                       " is not resolved");
+    result.unconverged("not resolved: whether degree " +
+                       std::to_string(steps.back().leap.degree.value_or(0)) +
+                       " is the first that shows " + direction_names(steps.back().directions));
   }
 }
 
@@ -180,7 +180,7 @@ void run_exponent(const Exponent& request, const SettledExponent& settled, const
   }
 }
 
-Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
+Cost exponent_cost(const Exponent& /*request*/, const SettledExponent& settled) {
   Cost cost;
   if (settled.typed) {
     cost.method = prose(R"(
@@ -189,8 +189,8 @@ Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
         averaged over labels. Where nothing is known that is an integral over the label (with three
         fields and more: a sum over bins of the label, by samples of all fields), else quasi-Monte
         Carlo with the known fields known exactly. Symmetries (signed permutations of the fields)
-        prove zeros. Errors: scatter of eight replicates, and what the rule over labels
-        changed in its last step.)");
+        prove zeros. Errors: scatter of replicates, 16 of them for bins and eight otherwise, and what
+        the rule over labels changed in its last step, or what bins may lose.)");
     cost.core_seconds = leap_seconds(*settled.typed, settled.options);
   } else {
     cost.method = prose(R"(
@@ -202,8 +202,7 @@ Cost exponent_cost(const Exponent& request, const SettledExponent& settled) {
     cost.core_seconds = 0.2 + plain_leap_seconds(*settled.named.model) +
                         part_at_zero * settled.named.channel_seconds(1.0, 1024, 1024);
   }
-  (void)request;
-  cost.memory_bytes = 2e8;
+  cost.memory_bytes = settled.typed ? typed_bytes(*settled.typed) : 2e8;
   return cost;
 }
 

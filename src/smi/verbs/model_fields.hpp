@@ -129,7 +129,8 @@ template <class Request>
 [[nodiscard]] TypedRequest typed_request(const Request& request, const std::string& expression) {
   const bool is_named = expression != filled(request.link);
   const auto link = std::make_shared<const TypedLink>(expression, filled(request.noise));
-  link->refuse_dense_switches();
+  // All others ask for posteriors.
+  if constexpr (!std::is_same_v<Request, Generate>) link->refuse_dense_switches();
   const Parameters given = model_fields<Request>().write(request);
   const auto usual = usual_model();
   for (const auto& [name, value] : given.values()) {

@@ -331,11 +331,11 @@ Cost typed_cost(const SettledThresholds& settled) {
       axes. First threshold: growth map E T (x) T at overlap 0 as an integral over the label, or
       with three fields and more as a sum over bins of the label, by samples of all fields.
       Later ones: alpha nu = 1 on the branch of fixed points of the directions learned before, by
-      quasi-Monte Carlo. Errors: scatter of eight replicates, and what the rule over labels
-      changed in its last step. Exact recovery by counting equations; jumps where alpha falls along
+      quasi-Monte Carlo. Errors: scatter of replicates, 16 of them for bins and eight otherwise, and
+      what the rule over labels changed in its last step, or what bins may lose. Exact recovery by counting equations; jumps where alpha falls along
       the branch.)");
   cost.core_seconds = typed_staircase_seconds(*settled.typed, settled.typed_options);
-  cost.memory_bytes = 2e8;
+  cost.memory_bytes = typed_bytes(*settled.typed);
   return cost;
 }
 

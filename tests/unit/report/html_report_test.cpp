@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <set>
+#include <stop_token>
 
 #include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
 #include "report/html/inline_svg.hpp"
+#include "report/html/study_view.hpp"
 #include "report/html/text.hpp"
 #include "report/point_text.hpp"
 #include "report/readable_text.hpp"
@@ -115,6 +117,40 @@ TEST_F(HtmlReportTest, CutsLongTablesAndSaysSo) {
   const std::string text = page({.study = "", .max_rows = 3});
   EXPECT_TRUE(has(text, "The first 3 of 15 rows."));
   EXPECT_TRUE(has(text, "onset export toy.db --study toy --format csv"));
+}
+
+/// The options of a page that is to stop.
+HtmlOptions stopped() {
+  std::stop_source source;
+  source.request_stop();
+  return {.study = "", .max_rows = 2000, .stop = source.get_token()};
+}
+
+TEST_F(HtmlReportTest, IsInterruptedByAStopAlsoWhereNothingIsDrawn) {
+  sweep("command = 'toy line'\nfixed = {alpha = '0,1', slope = 200}\n", "fails");
+  ASSERT_FALSE(has(page(), "<svg "));
+  EXPECT_THROW((void)page(stopped()), Interrupted);
+  sweep(some_fail, "toy");
+  ASSERT_TRUE(has(page(), "<svg "));
+  EXPECT_THROW((void)page(stopped()), Interrupted);
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_TRUE(entry.path().filename().string().starts_with("toy.db")) << entry.path();
+  }
+}
+
+TEST_F(HtmlReportTest, PassesOverPointsAndRowsNoticeAStop) {
+  sweep(some_fail, "toy");
+  const study::Store store(folder_ / "toy.db", study::Store::Mode::read);
+  const study::StudyRecord study = store.study("toy");
+  const HtmlOptions stop = stopped();
+  EXPECT_THROW((void)html::view_of(study, store, verbs(), stop.max_rows, stop.stop), Interrupted);
+  const html::StudyView view = html::view_of(study, store, verbs(), stop.max_rows);
+  const html::PageFacts facts{"toy.db", stop.max_rows, stop.stop};
+  EXPECT_THROW((void)html::figures_part(view, facts), Interrupted);
+  EXPECT_THROW((void)html::interactive_part(view, facts), Interrupted);
+  EXPECT_THROW((void)html::problems_part(view, facts), Interrupted);
+  EXPECT_THROW((void)html::results_part(view, facts), Interrupted);
+  EXPECT_THROW((void)html::points_part(view, facts), Interrupted);
 }
 
 TEST_F(HtmlReportTest, ShowsStudiesOfVerbsThatItDoesNotKnow) {

@@ -156,8 +156,10 @@ void LabelBins::find_bins(const FieldMatrix& matrix, std::size_t samples, double
                 });
   });
   std::vector<double> labels;
-  for (const Part& part : parts) {
+  labels.reserve(samples);
+  for (Part& part : parts) {
     labels.insert(labels.end(), part.labels.begin(), part.labels.end());
+    std::vector<double>().swap(part.labels);
     for (const TypedLabel& atom : part.atoms) add_to(atoms_, atom);
   }
   std::sort(labels.begin(), labels.end());
@@ -202,14 +204,15 @@ std::vector<LabelNode> LabelBins::nodes() const {
 }
 
 LabelBins LabelBins::coarser(std::size_t first) const {
-  LabelBins out = *this;
-  out.edges_.clear();
+  LabelBins out(*link_, indices_, symmetries_);
+  out.atoms_ = atoms_;
   for (std::size_t k = 0; k < edges_.size(); ++k) {
     // No bin of these joins labels of either sign.
     if (k % 2 == first || edges_[k] == 0.0) out.edges_.push_back(edges_[k]);
   }
   const std::vector<LabelNode> own = nodes();
   const LevelHermite nothing{std::vector<double>(indices_.size(), 0.0)};
+  out.sums_.resize(sums_.size());
   for (std::size_t u = 0; u < sums_.size(); ++u) {
     out.sums_[u].assign(out.edges_.size() + 1 + atoms_.size(), nothing);
     for (std::size_t b = 0; b < own.size(); ++b) {

@@ -43,6 +43,9 @@ class LabelBins {
                                const Context& context) const;
 
  private:
+  /// Without bins.
+  LabelBins(const TypedLink& link, const HermiteIndices& indices, const LabelSymmetries& symmetries)
+      : link_(&link), indices_(indices), symmetries_(symmetries) {}
   void find_bins(const FieldMatrix& matrix, std::size_t samples, double bins,
                  const Context& context);
   /// Edges between labels in order.

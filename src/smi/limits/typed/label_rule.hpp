@@ -12,6 +12,8 @@ namespace onset::smi {
 /// several that are all discrete. Otherwise labels are drawn.
 [[nodiscard]] bool has_label_integral(const TypedLink& link);
 
+/// How often the slope of a link changes its sign along a line through the fields, on average.
+[[nodiscard]] double turns_along_lines(const TypedLink& link);
 /// How many times longer the integral over the label of a link takes that turns often along lines,
 /// for estimates of cost.
 [[nodiscard]] double turning_effort(const TypedLink& link);

@@ -6,9 +6,9 @@
 #include <numbers>
 
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
-#include "numerics/quadrature/switch_cuts.hpp"
 #include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
+#include "smi/model/typed/line_cuts.hpp"
 #include "smi/model/typed/node_positions.hpp"
 
 namespace onset::smi {
@@ -47,6 +47,8 @@ constexpr PanelPoint panel_rule[] = {
 };
 
 using Masses = std::map<PieceKey, double>;
+/// The fields of a point of every piece that was met.
+using PiecePoints = std::map<PieceKey, std::vector<double>>;
 
 /// The mass of standard normals between two places, without cancellation in the upper tail.
 double mass_between(double low, double high) {
@@ -59,9 +61,9 @@ double mass_between(double low, double high) {
 /// The lines of one replicate, all parallel.
 class Lines {
  public:
-  Lines(const TypedLink& link, std::uint64_t seed, std::uint64_t replicate,
-        std::map<PieceKey, PieceMass>& all)
-      : link_(link), all_(all), size_(link.fields().size()) {
+  Lines(const TypedLink& link, std::uint64_t seed, std::uint64_t replicate, const Context& context,
+        PiecePoints& points)
+      : link_(link), context_(context), points_(points), size_(link.fields().size()) {
     numerics::Stream stream(seed, "masses of pieces", replicate);
     rotation_ = size_ > 1 ? random_rotation(size_, stream) : FieldMatrix::Identity(1, 1).eval();
     // Points of the scan lie elsewhere in every replicate.
@@ -70,41 +72,27 @@ class Lines {
 
   /// The masses along the line with these coordinates across it.
   [[nodiscard]] Masses along(const std::vector<double>& across) {
-    const auto fields_at = [&](std::size_t count, const double* t) {
-      std::vector<double> fields(size_ * count);
-      for (std::size_t f = 0; f < size_; ++f) {
-        const auto row = rotation_.row(static_cast<Eigen::Index>(f));
-        double origin = 0.0;
-        for (std::size_t k = 1; k < size_; ++k)
-          origin += row(static_cast<Eigen::Index>(k)) * across[k - 1];
-        for (std::size_t i = 0; i < count; ++i) fields[f * count + i] = origin + row(0) * t[i];
-      }
-      return fields;
-    };
-    const numerics::BatchFunction switches{
-        1, link_.switches(), [&](std::size_t count, const double* u, double* out) {
-          std::vector<double> t(u, u + count);
-          for (double& x : t) x /= fineness_;
-          link_.switch_values(count, fields_at(count, t.data()).data(), out);
-        }};
-    std::vector<double> ends;
-    numerics::add_cuts(switches, mass_reach * fineness_, ends);
-    for (double& end : ends) end /= fineness_;
-    ends.insert(ends.end(), {-mass_reach, mass_reach});
-    std::sort(ends.begin(), ends.end());
-    std::vector<double> middles;
-    for (std::size_t k = 0; k + 1 < ends.size(); ++k)
-      middles.push_back(0.5 * (ends[k] + ends[k + 1]));
-    const std::size_t count = middles.size();
+    context_.check();
+    FieldLine line;
+    for (std::size_t f = 0; f < size_; ++f) {
+      const auto row = rotation_.row(static_cast<Eigen::Index>(f));
+      double origin = 0.0;
+      for (std::size_t k = 1; k < size_; ++k)
+        origin += row(static_cast<Eigen::Index>(k)) * across[k - 1];
+      line.origin.push_back(origin);
+      line.direction.push_back(row(0));
+    }
+    const std::vector<double> ends = line_cuts(link_, line, mass_reach, fineness_);
+    const std::vector<double> fields = line.fields(middles(ends));
+    const std::size_t count = ends.size() - 1;
     parts_ += count;
-    const std::vector<double> fields = fields_at(count, middles.data());
     std::vector<double> sides(link_.switches() * count);
     if (!sides.empty()) link_.switch_values(count, fields.data(), sides.data());
     Masses out;
     for (std::size_t k = 0; k < count; ++k) {
       const PieceKey key = piece_key(sides.data() + k, link_.switches(), count);
       out[key] += mass_between(ends[k], ends[k + 1]);
-      std::vector<double>& point = all_[key].point;
+      std::vector<double>& point = points_[key];
       if (!point.empty()) continue;
       for (std::size_t f = 0; f < size_; ++f) point.push_back(fields[f * count + k]);
     }
@@ -173,7 +161,8 @@ class Lines {
   }
 
   const TypedLink& link_;
-  std::map<PieceKey, PieceMass>& all_;
+  const Context& context_;
+  PiecePoints& points_;
   std::size_t size_;
   FieldMatrix rotation_;
   double fineness_ = 1.0;
@@ -188,11 +177,19 @@ PieceKey piece_key(const double* sides, std::size_t switches, std::size_t stride
   return key;
 }
 
-std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed) {
+std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed,
+                                           const Context& context) {
+  std::vector<Masses> masses(piece_replicates);
+  std::vector<PiecePoints> points(piece_replicates);
+  numerics::parallel_for(context, piece_replicates, [&](std::size_t r) {
+    masses[r] = Lines(link, seed, r, context, points[r]).all(seed, r);
+  });
+  context.check();
   std::map<PieceKey, PieceMass> out;
-  for (std::uint64_t r = 0; r < piece_replicates; ++r) {
-    for (const auto& [key, mass] : Lines(link, seed, r, out).all(seed, r)) {
-      out[key].mass[r] = mass;
+  for (std::size_t r = 0; r < piece_replicates; ++r) {
+    for (const auto& [key, mass] : masses[r]) out[key].mass[r] = mass;
+    for (const auto& [key, point] : points[r]) {
+      if (out[key].point.empty()) out[key].point = point;
     }
   }
   return out;

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "onset/core/context.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/model/typed/typed_link.hpp"
 
@@ -24,10 +25,11 @@ struct PieceMass {
 
 /// The probability that standard normal fields lie in a piece of the link, a pattern of signs of
 /// its switches. Along a line the switches are cut, and the parts in between are known in closed
-/// form. One field has one line and is exact to rounding; the offset of lines of two is integrated
-/// by an adaptive rule, and those of more fields, and of links that oscillate, are scrambled Sobol
-/// points. Every replicate has a
-/// rotation of its own, so that their scatter knows of edges that are parallel to an axis.
-[[nodiscard]] std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed);
+/// form. One field has one line and is exact to rounding. With two fields the offsets of the lines
+/// are integrated by an adaptive rule; with more, and for links that oscillate, they are scrambled
+/// Sobol points. Every replicate has a rotation of its own, so that their scatter knows of edges
+/// that are parallel to an axis.
+[[nodiscard]] std::map<PieceKey, PieceMass> piece_masses(const TypedLink& link, std::uint64_t seed,
+                                                         const Context& context);
 
 }  // namespace onset::smi

@@ -1,26 +1,27 @@
 #include "smi/limits/typed/pieces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "numerics/point_sets/quasi_monte_carlo.hpp"
-#include "numerics/random/stream.hpp"
 #include "numerics/simd/vector_math.hpp"
+#include "onset/core/error.hpp"
 #include "onset/numerics/replicates.hpp"
 #include "smi/limits/typed/piece_masses.hpp"
 #include "smi/limits/typed/subspace.hpp"
+#include "smi/model/typed/link_probe.hpp"
 #include "smi/model/typed/symmetries.hpp"
 
 namespace onset::smi {
 namespace {
 
-constexpr std::size_t random_points = 4096;
-/// Lines on which switches are looked for, and points along each.
+constexpr std::size_t random_points = std::size_t{1} << 16U;
+/// Lines on which jumps are looked for, besides those along every field.
 constexpr std::size_t random_lines = 64;
-constexpr int line_points = 64;
-constexpr double line_reach = 6.0;
 /// Eigenvalues of a sum of squared gradients, relative to the largest, below which a direction does
 /// not matter.
 constexpr double no_slope = 1e-12;
@@ -62,8 +63,7 @@ std::vector<double> unit_gradient(const std::vector<double>& slopes, std::size_t
 /// Unit gradients at random points.
 Eigen::MatrixXd squared_slopes(const TypedLink& link) {
   const std::size_t rows = link.fields().size();
-  std::vector<double> inputs(rows * random_points);
-  numerics::Stream(1, "relevant directions").normal(inputs);
+  const std::vector<double> inputs = probe_fields(rows, random_points, "relevant directions");
   const std::size_t outputs = link.outputs();
   std::vector<double> value(outputs * random_points);
   std::vector<double> slopes(outputs * rows * random_points);
@@ -85,70 +85,45 @@ double switch_at(const TypedLink& link, std::size_t index, const std::vector<dou
   return all[index];
 }
 
-/// The unit normal of a switch where it vanishes, if the link's value jumps there.
-void add_jump(const TypedLink& link, std::size_t index, const std::vector<double>& base,
-              const std::vector<double>& step, double lo, double hi, Eigen::MatrixXd& to) {
-  const auto point = [&](double t) {
-    std::vector<double> at(base.size());
-    for (std::size_t f = 0; f < at.size(); ++f) at[f] = base[f] + t * step[f];
-    return at;
-  };
-  const bool positive = switch_at(link, index, point(lo)) > 0.0;
-  for (int k = 0; k < 60; ++k) {
-    const double middle = 0.5 * (lo + hi);
-    ((switch_at(link, index, point(middle)) > 0.0) == positive ? lo : hi) = middle;
-  }
+/// The unit normals of the switches that change sign at a place of a line, if the link's value
+/// jumps there.
+void add_jump(const TypedLink& link, const FieldLine& line, double place, Eigen::MatrixXd& to) {
   constexpr double side = 1e-7;
-  std::vector<double> below(link.outputs());
-  std::vector<double> above(link.outputs());
-  link.values(1, point(lo - side).data(), below.data());
-  link.values(1, point(hi + side).data(), above.data());
+  const std::vector<double> below = line.fields({place - side});
+  const std::vector<double> above = line.fields({place + side});
+  std::vector<double> low(link.outputs()), high(link.outputs());
+  link.values(1, below.data(), low.data());
+  link.values(1, above.data(), high.data());
   bool jumps = false;
-  for (std::size_t k = 0; k < below.size(); ++k) {
+  for (std::size_t k = 0; k < low.size(); ++k) {
     // A continuous link changes by about `side` times its slope.
-    jumps = jumps || std::abs(above[k] - below[k]) > 1e-4 * std::max(1.0, std::abs(below[k]));
+    jumps = jumps || std::abs(high[k] - low[k]) > 1e-4 * std::max(1.0, std::abs(low[k]));
   }
   if (!jumps) return;
-  std::vector<double> normal(base.size());
-  constexpr double h = 1e-5;
-  for (std::size_t f = 0; f < base.size(); ++f) {
-    std::vector<double> at = point(0.5 * (lo + hi));
-    at[f] += h;
-    const double up = switch_at(link, index, at);
-    at[f] -= 2.0 * h;
-    normal[f] = (up - switch_at(link, index, at)) / (2.0 * h);
+  for (std::size_t s = 0; s < link.switches(); ++s) {
+    if ((switch_at(link, s, below) > 0.0) == (switch_at(link, s, above) > 0.0)) continue;
+    std::vector<double> normal(below.size());
+    constexpr double h = 1e-5;
+    for (std::size_t f = 0; f < normal.size(); ++f) {
+      std::vector<double> at = line.fields({place});
+      at[f] += h;
+      const double up = switch_at(link, s, at);
+      at[f] -= 2.0 * h;
+      normal[f] = (up - switch_at(link, s, at)) / (2.0 * h);
+    }
+    const double scale = unit_scale(normal);
+    // Differences have errors of about h^2, which must not pass for a slope.
+    for (double& g : normal) g = std::abs(g * scale) < 1e-6 ? 0.0 : g * scale;
+    add_square(link, normal, to);
   }
-  const double scale = unit_scale(normal);
-  // Differences have errors of about h^2, which must not pass for a slope.
-  for (double& g : normal) g = std::abs(g * scale) < 1e-6 ? 0.0 : g * scale;
-  add_square(link, normal, to);
 }
 
 Eigen::MatrixXd squared_jumps(const TypedLink& link) {
-  const std::size_t rows = link.fields().size();
   const auto directions = static_cast<Eigen::Index>(link.directions());
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(directions, directions);
-  numerics::Stream stream(1, "jumps");
-  std::vector<double> base(rows);
-  std::vector<double> step(rows);
-  for (std::size_t line = 0; line < random_lines; ++line) {
-    stream.normal(base);
-    stream.normal(step);
-    const double scale = unit_scale(step);
-    for (double& s : step) s *= scale;
-    for (std::size_t s = 0; s < link.switches(); ++s) {
-      double before = 0.0;
-      for (int k = 0; k <= line_points; ++k) {
-        const double t = line_reach * (2.0 * k / line_points - 1.0);
-        std::vector<double> at(rows);
-        for (std::size_t f = 0; f < rows; ++f) at[f] = base[f] + t * step[f];
-        const double now = switch_at(link, s, at);
-        if (k > 0 && (now > 0.0) != (before > 0.0)) {
-          add_jump(link, s, base, step, t - 2.0 * line_reach / line_points, t, sum);
-        }
-        before = now;
-      }
-    }
+  for (const FieldLine& line : probe_lines(link.fields().size(), random_lines, "jumps")) {
+    const std::vector<double> ends = line_cuts(link, line, probe_reach, 1.0);
+    for (std::size_t k = 1; k + 1 < ends.size(); ++k) add_jump(link, line, ends[k], sum);
   }
   return sum;
 }
@@ -162,6 +137,7 @@ constexpr double no_part = 1e-7;
 /// A piece of the link: a pattern of signs of its switches.
 struct Piece {
   std::vector<Eigen::MatrixXd> square;                      ///< of gradients, output by output
+  std::size_t points = 0;                                   ///< that have met it
   numerics::Replicates mass;                                ///< of the piece
   std::vector<std::vector<std::vector<double>>> gradients;  ///< gradients[point][output][field]
 };
@@ -180,6 +156,7 @@ void look_at(const TypedLink& link, const std::vector<double>& inputs,
   if (link.switches() > 0) link.switch_values(count, inputs.data(), sides.data());
   for (std::size_t i = 0; i < count; ++i) {
     Piece& piece = pieces[piece_key(sides.data() + i, link.switches(), count)];
+    ++piece.points;
     if (piece.square.empty())
       piece.square.assign(outputs, Eigen::MatrixXd::Zero(directions, directions));
     std::vector<std::vector<double>> own;
@@ -191,19 +168,31 @@ void look_at(const TypedLink& link, const std::vector<double>& inputs,
   }
 }
 
-std::vector<Piece> pieces_of(const TypedLink& link, std::uint64_t seed) {
+/// The mass of a piece that some of many random points have met and no line has: its error is as
+/// large.
+numerics::Replicates mass_of_points(std::size_t points) {
+  numerics::Replicates out(piece_replicates, 0.0);
+  out.front() = static_cast<double>(piece_replicates * points) / static_cast<double>(piece_points);
+  return out;
+}
+
+std::vector<Piece> pieces_of(const TypedLink& link, std::uint64_t seed, const Context& context) {
   const std::size_t rows = link.fields().size();
   std::vector<double> inputs(rows * piece_points);
   numerics::scrambled_sobol(static_cast<int>(rows), seed, 0)->points(0, piece_points, inputs);
   numerics::simd::normal_quantile(inputs, inputs);
   std::map<PieceKey, Piece> pieces;
   look_at(link, inputs, pieces);
-  std::vector<Piece> out;
-  for (auto& [key, found] : piece_masses(link, seed)) {
-    // A small piece that no point has met.
+  const std::map<PieceKey, PieceMass> masses = piece_masses(link, seed, context);
+  // A small piece that no point has met.
+  for (const auto& [key, found] : masses) {
     if (!pieces.contains(key)) look_at(link, found.point, pieces);
-    out.push_back(std::move(pieces[key]));
-    out.back().mass = found.mass;
+  }
+  std::vector<Piece> out;
+  for (auto& [key, piece] : pieces) {
+    const auto found = masses.find(key);
+    piece.mass = found != masses.end() ? found->second.mass : mass_of_points(piece.points);
+    out.push_back(std::move(piece));
   }
   return out;
 }
@@ -292,6 +281,10 @@ numerics::Replicates equations(const TypedLink& link, const std::vector<Piece>& 
 
 Eigen::MatrixXd relevant_directions(const TypedLink& link) {
   const Eigen::MatrixXd square = squared_slopes(link) + squared_jumps(link);
+  if (!(square.trace() > 0.0)) {
+    throw Refused(fmt::format(
+        "the link was seen to change with no field within {} standard deviations", probe_reach));
+  }
   return range_above(square, no_slope * square.trace());
 }
 
@@ -310,8 +303,8 @@ Eigen::MatrixXd symmetric_directions(const TypedLink& link, const Eigen::MatrixX
 }
 
 std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::MatrixXd& relevant,
-                                          std::uint64_t seed) {
-  const std::vector<Piece> pieces = pieces_of(link, seed);
+                                          std::uint64_t seed, const Context& context) {
+  const std::vector<Piece> pieces = pieces_of(link, seed, context);
   const std::vector<Eigen::MatrixXd> all =
       candidates(null_spaces(pieces, relevant), relevant, link.outputs() > 1);
   // What is not recovered minimises alpha kappa_N - |N|: at 0 everything, and less as alpha grows.
@@ -321,9 +314,8 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
     const numerics::Replicates kappa = equations(link, pieces, open);
     const auto size = static_cast<double>(open.cols());
     // The first alpha at which a smaller candidate, or none, does better.
-    double first = std::numeric_limits<double>::infinity();
+    Estimate first{std::numeric_limits<double>::infinity(), 0.0};
     Eigen::MatrixXd next = open;
-    numerics::Replicates crossing;
     struct Offer {
       Eigen::MatrixXd smaller;
       double alpha, apart;
@@ -331,19 +323,24 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
     std::vector<Offer> offers;
     const auto offer = [&](const Eigen::MatrixXd& smaller, const numerics::Replicates& other) {
       const double less = size - static_cast<double>(smaller.cols());
-      const double gained = numerics::mean(kappa) - numerics::mean(other);
-      if (!(gained > 1e-9)) return;
-      const double alpha = less / gained;
-      numerics::Replicates own;
-      for (std::size_t r = 0; r < kappa.size(); ++r) own.push_back(less / (kappa[r] - other[r]));
+      numerics::Replicates differences;
+      for (std::size_t r = 0; r < kappa.size(); ++r) differences.push_back(kappa[r] - other[r]);
+      const Estimate gained = numerics::reduce(differences);
+      if (!(gained.value > 1e-9)) return;
+      // A replicate may miss the one small piece that tells, so that only their mean has an
+      // inverse.
+      const double alpha = less / gained.value;
+      const double error = alpha * gained.error / gained.value;
       // At an alpha that errors do not tell apart the smallest one: exact recovery then holds right
       // above it.
-      const double apart = equal_errors * numerics::reduce(own).error + 1e-12;
+      const double apart = equal_errors * error + 1e-12;
       offers.push_back({smaller, alpha, apart});
-      if (alpha > first + apart || (alpha > first - apart && smaller.cols() >= next.cols())) return;
-      first = alpha;
+      if (alpha > first.value + apart ||
+          (alpha > first.value - apart && smaller.cols() >= next.cols())) {
+        return;
+      }
+      first = {alpha, error};
       next = smaller;
-      crossing = own;
     };
     offer(Eigen::MatrixXd(open.rows(), 0), numerics::Replicates(piece_replicates, 0.0));
     for (const Eigen::MatrixXd& candidate : all) {
@@ -352,10 +349,10 @@ std::vector<ExactRecovery> exact_recovery(const TypedLink& link, const Eigen::Ma
         offer(candidate, equations(link, pieces, candidate));
       }
     }
-    if (!std::isfinite(first)) break;
-    out.push_back({without(open, next), numerics::reduce(crossing), {}});
+    if (!std::isfinite(first.value)) break;
+    out.push_back({without(open, next), first, {}});
     for (const Offer& one : offers) {
-      const bool is_equal = std::abs(one.alpha - first) <= one.apart;
+      const bool is_equal = std::abs(one.alpha - first.value) <= one.apart;
       const bool is_part =
           one.smaller.cols() > next.cols() && intersection(one.smaller, next).cols() == next.cols();
       if (is_equal && is_part) out.back().parts.push_back(without(open, one.smaller));

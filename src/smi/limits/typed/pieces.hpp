@@ -5,13 +5,14 @@
 #include <functional>
 #include <vector>
 
+#include "onset/core/context.hpp"
 #include "onset/core/estimate.hpp"
 #include "smi/model/typed/typed_link.hpp"
 
 namespace onset::smi {
 
 /// The directions on which a link depends, by its gradients and by the switches at which its value
-/// jumps [links 4]: an orthonormal basis of their span.
+/// jumps [links 4]: an orthonormal basis of their span. Throws Refused where there is none.
 [[nodiscard]] Eigen::MatrixXd relevant_directions(const TypedLink& link);
 
 /// Signed permutations of the directions that leave the link and the `known` directions as they
@@ -32,7 +33,7 @@ struct ExactRecovery {
 /// the span of the directions that matter.
 [[nodiscard]] std::vector<ExactRecovery> exact_recovery(const TypedLink& link,
                                                         const Eigen::MatrixXd& relevant,
-                                                        std::uint64_t seed);
+                                                        std::uint64_t seed, const Context& context);
 
 /// Where some directions have run off to exact recovery, those are whose overlap is larger.
 inline constexpr double exact_overlap = 0.995;

@@ -6,14 +6,10 @@
 #include <vector>
 
 #include "numerics/linear_algebra/matrix_equations.hpp"
-#include "numerics/random/stream.hpp"
+#include "smi/model/typed/link_probe.hpp"
 
 namespace onset::smi {
 namespace {
-
-constexpr std::size_t symmetry_points = 64;
-/// Values of the link that agree to this are the same, up to rounding.
-constexpr double same_value = 1e-11;
 
 /// A map of fields to fields: each becomes another one, perhaps with the other sign.
 using FieldMap = Eigen::MatrixXd;
@@ -21,7 +17,7 @@ using FieldMap = Eigen::MatrixXd;
 class Group {
  public:
   Group(const TypedLink& link, const KnownDirections& state)
-      : link_(&link), form_(link, state.exactly()) {
+      : link_(&link), probe_(link), form_(link, state.exactly()) {
     const auto fields = static_cast<Eigen::Index>(link.fields().size());
     const Eigen::Index known = state.known.cols();
     known_fields_ = Eigen::MatrixXd::Zero(known * static_cast<Eigen::Index>(link.tokens()), fields);
@@ -32,10 +28,6 @@ class Group {
           state.known.row(static_cast<Eigen::Index>(*field.direction)).transpose();
     }
     inverse_ = numerics::pseudo_inverse(form_.matrix());
-    at_.resize(link.fields().size() * symmetry_points);
-    numerics::Stream(1, "symmetries").normal(at_);
-    values_.resize(link.outputs() * symmetry_points);
-    link.values(symmetry_points, at_.data(), values_.data());
   }
 
   /// The average over the group of the trace on symmetric tensors of a degree, times the sign of
@@ -80,36 +72,15 @@ class Group {
 
   /// 1 where a map leaves all labels alone, -1 where it turns them into c - y, else 0.
   [[nodiscard]] double sign_of_label(const FieldMap& map, bool may_turn) const {
-    const std::vector<double> after = mapped_values(map);
-    if (agree(after, 1.0, 0.0)) return 1.0;
-    return may_turn && agree(after, -1.0, after.front() + values_.front()) ? -1.0 : 0.0;
-  }
-
-  [[nodiscard]] std::vector<double> mapped_values(const FieldMap& map) const {
-    const std::size_t n = link_->fields().size();
-    std::vector<double> mapped(at_.size());
-    for (std::size_t f = 0; f < n; ++f) {
-      for (std::size_t g = 0; g < n; ++g) {
-        const double sign = map(static_cast<Eigen::Index>(f), static_cast<Eigen::Index>(g));
-        if (sign == 0.0) continue;
-        for (std::size_t i = 0; i < symmetry_points; ++i) {
-          mapped[f * symmetry_points + i] = sign * at_[g * symmetry_points + i];
-        }
-      }
+    const std::vector<double> after = probe_.after(map);
+    bool stays = true;
+    bool turns = may_turn;
+    for (std::size_t k = 0; k < link_->outputs(); ++k) {
+      stays = stays && probe_.agrees(k, after, k);
+      turns = turns && !stays && probe_.agrees_up_to_shift(k, after, k, -1.0);
     }
-    std::vector<double> after(values_.size());
-    link_->values(symmetry_points, mapped.data(), after.data());
-    return after;
-  }
-
-  /// Whether labels become sign * themselves + constant.
-  [[nodiscard]] bool agree(const std::vector<double>& after, double sign, double constant) const {
-    for (std::size_t i = 0; i < after.size(); ++i) {
-      const double wanted = sign * values_[i] + constant;
-      const double scale = std::max({1.0, std::abs(values_[i]), std::abs(constant)});
-      if (!(std::abs(wanted - after[i]) <= same_value * scale)) return false;
-    }
-    return true;
+    if (stays) return 1.0;
+    return turns ? -1.0 : 0.0;
   }
 
   /// The trace of a matrix on symmetric tensors, from the traces of its powers (Newton).
@@ -130,10 +101,10 @@ class Group {
   }
 
   const TypedLink* link_;
+  LinkProbe probe_;
   SampleForm form_;
   Eigen::MatrixXd known_fields_;  ///< the known fields, token after token, as sums of fields
   Eigen::MatrixXd inverse_;       ///< normals from fields
-  std::vector<double> at_, values_;
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ struct TypedChannelOptions {
   std::size_t points = 256;  ///< outer points per replicate
   std::size_t replicates = 8;
   double spacing = 0.0;     ///< of lines; 0: the default for the number of normals
-  double refinement = 1.0;  ///< divides the spacing
+  double refinement = 1.0;  ///< divides the spacing, and multiplies the samples of bins
   double radius = 0.0;      ///< of what is covered at overlap 0; 0: the usual one
   std::uint64_t seed = 1;
   /// Whether labels of one output are drawn by their rank; else the fields that make them are.

@@ -54,7 +54,7 @@ class CurveBuilder {
                double max_alpha)
       : link_(&link), options_(&options), context_(&context) {
     relevant_ = relevant_directions(link);
-    recovery_ = exact_recovery(link, relevant_, options.seed);
+    recovery_ = exact_recovery(link, relevant_, options.seed, context);
     if (options.choice == BranchChoice::informed) return;
     TypedStaircaseOptions stairs;
     stairs.alpha_stop = max_alpha;

@@ -187,6 +187,8 @@ class Staircase {
   /// higher degree shows it; otherwise it may have weights that are only too small.
   [[nodiscard]] bool add_hard(LowerDegrees means) {
     const Leap leap = leap_given(link_, known_, {.seed = options_->seed}, *context_);
+    // More points may show what was thought to be absent.
+    if (leap.verdict == Verdict::present && leap.degree < 3) return false;
     const auto size = known_.cols();
     const bool is_excluded =
         means == LowerDegrees::excluded &&
@@ -425,7 +427,7 @@ class Staircase {
   /// small overlaps gets there, if that is later.
   void add_exact_recovery() {
     Eigen::MatrixXd exact(relevant_.rows(), 0);
-    for (const ExactRecovery& one : exact_recovery(link_, relevant_, options_->seed)) {
+    for (const ExactRecovery& one : exact_recovery(link_, relevant_, options_->seed, *context_)) {
       TypedStage stage{one.directions, TypedKind::perfect, one.alpha};
       stage.jump = Estimate{1.0, 0.0};
       add(std::move(stage));
@@ -547,6 +549,14 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
 }
 
 }  // namespace
+
+double typed_bytes(const TypedLink& link) {
+  // Measured: with the most samples that bins may need, and per turn of a link along the lines of
+  // all sets.
+  constexpr double usual = 2e8, bins = 4e8, per_turn = 2.5e6;
+  if (needs_bins(link)) return usual + bins;
+  return usual + (link.fields().size() > 1 ? per_turn * turns_along_lines(link) : 0.0);
+}
 
 double typed_staircase_seconds(const TypedLink& link, const TypedStaircaseOptions& options) {
   constexpr double root_points = 5.0, shape_steps = 4.0;

@@ -60,6 +60,8 @@ using TypedStageFound = std::function<void(const TypedStage&)>;
 
 [[nodiscard]] std::string_view to_string(TypedKind kind);
 
+/// Roughly the bytes of all that follows a typed link: mostly what is kept where nothing is known.
+[[nodiscard]] double typed_bytes(const TypedLink& link);
 /// Roughly the core seconds of a staircase.
 [[nodiscard]] double typed_staircase_seconds(const TypedLink& link,
                                              const TypedStaircaseOptions& options);

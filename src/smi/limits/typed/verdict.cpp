@@ -6,9 +6,10 @@
 namespace onset::smi {
 namespace {
 
-/// A weight that scatters is there above this size too, and so is one beside lower degrees that
-/// may only be smaller. It is not there below the others; in between nothing is claimed.
+/// To be called present, a weight must exceed this as well if it scatters, or if lower degrees are
+/// not excluded by symmetry.
 constexpr double present_weight = 3e-5;
+/// It is absent below both of these limits; in between nothing is claimed.
 constexpr double absent_errors = 3.0;
 constexpr double absent_error = 1e-5;
 

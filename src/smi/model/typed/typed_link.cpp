@@ -11,6 +11,7 @@
 
 #include "numerics/random/stream.hpp"
 #include "onset/core/error.hpp"
+#include "smi/model/typed/link_probe.hpp"
 #include "smi/model/typed/normal_form.hpp"
 
 namespace onset::smi {
@@ -353,6 +354,7 @@ void TypedLink::refuse_dense_switches() const {
   const std::size_t rows = fields_.size();
   numerics::Stream stream(1, "lines across switches");
   std::vector<double> direction(rows), inputs(rows * points), sides(switches() * points);
+  std::vector<double> place(points);
   for (std::size_t line = 0; line < lines; ++line) {
     // The axes first.
     if (line < rows) {
@@ -363,8 +365,10 @@ void TypedLink::refuse_dense_switches() const {
     }
     double squared = 0.0;
     for (const double x : direction) squared += x * x;
+    // A place anywhere in each step: no frequency looks slow at all of them.
+    stream.uniform(place);
     for (std::size_t i = 0; i < points; ++i) {
-      const double t = reach * ((2.0 * static_cast<double>(i) + 1.0) / points - 1.0);
+      const double t = reach * (2.0 * (static_cast<double>(i) + place[i]) / points - 1.0);
       for (std::size_t f = 0; f < rows; ++f) {
         inputs[f * points + i] = t * direction[f] / std::sqrt(squared);
       }
@@ -407,10 +411,9 @@ void TypedLink::look_for_switches() {
 }
 
 void TypedLink::look_for_atoms() {
-  constexpr std::size_t count = 4096;
+  constexpr std::size_t count = 8192;
   const std::size_t size = fields_.size();
-  std::vector<double> inputs(size * count);
-  numerics::Stream(1, "typed link").normal(inputs);
+  const std::vector<double> inputs = probe_fields(size, count, "typed link");
   std::vector<double> value(outputs() * count);
   std::vector<double> slopes(outputs() * size * count);
   gradient(count, inputs.data(), value.data(), slopes.data());
@@ -420,8 +423,11 @@ void TypedLink::look_for_atoms() {
   std::set<unsigned> sets;
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t f = 0; f < one.size(); ++f) one[f] = slopes[f * count + i];
+    bool is_finite = true;
     for (std::size_t k = 0; k < outputs(); ++k) {
       if (std::isfinite(value[k * count + i])) continue;
+      is_finite = false;
+      if (!is_typical_probe(i)) continue;
       std::vector<std::string> place;
       for (std::size_t f = 0; f < size; ++f) {
         place.push_back(fmt::format("{} = {:.2f}", names_[f], inputs[f * count + i]));
@@ -430,10 +436,11 @@ void TypedLink::look_for_atoms() {
                                 std::isnan(value[k * count + i]) ? "no number" : "infinite",
                                 fmt::join(place, ", ")));
     }
-    sets.insert(plain.independent_outputs(one.data(), outputs()));
+    if (is_finite) sets.insert(plain.independent_outputs(one.data(), outputs()));
   }
   for (std::size_t k = 0; k < outputs(); ++k) {
     const double* own = value.data() + k * count;
+    // The first point is a typical one, where labels are finite.
     if (!std::all_of(own, own + count, [&](double v) { return same_atom(v, *own); })) continue;
     complain(outputs() == 1 ? "is the same number for all fields: it depends on none of them"
                             : fmt::format("has an output, number {}, that is the same number for "

@@ -150,7 +150,7 @@ TEST(AimSoftmax, TheSquaredErrorOfProbabilitiesHasItsSlopes) {
   std::vector<double> scores = {0.1, 0.5, -0.2, 0.5, -1.0, 0.4, -0.2, 0.4, 0.8};
   const std::vector<double> at = scores;
   std::vector<double> unused(9);
-  model.channel->squared_error(model, log_y, at, slope);
+  (void)model.channel->squared_error(model, log_y, at, slope);
   constexpr double step = 1e-5;
   for (std::size_t k = 0; k < 9; ++k) {
     scores = at;

@@ -33,9 +33,8 @@ struct FourFields {
   std::string link;
   double alpha;
 
-  friend void PrintTo(const FourFields& f, std::ostream* out) {
-    *out << f.link;
-  }  // NOLINT(readability-identifier-naming)
+  // NOLINTNEXTLINE(readability-identifier-naming)
+  friend void PrintTo(const FourFields& f, std::ostream* out) { *out << f.link; }
 };
 
 class BinnedThresholds : public testing::TestWithParam<FourFields> {};

@@ -14,7 +14,7 @@ namespace {
 Estimate positive_mass(const char* link) {
   const TypedLink typed(link, 0.0);
   const PieceKey all = (PieceKey{1} << typed.switches()) - 1;
-  return numerics::reduce(piece_masses(typed, 1).at(all).mass);
+  return numerics::reduce(piece_masses(typed, 1, {}).at(all).mass);
 }
 
 double above(double x) {

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <ostream>
+#include <stop_token>
 #include <string>
 
+#include "onset/core/error.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 
 namespace onset::smi {
@@ -24,9 +27,8 @@ struct Counted {
   std::string link;
   std::vector<std::pair<std::string, double>> recovered;  ///< directions, alpha
 
-  friend void PrintTo(const Counted& t, std::ostream* out) {
-    *out << t.link;
-  }  // NOLINT(readability-identifier-naming)
+  // NOLINTNEXTLINE(readability-identifier-naming)
+  friend void PrintTo(const Counted& t, std::ostream* out) { *out << t.link; }
 };
 
 class Counting : public testing::TestWithParam<Counted> {};
@@ -34,7 +36,7 @@ class Counting : public testing::TestWithParam<Counted> {};
 // Examples of [links 6].
 TEST_P(Counting, FindsWhatIsRecoveredExactly) {
   const TypedLink link(GetParam().link, 0.0);
-  const auto found = exact_recovery(link, relevant_directions(link), 1);
+  const auto found = exact_recovery(link, relevant_directions(link), 1, {});
   ASSERT_EQ(found.size(), GetParam().recovered.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
     EXPECT_EQ(direction_names(found[k].directions), GetParam().recovered[k].first);
@@ -76,6 +78,16 @@ TEST(RelevantDirections, ThoseThatDoNotMatterAreLeftOut) {
   EXPECT_EQ(names("z2^2"), "z2");
 }
 
+// What happens only far out counts as well.
+TEST(RelevantDirections, MatterFarOut) {
+  const auto names = [](const std::string& text) {
+    return direction_names(relevant_directions(TypedLink(text, 0.0)));
+  };
+  EXPECT_EQ(names("z2^2+relu(z1-4.5)"), "z1, z2");
+  EXPECT_EQ(names("z2^2+sign(z1-4.5)"), "z1, z2");
+  EXPECT_THROW((void)names("sign(z1-30)"), InvalidArgument);  // one number for all fields
+}
+
 TEST(DirectionNames, AreAxesSumsOrCoefficients) {
   Eigen::MatrixXd basis(3, 1);
   basis << 0.0, -1.0, 0.0;
@@ -87,17 +99,38 @@ TEST(DirectionNames, AreAxesSumsOrCoefficients) {
 // Outputs that see one direction each become exact apart from one another; a product does not.
 TEST(ExactRecovery, PartsAreWhatBecomesExactAlone) {
   const TypedLink apart("z1, z2^2", 0.0);
-  const auto steps = exact_recovery(apart, relevant_directions(apart), 1);
+  const auto steps = exact_recovery(apart, relevant_directions(apart), 1, {});
   ASSERT_EQ(steps.size(), 1U);
   ASSERT_EQ(steps[0].parts.size(), 2U);
   EXPECT_EQ(steps[0].parts[0].cols(), 1);
   const TypedLink turned("z1*z2, z1+z2", 0.0);
-  const auto rotated = exact_recovery(turned, relevant_directions(turned), 1);
+  const auto rotated = exact_recovery(turned, relevant_directions(turned), 1, {});
   ASSERT_EQ(rotated.size(), 1U);
   ASSERT_EQ(rotated[0].parts.size(), 1U);
   EXPECT_EQ(direction_names(rotated[0].parts[0]), "(z1+z2)/sqrt2");
   const TypedLink together("z1*z2", 0.0);
-  EXPECT_TRUE(exact_recovery(together, relevant_directions(together), 1)[0].parts.empty());
+  EXPECT_TRUE(exact_recovery(together, relevant_directions(together), 1, {})[0].parts.empty());
+}
+
+// A disc off the origin that has 1.7e-4 of the mass: lines may miss it, points do not. Only there
+// does the label change with z2.
+TEST(ExactRecovery, SmallPiecesThatPointsMeetCount) {
+  const TypedLink disc("z1+relu(0.0004-(z1-0.5)^2-(z2+0.3)^2)", 0.0);
+  const auto steps = exact_recovery(disc, relevant_directions(disc), 1, {});
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(direction_names(steps[1].directions), "z2");
+  const double mass = 0.0004 / 2.0 * std::exp(-0.5 * (0.25 + 0.09));
+  constexpr double many_errors = 17.0;  // of eight replicates: false alarms below 1e-6
+  EXPECT_NEAR(steps[1].alpha.value, 1.0 / mass, many_errors * steps[1].alpha.error);
+}
+
+TEST(ExactRecovery, EndsWhenAskedToStop) {
+  std::stop_source stop;
+  stop.request_stop();
+  Context context;
+  context.stop = stop.get_token();
+  const TypedLink link("relu(z1*z2)", 0.0);
+  EXPECT_THROW((void)exact_recovery(link, relevant_directions(link), 1, context), Interrupted);
 }
 
 TEST(ExactRecovery, OnlyPartsThatRanOffAreExact) {

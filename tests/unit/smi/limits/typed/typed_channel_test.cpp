@@ -40,9 +40,8 @@ struct FirstThreshold {
   double noise;
   double alpha;
 
-  friend void PrintTo(const FirstThreshold& t, std::ostream* out) {
-    *out << t.link;
-  }  // NOLINT(readability-identifier-naming)
+  // NOLINTNEXTLINE(readability-identifier-naming)
+  friend void PrintTo(const FirstThreshold& t, std::ostream* out) { *out << t.link; }
 };
 
 // Closed forms of 1/F at overlap 0 [links 8].
@@ -284,6 +283,15 @@ TEST(TypedChannel, ThreadsDoNotChangeABit) {
     const auto b = typed_channel(link, KnownDirections::none(2), options, three);
     for (std::size_t r = 0; r < a.size(); ++r) {
       EXPECT_TRUE(a[r].growth == b[r].growth) << text;
+    }
+  }
+  // Labels in bins.
+  for (const std::string text : {"z1*z2*z3", "relu(z1*z2+z3)"}) {
+    const TypedLink link(text, 0.0);
+    const auto a = typed_channel_at_zero(link, {}, one);
+    const auto b = typed_channel_at_zero(link, {}, three);
+    for (std::size_t r = 0; r < a.size(); ++r) {
+      EXPECT_TRUE(a[r].growth == b[r].growth && a[r].pull == b[r].pull) << text;
     }
   }
 }

@@ -42,6 +42,17 @@ TEST(TypedStaircase, TrivialWeakAndHardAreToldApart) {
   expect_stage(stairs_of("z1^2*exp(-z1^2)").stages.front(), "z1", TypedKind::hard);
 }
 
+// One sample in two hundred shows which sign z1 has.
+TEST(TypedStaircase, RareLabelsShowWhatTheyShow) {
+  const TypedStage stage =
+      typed_staircase(TypedLink("sign(z1-2.6)", 0.0), {.max_stages = 1}, {}).stages[0];
+  expect_stage(stage, "z1", TypedKind::trivial);
+  const double density = std::exp(-0.5 * 2.6 * 2.6) / std::sqrt(2.0 * std::numbers::pi);
+  const double mass = 0.5 * std::erfc(2.6 / std::numbers::sqrt2);
+  EXPECT_NEAR(stage.gain->value, density * density / (mass * (1.0 - mass)),
+              many_errors * stage.gain->error);
+}
+
 // Folds beside the extreme values, pieces that a switch cuts off at a point of symmetry, and a
 // switch with a kink: by independent quadratures in the label and in the field.
 TEST(TypedStaircase, FirstThresholdsCoverLabelsAtFoldsAndCorners) {

@@ -27,6 +27,25 @@ TEST(Symmetries, FieldsThatAreNotReadAllowNoExchange) {
   EXPECT_EQ(count("z1_1*z2_2", LabelUnder::same), 2U);
 }
 
+// 64 normals lie below 2.6, and most samples below 4.
+TEST(Symmetries, WhatHoldsOnlyWhereMostFieldsLieIsNone) {
+  EXPECT_EQ(count("sign(z1-2.6)", LabelUnder::renamed), 1U);
+  EXPECT_EQ(count("z1^2+relu(z1-4)", LabelUnder::same), 1U);
+  EXPECT_EQ(count("z1*z2+relu(z1-5)", LabelUnder::same), 1U);
+  EXPECT_EQ(count("z1*z2+sign(z2-5.5)", LabelUnder::same), 1U);
+}
+
+// Beyond 4.8 it is infinite, on both sides.
+TEST(Symmetries, InfiniteValuesFarOutAreOnBothSides) {
+  EXPECT_EQ(count("exp(30*z1^2)", LabelUnder::same), 2U);
+  EXPECT_EQ(count("exp(30*z1^2)+z1", LabelUnder::same), 1U);
+}
+
+// Sums of large numbers in another order differ by more than rounding of their result.
+TEST(Symmetries, RoundingHidesNone) {
+  EXPECT_EQ(count("z1^6+z2^6+z3^6-15*(z1^4+z2^4+z3^4)", LabelUnder::same), 48U);
+}
+
 // Two signs and any order of three factors.
 TEST(Symmetries, MapsOfFieldsKeepTheLabelAndTheNoise) {
   const TypedLink link("z1*z2*z3+e1", 0.0);

@@ -139,6 +139,8 @@ TEST(TypedLink, KnowsWhichOutputsHaveADensity) {
 TEST(TypedLink, JumpsThatComeTooOftenAreRefused) {
   EXPECT_THROW(TypedLink("sign(sin(90*z1))", 0.0).refuse_dense_switches(), Refused);
   EXPECT_THROW(TypedLink("z1+sign(sin(20*z2))", 0.0).refuse_dense_switches(), Refused);
+  // 4096 turns on a line of length 12: the same side at all of 4096 even steps.
+  EXPECT_THROW(TypedLink("sign(sin(2144.660585*z1))", 0.0).refuse_dense_switches(), Refused);
   EXPECT_NO_THROW(TypedLink("sign(sin(20*z1))", 0.0).refuse_dense_switches());
   EXPECT_NO_THROW(TypedLink("z1+sign(sin(10*z2))", 0.0).refuse_dense_switches());
 }
