@@ -20,11 +20,12 @@ set(onset_sources_together 8)
 #
 # GCC begins to collect garbage at 128 MB, which the headers nearly fill; up to a
 # tenth of its time then goes into that. Most sources are done before they reach a gigabyte.
+#
+# Clang writes paths and times into what it precompiles, so that a compiler cache would find nothing
+# in another copy of the tree; it gains little from it besides.
 function(onset_precompile target)
-  if(ONSET_QUICK_BUILD)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1048576)
-    endif()
+  if(ONSET_QUICK_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1048576)
     target_precompile_headers(${target} PRIVATE ${onset_common_headers} ${ARGN})
   endif()
 endfunction()
