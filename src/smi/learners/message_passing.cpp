@@ -40,6 +40,9 @@ constexpr int gap_patience = 5;
 constexpr std::size_t window = 20;
 /// Norms that go one way all the time are at rest when they change by this part of their noise.
 constexpr double one_way_part = 0.1;
+/// Norms that go up and down in turns come to rest where their changes shrink to less than this
+/// part from one window to the next.
+constexpr double shrinking_part = 0.9;
 /// The largest share of samples that may be left out of an iteration.
 constexpr double max_lost = 0.01;
 /// Attempts of one run use consecutive streams of starts, this many at most.
@@ -133,6 +136,7 @@ class Attempt {
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool stationary() const;
   [[nodiscard]] bool off_the_line();
+  [[nodiscard]] bool overshoots() const;
   bool stop(StopReason why) {
     end = why;
     if (!steps.empty()) measure_errors(steps.back(), options_.last_error_points);
@@ -360,6 +364,27 @@ bool Attempt::off_the_line() {
   return gaps_ >= gap_patience;
 }
 
+/// Whether some norm goes up and down in turns and does not come to rest. Means over a window do
+/// not show that, and the steps may stay near the Nishimori line; damping cures it.
+bool Attempt::overshoots() const {
+  if (steps.size() < 2 * window + 2) return false;
+  const double noise = 1.0 / std::sqrt(static_cast<double>(data_.dimension));
+  for (std::size_t b = 0; b < variance_.size(); ++b) {
+    const auto change = [&](std::size_t k) {
+      return steps[k].block[b].norm - steps[k - 1].block[b].norm;
+    };
+    bool in_turns = true;
+    double before = 0.0, now = 0.0;
+    for (std::size_t k = steps.size() - 2 * window; k < steps.size(); ++k) {
+      in_turns = in_turns && change(k) * change(k - 1) < 0.0;
+      (k + window < steps.size() ? before : now) += std::abs(change(k));
+    }
+    const bool is_seen = now > one_way_part * noise * static_cast<double>(window);
+    if (in_turns && is_seen && now > shrinking_part * before) return true;
+  }
+  return false;
+}
+
 /// Makes one pass and the update that follows from it. Returns false where that broke down.
 bool Attempt::advance(MessageSweep& sweep, SweepSums& sums, const Context& context) {
   try {
@@ -386,7 +411,7 @@ bool Attempt::iterate(MessageSweep& sweep, const Context& context) {
   if (is_known_to(known_variance)) {
     return stop(is_explained ? StopReason::recovered : StopReason::false_recovery);
   }
-  if (off_the_line()) return stop(StopReason::diverged);
+  if (off_the_line() || overshoots()) return stop(StopReason::diverged);
   if (settled()) return stop(StopReason::converged);
   if (steps.back().iteration == options_.max_iterations) {
     if (is_known_to(nearly_known_variance) && is_explained) return stop(StopReason::recovered);

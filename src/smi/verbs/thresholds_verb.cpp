@@ -425,6 +425,9 @@ VerbOf<Thresholds> Thresholds::verb() {
   add_device(d.fields);
   d.rows = {{"", threshold_columns().list()}, {"with a typed link", typed_columns().list()}};
   d.primary = "alpha";
+  d.usual_tolerance = prose(R"(
+      7e-4, 5e-3 beyond two layers of two tokens, and 1e-3 to 2e-3 for typed links, where it is
+      relative above alpha = 1,)");
   d.usual_tolerance =
       "7e-4 for two layers of two tokens and for named links, 1e-3 for typed ones (2e-3 for "
       "several outputs that have a density), 5e-3 for larger "

@@ -382,17 +382,20 @@ double turns_along_lines(const TypedLink& link) {
   constexpr std::size_t lines = 64, points = 256;
   constexpr double reach = 6.0;
   const std::size_t rows = link.fields().size();
-  std::vector<double> direction(rows), inputs(rows * points), value(points), slope(points);
+  // Lines miss the origin, where quotients are singular and do not change along them.
+  std::vector<double> origin(rows), direction(rows), inputs(rows * points), value(points),
+      slope(points);
   numerics::Stream stream(1, "turns of a link");
   std::size_t turns = 0;
   for (std::size_t line = 0; line < lines; ++line) {
+    stream.normal(origin);
     stream.normal(direction);
     double squared = 0.0;
     for (const double x : direction) squared += x * x;
     for (double& x : direction) x /= std::sqrt(squared);
     for (std::size_t i = 0; i < points; ++i) {
       const double t = reach * (2.0 * static_cast<double>(i) / (points - 1.0) - 1.0);
-      for (std::size_t f = 0; f < rows; ++f) inputs[f * points + i] = t * direction[f];
+      for (std::size_t f = 0; f < rows; ++f) inputs[f * points + i] = origin[f] + t * direction[f];
     }
     link.along(0, points, inputs.data(), direction.data(), value.data(), slope.data());
     for (std::size_t i = 1; i < points; ++i) turns += slope[i] * slope[i - 1] < 0.0 ? 1 : 0;

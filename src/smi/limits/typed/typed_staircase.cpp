@@ -541,11 +541,13 @@ double seconds_at_zero(const TypedLink& link, const TypedStaircaseOptions& optio
            typed_posterior_seconds(link, n);
   }
   // Evaluations of the integral over labels, by the number of normals: measured. Discrete labels
-  // are few.
+  // are few; others take closer lines for every kink or jump.
   constexpr double integral_of_densities[] = {1e5, 1e7};
-  constexpr double integral_of_atoms[] = {1e5, 6e6};
-  const double* integral = link.is_discrete() ? integral_of_atoms : integral_of_densities;
-  return 3.0 * link.seconds() * integral[n - 1] * turning_effort(link);
+  constexpr double integral_of_atoms[] = {1e5, 4e6};
+  const bool is_discrete = link.is_discrete();
+  const double kinks = n == 1 || is_discrete ? 0.0 : static_cast<double>(link.switches());
+  const double evaluations = (is_discrete ? integral_of_atoms : integral_of_densities)[n - 1];
+  return 3.0 * link.seconds() * evaluations * (1.0 + kinks) * turning_effort(link);
 }
 
 }  // namespace

@@ -204,6 +204,20 @@ TEST(SmiMessagePassing, ADampedRunThatStillGrowsIsNotFinished) {
   EXPECT_EQ(longer.end, StopReason::recovered);
 }
 
+// With little noise on squares, weights and V overshoot in turns, more and more, while their means
+// stay where they are and close to the Nishimori line. Such an attempt is given up, and damped.
+TEST(SmiMessagePassing, RunsThatOvershootInTurnsHaveNotEnded) {
+  const auto model = typed_model(std::make_shared<const TypedLink>("z1^2+0.2*e1", 0.0), 1);
+  const Dataset data = draw_dataset(*model, 50, 150, 2, 0, {});
+  MessagePassingOptions options;
+  options.max_iterations = 60;
+  options.error_points = 1;
+  options.restarts = 0;
+  EXPECT_EQ(message_passing(*model, data, options, 0, {}).end, StopReason::diverged);
+  options.damping = 0.5;
+  EXPECT_FALSE(message_passing(*model, data, options, 0, {}).failed());
+}
+
 TEST(SmiMessagePassing, StaysOnTheNishimoriLine) {
   const MessagePassing result = run(*link_model("sign"), 800, 3.0, 2);
   ASSERT_EQ(result.end, StopReason::converged);
