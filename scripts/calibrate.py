@@ -21,6 +21,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import time
@@ -218,6 +219,14 @@ CASES = [
     Case("smi potential", "two layers", "--layers 2 --alpha 1 --points 2", 100, 6, ("Q11", "Q22"),
          columns("replicates", "free_entropy", bounded=True),
          fine="--layers 2 --alpha 1 --points 2 --tol 5e-4"),
+    Case("smi spectral", "y = z1 z2, the limit", "--link z1*z2 --alpha 1.6", 40, 0, ("block",),
+         columns("replicates", "bulk_edge overlap", bounded=True), truth=only(bulk_edge=0.903006, overlap=0.329424)),
+    Case("smi spectral", "y = z^2, D = 500, 8 runs", "--link square --alpha 1 --dim 500 --runs 8", 80, 6, ("block",),
+         columns("runs", "eigenvalue1 overlap_found", runs=8)),
+    Case("smi exponent", "y = z1 z2", "--link z1*z2", 40, 0, ("step",),
+         columns("replicates", "weight", bounded=True), truth=only(weight=1.0 / 0.593751098)),
+    Case("smi exponent", "y = max(z1, z2)", "--link max(z1,z2)", 30, 0, ("step", "directions"),
+         columns("replicates", "weight", bounded=True)),
     Case("smi amp", "one layer, D = 60", "--layers 1 --dim 60 --alpha 0.15,0.3,0.6 --runs 8", 60, 5,
          ("alpha", "escaped"), AMP + columns("fraction", "fraction", runs=8),
          known=(("alpha 0.6, escaped exact", "cos1 error_plugin error_bayes", LEFT_OVER),)),
@@ -239,6 +248,11 @@ CASES = [
     Case("aim gd", "softmax, d = 16", "--dim 16 --rho 0.5 --alpha 0.1,0.3 --runs 4 --starts 3", 80, 4,
          ("alpha",), columns("runs", "mse_single mse_averaged mse_extrapolated loss", runs=4),
          known=(("alpha 0.3", "mse_single mse_averaged mse_extrapolated loss", DECADES), ("alpha 0.1", "loss", LOSSES))),
+    Case("aim sgd", "softmax, d = 40, 8 runs", "--dim 40 --time 1,2 --runs 8", 40, 2, ("time",),
+         columns("runs", "mse risk trace", runs=8)),
+    Case("aim erm", "softmax, three tokens",
+         "--tokens 3 --loss cross-entropy --alpha 0.5 --decay 0.1", 60, 4, ("alpha",),
+         columns("replicates", "mse objective test overlap", bounded=True)),
     Case("ssi loss", "quadratic target", "--target H2sum --tokens 4", 60, 6, ("m",),
          columns("replicates", "risk slope_m", bounded=True), remark="Every tenth row."),
     Case("ssi sie", "quadratic target", "--target H2sum --tokens 4", 100, 8, (),
@@ -265,8 +279,8 @@ CASES = [
 
 # What states no error, or is tested elsewhere.
 NOT_HERE = """
-`smi generate`, `aim generate`, `mha generate` write data. `aim thresholds`, `aim spectrum`, `ssi phase` and `smi curve` of links in
-closed form come from deterministic rules whose bounds are compared with finer rules in the unit tests. Numbers of `mha learn`,
+`smi generate`, `aim generate`, `mha generate` write data. `aim thresholds`, `aim potential`, `aim flow`, `aim spectrum`, `ssi phase` and `smi curve` of
+links in closed form come from deterministic rules whose bounds are compared with finer rules or other programs in the unit tests. Numbers of `mha learn`,
 `verify`, `evaluate`, `baseline` and `trial` and of single runs of `smi sgd` and `smi text` are outcomes of one run and have no error. `mha inspect` reads a layer from a folder; its
 errors are the scatter of batches and draws of inputs. That of
 `mha compare` is the scatter of the few starts that it was given.
@@ -494,7 +508,7 @@ def table(findings, level):
 
 HEADER = """# How well the stated errors cover
 
-*Written by `scripts/calibrate.sh`; do not edit. {seeds} runs of the command, {minutes:.0f} minutes with two processes.*
+*Written by `scripts/calibrate.sh`, all sections or those of some verbs; do not edit.*
 
 Every [verb](glossary.md#verb) that states errors, at cheap settings over many seeds. What is expected is in parentheses: [numbers](numbers.md) says what
 each kind of error promises.
@@ -510,15 +524,27 @@ each kind of error promises.
 """
 
 
-def page(findings, level, runs, seconds):
-    lines = [HEADER.format(seeds=runs, minutes=seconds / 60.0)]
-    for verb in dict.fromkeys(f.case.verb for f in findings):
-        lines.append(f"## {verb}\n")
-        for case in dict.fromkeys(f.case for f in findings if f.case.verb == verb):
-            lines += [f"{case.regime}: `onset {verb} {case.options}`{'. ' + case.remark if case.remark else ''}\n",
-                      *table([f for f in findings if f.case is case], level), ""]
-    lines += ["## What is not here", NOT_HERE.rstrip()]
+def section(findings, verb, level):
+    lines = [f"## {verb}\n"]
+    for case in dict.fromkeys(f.case for f in findings if f.case.verb == verb):
+        lines += [f"{case.regime}: `onset {verb} {case.options}`{'. ' + case.remark if case.remark else ''}\n",
+                  *table([f for f in findings if f.case is case], level), ""]
     return "\n".join(lines) + "\n"
+
+
+def sections_of(text):
+    """The sections of a page by their verbs."""
+    parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
+    return {part.splitlines()[0].removeprefix("## "): part for part in parts}
+
+
+def page(findings, level, before):
+    """All sections: those that were measured now, and others as they are in the page of before."""
+    sections = sections_of(before)
+    sections |= {verb: section(findings, verb, level) for verb in {f.case.verb for f in findings}}
+    verbs = dict.fromkeys(case.verb for case in CASES)
+    return "\n".join([HEADER, *(sections[verb].rstrip("\n") + "\n" for verb in verbs if verb in sections),
+                      "## What is not here", NOT_HERE.rstrip()]) + "\n"
 
 
 # ---- does it find what it looks for ---------------------------------------------------------------------------
@@ -545,7 +571,10 @@ def self_test():
         return judge(case, column, "", rows, None).verdict(1e-6)
 
     snapping = [{"x": 1.0, "x_err": 0.0}] * 181 + [{"x": 1.02, "x_err": 0.01}] * 19
+    old = "## a b\n\nold\n\n## What is not here\n\nrest\n"
     checks = {
+        "sections are told apart": sections_of("head\n" + old) == {"a b": "## a b\n\nold\n\n",
+                                                                   "What is not here": "## What is not here\n\nrest\n"},
         "Student's tail": abs(student_tail(2.131449546, 15) - 0.05) < 1e-9,
         "Student's factor": abs(student_factor(1) - 1.8373) < 1e-4,
         "chi squared's tail": abs(chi_squared_tail(18.307038053, 10) - 0.05) < 1e-9,
@@ -569,26 +598,26 @@ def main():
     parser = argparse.ArgumentParser(description="Are the stated errors right?")
     parser.add_argument("--quick", action="store_true", help="few seeds, no file; for the test suite")
     parser.add_argument("--seconds", type=float, default=math.inf, help="start no run after so many seconds")
-    parser.add_argument("--only", default="", help="verbs whose names contain this")
+    parser.add_argument("--only", default="", help="verbs whose names contain this; the page keeps its other sections")
     parser.add_argument("--out", default=str(root / "docs" / "accuracy.md"), help="the page to write")
     parser.add_argument("--self-test", action="store_true", help="whether wrong errors would be found")
     options = parser.parse_args()
     if options.self_test:
         return self_test()
     cases = [case for case in CASES if options.only in case.verb]
-    started = time.monotonic()
     findings, runs = calibrate(os.environ["ONSET_COMMAND"], cases, options.quick, options.seconds)
     # Fisher's test and two counts on either side.
     level = ALL_FALSE_ALARMS / (5 * max(1, len(findings)))
     bad = [f for f in findings if f.verdict(level) == "TOO SMALL"]
     if not options.quick:
-        text = page(findings, level, runs, time.monotonic() - started)
-        pathlib.Path(options.out).write_text(text, encoding="utf-8")
+        out = pathlib.Path(options.out)
+        before = out.read_text(encoding="utf-8") if options.only and out.is_file() else ""
+        out.write_text(page(findings, level, before), encoding="utf-8")
     for f in findings if options.only else bad:
         print(f"{f.case.verb}, {f.case.regime}, {f.where}, {f.column.name}: {f.verdict(level)}; {f.count} seeds, "
               f"scatter/error {number(f.scatter, 2)}, within {percent(f.shares[0])} ({percent(f.nominal[0])}), "
               f"{percent(f.shares[1])} ({percent(f.nominal[1])}), bias {number(f.bias, 1)}, odds {f.too_small:.1e}")
-    print(f"{len(findings)} columns of {len(cases)} regimes, {len(bad)} with errors that are too small")
+    print(f"{runs} runs, {len(findings)} columns of {len(cases)} regimes, {len(bad)} with errors that are too small")
     return 1 if bad else 0
 
 

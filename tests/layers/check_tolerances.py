@@ -11,7 +11,8 @@ import re
 import sys
 
 NEAR = re.compile(r"\b(?:EXPECT|ASSERT)_NEAR\(")
-NUMBER = re.compile(r"[-+(\s]*(\d+\.?\d*|\.\d+)(e[-+]?\d+)?[fFlL]?[)\s]*", re.IGNORECASE)
+# A number, or a calculation with numbers alone.
+NUMBER = re.compile(r"([-+*/(\s]*(\d+\.?\d*|\.\d+)(e[-+]?\d+)?[fFlL]?[)\s]*)+", re.IGNORECASE)
 # A string, a character (but not the mark between digits), or one character.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\])\'|.', re.DOTALL)
 
@@ -58,12 +59,13 @@ EXPECT_NEAR(x, 1.0, 1e-12);
 EXPECT_NEAR(f(a, "),"), g[{1, 2}], 0.05) << "x";
 ASSERT_NEAR(x,
             1'000.0, (20));
+EXPECT_NEAR(x, 1.0, 5 * 0.06 * (1.0 / 7.0));
 EXPECT_NEAR(x, 1.0, rounding);
 EXPECT_NEAR(x, 1.0, 5.0 * error);
 EXPECT_NEAR(x, 1.0, tolerance::few_roundings);
 """
     found = list(bare_tolerances(text))
-    expected = [(2, "1e-12"), (3, "0.05"), (4, "(20)")]
+    expected = [(2, "1e-12"), (3, "0.05"), (4, "(20)"), (6, "5 * 0.06 * (1.0 / 7.0)")]
     return [] if found == expected else [f"finds {found}, not {expected}"]
 
 

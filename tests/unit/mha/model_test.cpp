@@ -158,15 +158,16 @@ TEST(MhaInstance, OptionsWithoutEffectAreRefused) {
 }
 
 TEST(MhaInstance, NormsFollowTheLaw) {
-  // |theta|^2 of 24 x 24 entries has relative standard deviation sqrt(2 / 576) = 6 %.
+  // |theta|^2 of 24 x 24 entries has relative standard deviation sqrt(2 / 576) = 6 %; five of them.
+  constexpr double five_deviations = 5 * 0.06;
   const Layer layer = draw_layer(law_of(2, 24, 2, 5.0), 4);
   for (int i = 0; i < 2; ++i) {
     double theta = 0.0;
     double w = 0.0;
     for (const double v : layer.theta_of(i)) theta += v * v;
     for (const double v : layer.w_of(i)) w += v * v;
-    EXPECT_NEAR(theta, 25.0, 5 * 0.06 * 25.0);
-    EXPECT_NEAR(w, 24.0, 5 * 0.06 * 24.0);
+    EXPECT_NEAR(theta, 25.0, five_deviations * 25.0);
+    EXPECT_NEAR(w, 24.0, five_deviations * 24.0);
   }
 }
 
@@ -198,7 +199,8 @@ TEST(MhaInstance, NoiseHasItsStandardDeviation) {
     sum += (noisy.y[e] - clean.y[e]) * (noisy.y[e] - clean.y[e]);
   }
   // 64 000 draws: relative standard deviation 0.28 % of the square root; five of them.
-  EXPECT_NEAR(std::sqrt(sum / 64000), 0.25, 5 * 0.0028 * 0.25);
+  constexpr double five_deviations = 5 * 0.0028;
+  EXPECT_NEAR(std::sqrt(sum / 64000), 0.25, five_deviations * 0.25);
 }
 
 TEST(MhaInstance, DegenerateLayersAreWhatTheySay) {

@@ -24,9 +24,11 @@ TEST(TypedPosterior, AShortSegmentBetweenSwitchesIsFound) {
       for (const TypedMoments::Half& half : m.half) {
         // Eight roots and more on the segment, at places of their own: the mean of a uniform law by
         // so many is good to a seventh of its width, and its mass to a third.
-        EXPECT_NEAR(half.mean(0) / s, 0.5, 1.0 / 7.0);
-        EXPECT_NEAR(half.second(0, 0) / (s * s), 1.0 / 3.0, 1.0 / 7.0);
-        EXPECT_NEAR(std::exp(half.log_z) * 2.0 * std::numbers::pi / s, 1.0, 1.0 / 3.0);
+        constexpr double of_eight_roots = 1.0 / 7.0;
+        constexpr double of_their_mass = 1.0 / 3.0;
+        EXPECT_NEAR(half.mean(0) / s, 0.5, of_eight_roots);
+        EXPECT_NEAR(half.second(0, 0) / (s * s), 1.0 / 3.0, of_eight_roots);
+        EXPECT_NEAR(std::exp(half.log_z) * 2.0 * std::numbers::pi / s, 1.0, of_their_mass);
       }
     }
   }
