@@ -73,8 +73,7 @@ struct StudyRecord {
 /// at a time (a second one is told who the first is). Readers may look on at any moment.
 ///
 /// Points and studies carry checksums; what does not fit its checksum, or does not hold what it
-/// must, is named when it is read. Stores of the first version have none and get them when they are
-/// opened for writing.
+/// must, is named when it is read.
 ///
 /// All functions throw IoError naming the file; a transaction that fails leaves the file as it was.
 class Store {
