@@ -123,6 +123,12 @@ class Store {
   std::unique_ptr<File> file_;
 };
 
+/// The store for reading, or nothing where none was made yet. Throws IoError where something is in
+/// its place or on the way to it that cannot be followed or entered, as the constructor does: only
+/// what is known not to be there is missing.
+[[nodiscard]] std::optional<Store> open_if_there(const std::filesystem::path& path,
+                                                 std::stop_token stop = {});
+
 /// Puts the points and studies of all of `from` into `into`, in one transaction. Points that are in
 /// both must have the same result; where one has not converged or failed the better one stays. Of
 /// two studies with one name, one must have all the points of the other; the larger one stays.

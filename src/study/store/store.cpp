@@ -1,10 +1,14 @@
 #include "onset/study/store.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
+#include "io/descriptor.hpp"
 #include "onset/core/error.hpp"
 #include "study/store/codec.hpp"
 #include "study/store/store_file.hpp"
@@ -269,6 +273,15 @@ StudyRecord Store::study(const std::string& name) const {
   throw InvalidArgument("study",
                         fmt::format("{} has no study {}; it has {}{}", file, in_quotes(name),
                                     fmt::join(names, ", "), suggestion(name, names)));
+}
+
+std::optional<Store> open_if_there(const std::filesystem::path& path, std::stop_token stop) {
+  struct stat there = {};
+  if (lstat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw IoError(path.string(), "cannot be reached: " + io::last_error());
+  }
+  return Store(path, Store::Mode::read, std::move(stop));
 }
 
 StudyRecord record_of(const Plan& plan) {

@@ -191,6 +191,20 @@ TEST(Store, IsMadeBesideFilesOfOthersAndNeverInTheirPlace) {
   EXPECT_EQ(files, 5U);
 }
 
+TEST(Store, IsOnlyMissingWhereNothingIs) {
+  const ScratchFolder folder;
+  EXPECT_FALSE(open_if_there(folder / "s.db"));
+  { const Store made(folder / "s.db", Store::Mode::write); }
+  EXPECT_TRUE(open_if_there(folder / "s.db"));
+  std::filesystem::create_symlink("s.db", folder / "link.db");
+  EXPECT_TRUE(open_if_there(folder / "link.db"));
+  std::filesystem::create_symlink("nowhere.db", folder / "lost.db");
+  std::filesystem::create_symlink("itself.db", folder / "itself.db");
+  for (const char* unreachable : {"lost.db", "itself.db", "itself.db/s.db", "s.db/s.db"}) {
+    EXPECT_THROW((void)open_if_there(folder / unreachable), IoError) << unreachable;
+  }
+}
+
 /// A store with one point and one study that holds it, as others may have left it.
 class StrangeStore : public testing::Test {
  protected:
