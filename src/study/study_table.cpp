@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
 
 namespace onset::study {
@@ -62,12 +63,14 @@ const std::vector<Column> timing_columns = {{"seconds", "wall time of the point"
 
 }  // namespace
 
-StudyRows::StudyRows(const StudyRecord& study, const Store& store, bool timing)
+StudyRows::StudyRows(const StudyRecord& study, const Store& store, bool timing,
+                     const std::stop_token& stop)
     : study_(study), store_(store), timing_(timing) {
   std::vector<bool> repeated(study.axes.size(), true);
   store.each(
       study,
       [&](std::size_t place, const PointRecord* record) {
+        if (stop.stop_requested()) throw Interrupted();
         missing_ += record == nullptr ? 1 : 0;
         if (record == nullptr) return;
         not_ok_ += record->status == PointStatus::ok ? 0 : 1;

@@ -1,11 +1,16 @@
 """What others may put in the way: odd files, odd words, and machines with little room."""
 
 import os
+import pathlib
 import resource
+import socket
+import sqlite3
+import struct
 import tempfile
 import unittest
 
 from onset_command import QUICK, onset
+from study_files import QUICK_POINTS, QUICK_STUDY, StudyCase, stored_points
 
 MEBIBYTE = 1 << 20
 PRODUCTS = ["aim", "amp", "--dim", "30", "--alpha", "0.5", "--runs", "1", "--iterations", "3"]
@@ -64,6 +69,152 @@ class OddFiles(unittest.TestCase):
         done = onset("sweep", study)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("has more than", done.stderr)
+
+
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+FIGURE = """title = "A figure"
+[[run]]
+id = "line"
+command = "smi thresholds"
+fixed = {layers = 1}
+axes = {tokens = [2, 3]}
+[[panel]]
+x = {label = "tokens"}
+y = {label = "alpha"}
+[[panel.series]]
+run = "line"
+x = "tokens"
+y = "alpha"
+group = "kind"
+"""
+
+
+def forged_journal(store, named=None):
+    """A journal that SQLite undoes: it puts the first page of a store back as it is, and then
+    removes the file that it names. See https://www.sqlite.org/fileformat.html."""
+    content = pathlib.Path(store).read_bytes()
+    size, nonce = struct.unpack(">H", content[16:18])[0], 12345
+    page = content[:size]
+    checksum = nonce + sum(page[size - 200:0:-200])
+    header = JOURNAL_MAGIC + struct.pack(">5I", 1, nonce, len(content) // size, 512, size)
+    journal = header.ljust(512, b"\0") + struct.pack(">I", 1) + page + struct.pack(">I", checksum)
+    if named is not None:
+        name = os.fsencode(named)
+        journal += (struct.pack(">I", (1 << 30) // size + 1) + name
+                    + struct.pack(">II", len(name), sum(name)) + JOURNAL_MAGIC)
+    return journal
+
+
+class OddJournals(StudyCase):
+    """SQLite undoes what the journal beside a store says, whoever wrote that."""
+
+    def setUp(self):
+        super().setUp()
+        self.store, self.study_file = self.path("s.db"), self.study(QUICK_STUDY)
+        self.sweep(self.study_file, self.store)
+        self.journal = pathlib.Path(self.store + "-journal")
+        self.figure_file = self.study(FIGURE, "fig.toml")
+        self.precious = pathlib.Path(self.path("precious.txt"))
+        self.precious.write_text("precious", encoding="utf-8")
+
+    def commands(self):
+        yield ["export", self.store]
+        yield ["sweep", self.study_file, "--store", self.store]
+        yield ["sweep", self.study_file, "--store", self.store, "--status"]
+        yield ["report", self.store, "--out", self.path("page.html")]
+        yield ["merge", self.path("out.db"), self.store]
+        yield ["merge", self.store, self.store]
+        yield ["figure", self.figure_file, "--store", self.store, "--out", self.path("pictures")]
+
+    def assert_refused(self, *words):
+        before = pathlib.Path(self.store).read_bytes()
+        for command in self.commands():
+            # One that waits for a pipe would wait for ever, and ends by the timeout of onset().
+            self.assert_complaint(onset(*command), 4, "s.db-journal", *words)
+        self.assertEqual(pathlib.Path(self.store).read_bytes(), before)
+        self.assertEqual(self.precious.read_text(encoding="utf-8"), "precious")
+        self.assertTrue(os.path.lexists(self.journal))
+
+    def test_a_journal_that_names_a_file_does_not_remove_it(self):
+        for name in (self.precious, self.path("none")):
+            self.journal.write_bytes(forged_journal(self.store, name))
+            self.assert_refused("names another file")
+
+    def test_a_journal_that_names_a_pipe_does_not_wait_for_it(self):
+        os.mkfifo(self.path("pipe"))
+        self.journal.write_bytes(forged_journal(self.store, self.path("pipe")))
+        self.assert_refused("names another file")
+
+    def test_the_same_journal_without_a_name_is_undone(self):
+        self.journal.write_bytes(forged_journal(self.store))
+        before = pathlib.Path(self.store).read_bytes()
+        self.assertTrue(self.export(self.store))
+        self.assertFalse(self.journal.exists())
+        self.assertEqual(pathlib.Path(self.store).read_bytes(), before)
+
+    def test_something_else_in_the_place_of_the_journal_is_left_alone(self):
+        def thesis():
+            self.journal.write_text("my thesis", encoding="utf-8")
+
+        def bound_socket():
+            with socket.socket(socket.AF_UNIX) as place:
+                place.bind(str(self.journal))
+
+        for make in (thesis, bound_socket, self.journal.mkdir,
+                     lambda: os.mkfifo(self.journal), lambda: os.link(self.precious, self.journal),
+                     lambda: os.symlink(self.precious, self.journal),
+                     lambda: os.symlink("nowhere", self.journal)):
+            make()
+            kind = self.journal.lstat().st_mode
+            self.assert_refused("is none")
+            # The same where the store is yet to be made.
+            kept = pathlib.Path(self.path("kept"))
+            os.rename(self.store, kept)
+            done = onset("sweep", self.study_file, "--store", self.store)
+            self.assert_complaint(done, 4, "s.db-journal", "is none")
+            self.assertFalse(os.path.exists(self.store))
+            self.assertEqual(self.journal.lstat().st_mode, kind)
+            os.rename(kept, self.store)
+            (os.rmdir if self.journal.is_dir() and not self.journal.is_symlink() else os.remove)(
+                self.journal)
+
+    @unittest.skipIf(os.geteuid() == 0, "nothing is closed to root")
+    def test_a_journal_that_cannot_be_read_is_not_removed(self):
+        os.remove(self.store)
+        self.journal.touch(mode=0)
+        done = onset("sweep", self.study_file, "--store", self.store)
+        self.assert_complaint(done, 4, "s.db-journal", "cannot be read")
+        self.assertTrue(self.journal.exists())
+
+    def test_files_that_no_store_has_are_not_touched(self):
+        """A write-ahead log and its shared memory, and the name under which stores were made."""
+        for make in (lambda path: path.write_bytes(b"precious"), os.mkfifo, os.mkdir):
+            others = [pathlib.Path(self.path("new.db" + end)) for end in ("-wal", "-shm", ".new")]
+            for path in others:
+                make(path)
+            kinds = [path.lstat().st_mode for path in others]
+            store = self.path("new.db")
+            done, row = self.sweep(self.study_file, store)
+            self.assertEqual((done.returncode, row and row["ok"]), (0, QUICK_POINTS), done.stderr)
+            self.assertEqual(len(self.export(store).splitlines()), 2 * QUICK_POINTS + 1)
+            self.assertEqual([path.lstat().st_mode for path in others], kinds)
+            for path in others:
+                if path.is_file():
+                    self.assertEqual(path.read_bytes(), b"precious")
+                (os.rmdir if path.is_dir() else os.remove)(path)
+            os.remove(store)
+
+    def test_a_store_that_another_program_gave_a_write_ahead_log_is_left_alone(self):
+        connection = sqlite3.connect(self.store)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.close()
+        done = onset("export", self.store)
+        self.assert_complaint(done, 4, "s.db", "write-ahead log", "journal_mode = DELETE")
+        connection = sqlite3.connect(self.store)
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.close()
+        self.assertTrue(self.export(self.store))
+        self.assertEqual(stored_points(self.store), QUICK_POINTS)
 
 
 class OddWords(unittest.TestCase):

@@ -13,13 +13,26 @@ import numpy
 
 from onset_command import onset, start
 from study_files import (ENDLESS_STUDY, REFUSED_STUDY, QUICK_POINTS, QUICK_STUDY, StudyCase,
-                         change_first_alpha, edit, edit_points, stored_points)
+                         change_first_alpha, checksum_of, edit, edit_points, stored_points)
 
+STUDY_COLUMNS = "name, command, source, axes"
 SMALL_STUDY = QUICK_STUDY.replace("[2, 3, 5]", "[2]")
 
 
 def checksum(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def edit_studies(store, sql):
+    """Changes the only study, with a checksum that fits again."""
+    connection = sqlite3.connect(store)
+    with connection:
+        connection.execute(sql)
+        fields = list(connection.execute(f"SELECT {STUDY_COLUMNS} FROM studies").fetchone())
+        for row in connection.execute("SELECT key, axis_values FROM study_points ORDER BY position"):
+            fields += row
+        connection.execute("UPDATE studies SET checksum = ?", (checksum_of(fields),))
+    connection.close()
 
 
 class Damaged(StudyCase):
@@ -70,7 +83,15 @@ class Damaged(StudyCase):
     def test_a_store_of_another_version_is_left_alone(self):
         store = self.small_store()
         edit(store, "PRAGMA user_version = 99")
-        self.assert_untouched(store, "version 99", "version 1")
+        self.assert_untouched(store, "version 99", "version 2")
+
+    def test_a_store_that_says_that_it_has_no_checksums_is_not_believed(self):
+        store = self.small_store()
+        for change in ("UPDATE points SET result = replace(result, '0.1', '0.2')",
+                       "ALTER TABLE points DROP COLUMN checksum",
+                       "ALTER TABLE studies DROP COLUMN checksum", "PRAGMA user_version = 1"):
+            edit(store, change)
+        self.assert_untouched(store, "version 1", "version 2")
 
     def test_a_store_whose_points_are_an_endless_view_is_left_alone(self):
         store = self.small_store()
@@ -143,11 +164,7 @@ class Edited(StudyCase):
     def test_axis_values_that_do_not_fit_are_named(self):
         store = self.path("s.db")
         self.sweep(self.study(SMALL_STUDY), store)
-        edit(store, "ALTER TABLE points DROP COLUMN checksum")
-        edit(store, "ALTER TABLE studies DROP COLUMN checksum")
-        edit(store, "PRAGMA user_version = 1")
-        self.assertEqual(onset("export", store).returncode, 0)
-        edit(store, "UPDATE study_points SET axis_values = '[]'")
+        edit_studies(store, "UPDATE study_points SET axis_values = '[]'")
         for done in (onset("export", store),
                      onset("report", store, "--out", self.path("page.html"))):
             self.assert_complaint(done, 4, "s.db", "study 'study'", "0 axis values for 3 axes")

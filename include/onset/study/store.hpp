@@ -73,8 +73,7 @@ struct StudyRecord {
 /// at a time (a second one is told who the first is). Readers may look on at any moment.
 ///
 /// Points and studies carry checksums; what does not fit its checksum, or does not hold what it
-/// must, is named when it is read. Stores of the first version have none and get them when they are
-/// opened for writing.
+/// must, is named when it is read.
 ///
 /// All functions throw IoError naming the file; a transaction that fails leaves the file as it was.
 class Store {
@@ -123,6 +122,12 @@ class Store {
   class File;
   std::unique_ptr<File> file_;
 };
+
+/// The store for reading, or nothing where none was made yet. Throws IoError where something is in
+/// its place or on the way to it that cannot be followed or entered, as the constructor does: only
+/// what is known not to be there is missing.
+[[nodiscard]] std::optional<Store> open_if_there(const std::filesystem::path& path,
+                                                 std::stop_token stop = {});
 
 /// Puts the points and studies of all of `from` into `into`, in one transaction. Points that are in
 /// both must have the same result; where one has not converged or failed the better one stays. Of

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -139,10 +140,12 @@ SweepProgress run_sweep(const Plan& plan, Store& store, Workers& workers,
 
 /// The same rows one after the other, for studies whose table would not fit: no more than a point
 /// is held at a time. The store is read twice, first for the columns; a StoreParts around both
-/// keeps a sweep from filing points in between. Study and store must outlive this.
+/// keeps a sweep from filing points in between. Study and store must outlive this. A stop request
+/// ends the first pass, which is that of the constructor, with Interrupted.
 class StudyRows {
  public:
-  StudyRows(const StudyRecord& study, const Store& store, bool timing = false);
+  StudyRows(const StudyRecord& study, const Store& store, bool timing = false,
+            const std::stop_token& stop = {});
 
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   /// The number of rows, of points without a result, and of points that are not ok.

@@ -113,7 +113,7 @@ StudyView view_of(const study::StudyRecord& study, const study::Store& store,
     if (verb.full_name() == study.command) view.verb = &verb;
   }
   view.definition = read_definition(study.source, study.name);
-  const study::StudyRows rows(study, store);
+  const study::StudyRows rows(study, store, false, stop);
   view.table = Table(rows.columns());
   view.drawn = Table(rows.columns());
   view.all_rows = rows.count();

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "onset/core/error.hpp"
+#include "study/store/guarded_files.hpp"
+#include "study/store/journal.hpp"
 
 namespace onset::study::sqlite {
 namespace {
@@ -28,7 +30,7 @@ int open_flags(Database::Mode mode) {
   switch (mode) {
     case Database::Mode::read: return SQLITE_OPEN_READONLY;
     case Database::Mode::write: return SQLITE_OPEN_READWRITE;
-    case Database::Mode::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case Database::Mode::memory: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY;
   }
   return SQLITE_OPEN_READONLY;
 }
@@ -51,14 +53,11 @@ std::string explanation(int code, sqlite3* handle) {
   return out;
 }
 
-/// Of a file that it cannot make SQLite keeps the wrong reason: it then tries to open it for
+/// Of a journal that it cannot make SQLite keeps the wrong reason: it then tries to open it for
 /// reading, and says that it is not there.
-std::string cannot_make(std::string_view what) {
-  return fmt::format(
-      "cannot write: {} cannot be made; the disk is full or failing, or the folder cannot be "
-      "written",
-      what);
-}
+constexpr const char* no_journal =
+    "cannot write: its journal cannot be made; the disk is full or failing, or the folder cannot "
+    "be written";
 
 }  // namespace
 
@@ -131,13 +130,10 @@ double Statement::real(int column) const {
 Database::Database(std::filesystem::path path, Mode mode, std::stop_token stop)
     : path_(std::move(path)), stop_(std::make_unique<std::stop_token>(std::move(stop))) {
   sqlite3* handle = nullptr;
-  const int code =
-      sqlite3_open_v2(path_.c_str(), &handle, open_flags(mode) | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code = sqlite3_open_v2(mode == Mode::memory ? ":memory:" : path_.c_str(), &handle,
+                                   open_flags(mode) | SQLITE_OPEN_EXRESCODE, guarded_files());
   handle_.reset(handle);
-  if (code != SQLITE_OK) {
-    const bool not_made = mode == Mode::create && (code & 0xff) == SQLITE_CANTOPEN;
-    throw IoError(path_.string(), not_made ? cannot_make("it") : explanation(code, handle));
-  }
+  if (code != SQLITE_OK) throw IoError(path_.string(), explanation(code, handle));
   sqlite3_busy_handler(handle, try_again, stop_.get());
 }
 
@@ -146,12 +142,27 @@ void Database::execute(const char* sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
+std::string Database::bytes() {
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> copy(
+      sqlite3_serialize(handle(), "main", &size, 0), sqlite3_free);
+  if (!copy) fail(SQLITE_NOMEM);
+  return {reinterpret_cast<const char*>(copy.get()), static_cast<std::size_t>(size)};
+}
+
+void Database::require_journal(int code) const {
+  if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CANTOPEN) return;
+  const char* file = sqlite3_db_filename(handle(), "main");
+  if (file == nullptr || *file == '\0') return;
+  const char* journal = sqlite3_filename_journal(file);
+  if (const char* problem = journal_problem(journal)) throw IoError(journal, problem);
+}
+
 void Database::fail(int code) const {
   if ((code & 0xff) == SQLITE_BUSY && stop_->stop_requested()) throw Interrupted();
+  require_journal(code);
   // The store itself is open by now.
-  if ((code & 0xff) == SQLITE_CANTOPEN) {
-    throw IoError(path_.string(), cannot_make("its journal"));
-  }
+  if ((code & 0xff) == SQLITE_CANTOPEN) throw IoError(path_.string(), no_journal);
   throw IoError(path_.string(), explanation(code, handle_.get()));
 }
 

@@ -52,7 +52,8 @@ class Statement {
 
 class Database {
  public:
-  enum class Mode { read, write, create };
+  /// A database in memory has no file; its path is that of the file which is made of it.
+  enum class Mode { read, write, memory };
 
   /// Throws IoError when the file cannot be opened. A stop request ends the waiting for a program
   /// that keeps the file locked.
@@ -62,11 +63,16 @@ class Database {
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
   void execute(const char* sql);
-  /// Throws IoError with what SQLite says about the last call, or Interrupted when that waited for
-  /// another program until a stop was requested.
+  /// The bytes that a file with this database has.
+  [[nodiscard]] std::string bytes();
+  /// Throws IoError with what SQLite says about the last call, or with what is wrong with the
+  /// journal, or Interrupted when the call waited for another program until a stop was requested.
   [[noreturn]] void fail(int code) const;
 
  private:
+  /// Throws IoError where something that is no journal of a store kept SQLite from going on.
+  void require_journal(int code) const;
+
   struct Closer {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };

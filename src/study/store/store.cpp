@@ -1,10 +1,14 @@
 #include "onset/study/store.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "core/printable.hpp"
 #include "core/suggestion.hpp"
+#include "io/descriptor.hpp"
 #include "onset/core/error.hpp"
 #include "study/store/codec.hpp"
 #include "study/store/store_file.hpp"
@@ -66,7 +70,6 @@ void Store::File::open_for_reading(std::stop_token stop) {
   database_.emplace(path_, reading_mode(path_), std::move(stop));
   database_->execute("PRAGMA query_only = ON");
   check_tables(*database_);
-  checked_ = has_checksums(*database_);
 }
 
 void Store::File::open_for_writing(std::stop_token stop) {
@@ -79,25 +82,6 @@ void Store::File::open_for_writing(std::stop_token stop) {
   database_.emplace(path_, Database::Mode::write, std::move(stop));
   check_tables(*database_);
   prepare_for_writing(*database_);
-  if (!has_checksums(*database_)) add_checksums();
-  checked_ = true;
-}
-
-void Store::File::add_checksums() {
-  sqlite::Transaction transaction(*database_);
-  add_checksum_columns(*database_);
-  Statement find(*database_, select_points("WHERE key = ?"));
-  Statement put(*database_, "UPDATE points SET checksum = ? WHERE key = ?");
-  for (const std::string& key : keys()) {
-    find.bind(1, key).step();
-    put.bind(1, checksum(read_point(find))).bind(2, key).run();
-    find.reset();
-  }
-  Statement put_study(*database_, "UPDATE studies SET checksum = ? WHERE id = ?");
-  for (const std::int64_t id : study_ids()) {
-    put_study.bind(1, checksum(read_study(id))).bind(2, id).run();
-  }
-  transaction.commit();
 }
 
 void Store::File::write(const PointRecord& record) {
@@ -145,15 +129,14 @@ void Store::File::write_points(std::int64_t id, const StudyRow& row) {
 }
 
 std::string Store::File::select_points(std::string_view rest) const {
-  return fmt::format("SELECT {}, {} FROM points {}", point_columns, checked_ ? "checksum" : "''",
-                     rest);
+  return fmt::format("SELECT {}, checksum FROM points {}", point_columns, rest);
 }
 
 PointRow Store::File::read_point(const Statement& at) const {
   PointRow row;
   int column = 0;
   for_each_column(row, [&](auto& field) { at.get(column++, field); });
-  if (checked_) require_checksum(path_, row, at.text(column));
+  require_checksum(path_, row, at.text(column));
   return row;
 }
 
@@ -215,16 +198,15 @@ std::vector<std::int64_t> Store::File::study_ids() {
 }
 
 StudyRow Store::File::read_study(std::int64_t id) {
-  Statement study(*database_, fmt::format("SELECT name, command, source, axes, {} FROM studies "
-                                          "WHERE id = ?",
-                                          checked_ ? "checksum" : "''"));
+  Statement study(*database_,
+                  "SELECT name, command, source, axes, checksum FROM studies WHERE id = ?");
   study.bind(1, id).step();
   StudyRow row{study.text(0), study.text(1), study.text(2), study.text(3), {}};
   Statement point(*database_,
                   "SELECT key, axis_values FROM study_points WHERE study = ? ORDER BY position");
   point.bind(1, id);
   while (point.step()) row.points.push_back({point.text(0), point.text(1)});
-  if (checked_) require_checksum(path_, row, study.text(4));
+  require_checksum(path_, row, study.text(4));
   return row;
 }
 
@@ -291,6 +273,15 @@ StudyRecord Store::study(const std::string& name) const {
   throw InvalidArgument("study",
                         fmt::format("{} has no study {}; it has {}{}", file, in_quotes(name),
                                     fmt::join(names, ", "), suggestion(name, names)));
+}
+
+std::optional<Store> open_if_there(const std::filesystem::path& path, std::stop_token stop) {
+  struct stat there = {};
+  if (lstat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    throw IoError(path.string(), "cannot be reached: " + io::last_error());
+  }
+  return Store(path, Store::Mode::read, std::move(stop));
 }
 
 StudyRecord record_of(const Plan& plan) {

@@ -52,7 +52,6 @@ class Store::File {
  private:
   void open_for_reading(std::stop_token stop);
   void open_for_writing(std::stop_token stop);
-  void add_checksums();
   void write_points(std::int64_t id, const StudyRow& row);
   /// "SELECT .. FROM points" with the checksum last, followed by `rest`.
   [[nodiscard]] std::string select_points(std::string_view rest) const;
@@ -64,7 +63,6 @@ class Store::File {
   std::filesystem::path path_;
   std::optional<WriterLock> lock_;  // outlives the database: taken before it, released after it
   std::optional<sqlite::Database> database_;
-  bool checked_ = false;  // whether points and studies carry checksums
   /// Statuses that were read, which takes seconds for 1e5 points. They hold until the next write of
   /// this process, and nobody else writes while the lock is held.
   std::optional<std::map<std::string, PointStatus>> statuses_;

@@ -1,16 +1,21 @@
 #include "study/store/store_format.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "core/printable.hpp"
+#include "io/descriptor.hpp"
 #include "io/input_file.hpp"
 #include "onset/core/error.hpp"
+#include "onset/io/run_folder.hpp"
+#include "study/store/journal.hpp"
 #include "study/store/point_row.hpp"
 #include "study/store/sqlite.hpp"
 
@@ -20,11 +25,9 @@ namespace {
 /// "Onst" in SQLite's application_id marks a file as ours.
 constexpr std::uint32_t application_id = 0x4f6e7374;
 /// The version in SQLite's user_version; it is raised when a reader of the version before could not
-/// read the file.
+/// read the file. Version 1 had no checksums and was never released; a store that calls itself one
+/// would be believed without a look.
 constexpr std::uint32_t store_version = 2;
-/// Stores of this version have no checksums. They are read as they are, and get checksums when they
-/// are next written.
-constexpr std::uint32_t oldest_version = 1;
 
 constexpr const char* schema = R"sql(
 CREATE TABLE points (
@@ -64,6 +67,9 @@ CREATE TABLE study_points (
 
 // The places of these numbers in SQLite's header (https://www.sqlite.org/fileformat.html).
 constexpr std::size_t header_bytes = 100;
+constexpr std::size_t write_format_offset = 18;
+constexpr std::size_t read_format_offset = 19;
+constexpr char rollback_journal = 1;  // a write-ahead log is 2
 constexpr std::size_t version_offset = 60;
 constexpr std::size_t application_offset = 68;
 constexpr std::string_view magic{"SQLite format 3\0", 16};
@@ -87,17 +93,18 @@ void check_store_header(const std::filesystem::path& path) {
     in.fail("is not a store of Onset; it was left as it is");
   }
   const std::uint32_t version = big_endian(header, version_offset);
-  if (version < oldest_version || version > store_version) {
+  if (version != store_version) {
     in.fail(
-        fmt::format("is a store of version {}, and this Onset reads version {} and {}; it was "
-                    "left as it is",
-                    version, oldest_version, store_version));
+        fmt::format("is a store of version {}, and this Onset reads version {}; it was left as "
+                    "it is",
+                    version, store_version));
   }
-}
-
-bool has_checksums(sqlite::Database& database) {
-  sqlite::Statement version(database, "PRAGMA user_version");
-  return version.step() && version.whole(0) > std::int64_t{oldest_version};
+  if (header[write_format_offset] != rollback_journal ||
+      header[read_format_offset] != rollback_journal) {
+    in.fail(
+        "keeps a write-ahead log, which stores of Onset do not, so another program has set it; "
+        "'PRAGMA journal_mode = DELETE' of SQLite undoes that. It was left as it is");
+  }
 }
 
 void check_tables(sqlite::Database& database) {
@@ -118,7 +125,10 @@ void check_tables(sqlite::Database& database) {
                         type == "table" ? "the virtual table" : printable("the " + type),
                         in_quotes(entry.text(1))));
   }
-  const bool checked = has_checksums(database);
+  // A journal that was undone may have brought another one than the header had before.
+  sqlite::Statement version(database, "PRAGMA user_version");
+  require(version.step() && version.whole(0) == std::int64_t{store_version},
+          "it is of another version");
   const auto require_columns = [&](const char* table, std::string_view wanted) {
     std::vector<std::string> names;
     // The columns that are not hidden are the plain ones, which are not computed from others.
@@ -133,50 +143,30 @@ void check_tables(sqlite::Database& database) {
     require(plain && fmt::format("{}", fmt::join(names, ", ")) == wanted,
             fmt::format("its table '{}' has other columns than that of a store", table));
   };
-  const std::string_view last = checked ? ", checksum" : "";
-  require_columns("points", fmt::format("{}{}", point_columns, last));
-  require_columns("studies", fmt::format("id, name, command, source, axes{}", last));
+  require_columns("points", fmt::format("{}, checksum", point_columns));
+  require_columns("studies", "id, name, command, source, axes, checksum");
   require_columns("study_points", "study, position, key, axis_values");
 }
 
-void add_checksum_columns(sqlite::Database& database) {
-  database.execute(
-      "ALTER TABLE points ADD COLUMN checksum TEXT NOT NULL DEFAULT '';"
-      "ALTER TABLE studies ADD COLUMN checksum TEXT NOT NULL DEFAULT '';");
-  database.execute(fmt::format("PRAGMA user_version = {}", store_version).c_str());
-}
-
 void make_store(const std::filesystem::path& path) {
-  const std::filesystem::path fresh = path.string() + ".new";
-  const std::filesystem::path journal = fresh.string() + "-journal";
-  const auto remove_leftovers = [&] {
-    std::error_code ignored;
-    std::filesystem::remove(fresh, ignored);
-    std::filesystem::remove(journal, ignored);
-  };
-  remove_leftovers();  // what a process left that was killed here
   // SQLite would undo in the new store what was under way in one that is no more.
-  const std::filesystem::path old_journal = path.string() + "-journal";
+  const std::filesystem::path journal = path.string() + "-journal";
+  if (const char* problem = sqlite::journal_problem(journal.c_str())) {
+    throw IoError(journal.string(), problem);
+  }
+  // One that cannot be read has not been looked at.
+  if (access(journal.c_str(), R_OK) != 0 && errno != ENOENT) {
+    throw IoError(journal.string(), "cannot be read: " + io::last_error());
+  }
   std::error_code problem;
-  std::filesystem::remove(old_journal, problem);
-  if (problem) throw IoError(old_journal.string(), "cannot be removed: " + problem.message());
-  try {
-    sqlite::Database database(fresh, sqlite::Database::Mode::create);
-    sqlite::Transaction transaction(database);
-    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
-                                 application_id, store_version)
-                         .c_str());
-    database.execute(schema);
-    transaction.commit();
-  } catch (const IoError& error) {
-    remove_leftovers();
-    throw IoError(path.string(), std::string(error.what()).substr(error.path().size() + 2));
-  }
-  std::filesystem::rename(fresh, path, problem);
-  if (problem) {
-    remove_leftovers();
-    throw IoError(path.string(), "cannot be made: " + problem.message());
-  }
+  std::filesystem::remove(journal, problem);
+  if (problem) throw IoError(journal.string(), "cannot be removed: " + problem.message());
+  sqlite::Database database(path, sqlite::Database::Mode::memory);
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
+                               application_id, store_version)
+                       .c_str());
+  database.execute(schema);
+  io::write_file_atomically(path, database.bytes());
 }
 
 }  // namespace onset::study

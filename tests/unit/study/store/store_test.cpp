@@ -4,10 +4,13 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 
+#include "study/store/point_row.hpp"
 #include "study/store/sqlite.hpp"
+#include "study/store/study_row.hpp"
 #include "unit/study/toy_study.hpp"
 
 namespace onset::study {
@@ -171,6 +174,37 @@ TEST(Store, AReaderCannotWrite) {
   EXPECT_THROW(Store(folder / "none.db", Store::Mode::read), IoError);
 }
 
+TEST(Store, IsMadeBesideFilesOfOthersAndNeverInTheirPlace) {
+  const ScratchFolder folder;
+  for (const char* name : {"s.db.new", "s.db.new-journal", "s.db-wal", "s.db-shm"}) {
+    std::ofstream(folder / name) << "precious";
+  }
+  { Store(folder / "s.db", Store::Mode::write).put(full_record()); }
+  EXPECT_EQ(Store(folder / "s.db", Store::Mode::read).statuses().size(), 1U);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / ".")) {
+    ++files;
+    std::string first;
+    std::ifstream(entry.path()) >> first;
+    EXPECT_TRUE(entry.path().filename() == "s.db" || first == "precious") << entry.path();
+  }
+  EXPECT_EQ(files, 5U);
+}
+
+TEST(Store, IsOnlyMissingWhereNothingIs) {
+  const ScratchFolder folder;
+  EXPECT_FALSE(open_if_there(folder / "s.db"));
+  { const Store made(folder / "s.db", Store::Mode::write); }
+  EXPECT_TRUE(open_if_there(folder / "s.db"));
+  std::filesystem::create_symlink("s.db", folder / "link.db");
+  EXPECT_TRUE(open_if_there(folder / "link.db"));
+  std::filesystem::create_symlink("nowhere.db", folder / "lost.db");
+  std::filesystem::create_symlink("itself.db", folder / "itself.db");
+  for (const char* unreachable : {"lost.db", "itself.db", "itself.db/s.db", "s.db/s.db"}) {
+    EXPECT_THROW((void)open_if_there(folder / unreachable), IoError) << unreachable;
+  }
+}
+
 /// A store with one point and one study that holds it, as others may have left it.
 class StrangeStore : public testing::Test {
  protected:
@@ -185,11 +219,28 @@ class StrangeStore : public testing::Test {
   void edit(const std::string& sql) const {
     sqlite::Database(path(), sqlite::Database::Mode::write).execute(sql.c_str());
   }
-  /// As the first release wrote it.
-  void make_version_one() const {
-    edit(
-        "ALTER TABLE points DROP COLUMN checksum; ALTER TABLE studies DROP COLUMN checksum;"
-        "PRAGMA user_version = 1");
+  /// The same with checksums that fit, which anybody can compute.
+  void edit_with_checksums(const std::string& sql) const {
+    edit(sql);
+    sqlite::Database database(path(), sqlite::Database::Mode::write);
+    PointRow point;
+    sqlite::Statement points(database, "SELECT " + std::string(point_columns) + " FROM points");
+    ASSERT_TRUE(points.step());
+    int column = 0;
+    for_each_column(point, [&](auto& field) { points.get(column++, field); });
+    points.reset();
+    sqlite::Statement(database, "UPDATE points SET checksum = ?").bind(1, checksum(point)).run();
+    sqlite::Statement studies(database,
+                              "SELECT name, command, source, axes, key, axis_values "
+                              "FROM studies JOIN study_points");
+    ASSERT_TRUE(studies.step());
+    const StudyRow study{studies.text(0),
+                         studies.text(1),
+                         studies.text(2),
+                         studies.text(3),
+                         {{studies.text(4), studies.text(5)}}};
+    studies.reset();
+    sqlite::Statement(database, "UPDATE studies SET checksum = ?").bind(1, checksum(study)).run();
   }
   [[nodiscard]] std::string complaint_of(const std::function<void(const Store&)>& action) const {
     try {
@@ -231,26 +282,24 @@ TEST_F(StrangeStore, AStudyThatWasEditedIsNamed) {
   EXPECT_NE(complaint_of_study().find("study 's' does not fit its checksum"), std::string::npos);
 }
 
-TEST_F(StrangeStore, AStoreOfTheFirstReleaseIsReadWithoutChecksumsAndGetsThemWhenWritten) {
-  make_version_one();
-  expect_same(full_record(), Store(path(), Store::Mode::read).find("k1").value());
-  EXPECT_EQ(Store(path(), Store::Mode::read).study("s").points.size(), 1U);
-  {
-    Store store(path(), Store::Mode::write);
-    expect_same(full_record(), store.find("k1").value());
-    PointRecord other = full_record();
-    other.key = "k2";
-    store.put(other);
-  }
-  EXPECT_EQ(Store(path(), Store::Mode::read).statuses().size(), 2U);
-  EXPECT_EQ(complaint_of_study(), "none");
-  edit("UPDATE points SET status = 'ok' WHERE key = 'k1'");
-  EXPECT_NE(complaint_of_point().find("does not fit its checksum"), std::string::npos);
+TEST_F(StrangeStore, OneThatCallsItselfAStoreWithoutChecksumsIsNotBelieved) {
+  edit(
+      "ALTER TABLE points DROP COLUMN checksum; ALTER TABLE studies DROP COLUMN checksum;"
+      "PRAGMA user_version = 1");
+  EXPECT_NE(complaint_of_point().find("a store of version 1"), std::string::npos);
+  EXPECT_THROW(Store(path(), Store::Mode::write), IoError);
 }
 
-// Without checksums nothing but the values themselves tells that a store is damaged.
+TEST_F(StrangeStore, OneWithAWriteAheadLogIsRefused) {
+  // The two bytes of the header that say so.
+  std::fstream(path(), std::ios::in | std::ios::out | std::ios::binary).seekp(18).write("\2\2", 2);
+  EXPECT_NE(complaint_of_point().find("write-ahead log"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "s.db-wal"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "s.db-shm"));
+}
+
+// Where the checksums fit nothing but the values themselves tells that a store is damaged.
 TEST_F(StrangeStore, APointThatHoldsSomethingElseIsNamed) {
-  make_version_one();
   for (const char* change :
        {"result = '{\"columns\":[],\"rows\":[[1]]}'", "result = '{\"columns\":3,\"rows\":3}'",
         "result = '[]'", "result = '{'",
@@ -263,7 +312,7 @@ TEST_F(StrangeStore, APointThatHoldsSomethingElseIsNamed) {
         "parameters = '[1]'", "summary = '7'", "notes = '\"one\"'", "notes = '[1]'",
         "status = 'splendid'", "method = -1", "threads = 99999999999"}) {
     edit("CREATE TABLE kept AS SELECT * FROM points");
-    edit(std::string("UPDATE points SET ") + change);
+    edit_with_checksums(std::string("UPDATE points SET ") + change);
     EXPECT_NE(complaint_of_point().find("damaged: point 'k1' (toy line)"), std::string::npos)
         << change << ": " << complaint_of_point();
     EXPECT_EQ(complaint_of_point().find("json.exception"), std::string::npos) << change;
@@ -291,7 +340,7 @@ TEST_F(StrangeStore, WhateverIsNoPlainTableOfAStoreIsRefusedBeforeItIsAsked) {
            {"DROP TABLE studies", "no table 'studies'"},
            {"ALTER TABLE points ADD COLUMN more TEXT AS (key || key)",
             "'points' has other columns"},
-           {"PRAGMA user_version = 1", "'points' has other columns"}}) {
+           {"ALTER TABLE studies DROP COLUMN checksum", "'studies' has other columns"}}) {
     make_anew();
     edit(strange.change);
     const std::string complaint = complaint_of([](const Store&) {});
@@ -305,14 +354,13 @@ TEST_F(StrangeStore, WhateverIsNoPlainTableOfAStoreIsRefusedBeforeItIsAsked) {
 }
 
 TEST_F(StrangeStore, APointWithoutAValueForEveryAxisIsNamed) {
-  make_version_one();
   for (const char* values : {"[]", "[1.0,2.0]", "1.0", "{}", "null", "[{}]", "["}) {
-    edit(std::string("UPDATE study_points SET axis_values = '") + values + "'");
+    edit_with_checksums(std::string("UPDATE study_points SET axis_values = '") + values + "'");
     EXPECT_NE(complaint_of_study().find("study 's': its point 'k1'"), std::string::npos)
         << values << ": " << complaint_of_study();
   }
-  edit("UPDATE studies SET axes = '\"x\"'");
-  EXPECT_NE(complaint_of_study().find("study 's'"), std::string::npos);
+  edit_with_checksums("UPDATE studies SET axes = '\"x\"'");
+  EXPECT_NE(complaint_of_study().find("damaged: study 's'"), std::string::npos);
 }
 
 class MergeStores : public testing::Test {

@@ -229,6 +229,17 @@ TEST_F(StudyTable, HasTimesOnlyWhenAsked) {
   EXPECT_EQ(csv(true), "n,x,seconds,threads,host,finished\n1,1.5,0.5,1,here,then\n");
 }
 
+TEST_F(StudyTable, AStopEndsTheFirstPassOverItsPoints) {
+  add("a", {}).table = Table({{"x", "", "", false}});
+  add("b", {});
+  Store store(folder_ / "s.db", Store::Mode::write);
+  store.put(records_.front());
+  std::stop_source stop;
+  EXPECT_EQ(StudyRows(study_, store, false, stop.get_token()).missing(), 1U);
+  stop.request_stop();
+  EXPECT_THROW(StudyRows(study_, store, false, stop.get_token()), Interrupted);
+}
+
 TEST_F(StudyTable, WithoutPointsHasTheAxesOnly) {
   study_.axes = {"n"};
   EXPECT_EQ(csv(), "n\n");
