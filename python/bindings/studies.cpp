@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include <filesystem>
 #include <optional>
 
 #include "answer.hpp"
@@ -13,8 +12,6 @@
 
 namespace onset::python {
 namespace {
-
-namespace fs = std::filesystem;
 
 py::dict to_python(const study::SweepProgress& progress) {
   py::dict out;
@@ -89,12 +86,13 @@ class Study {
   }
 
   [[nodiscard]] py::dict status(const std::string& path) const {
-    if (!fs::exists(path)) {
+    const std::optional<study::Store> store = study::open_if_there(path);
+    if (!store) {
       study::SweepProgress none;
       none.points = plan_.points.size();
       return to_python(none);
     }
-    return to_python(study::sweep_status(plan_, study::Store(path, study::Store::Mode::read), {}));
+    return to_python(study::sweep_status(plan_, *store, {}));
   }
 
   py::dict run(const std::string& path, bool retry, const How& how) const {

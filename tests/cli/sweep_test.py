@@ -176,6 +176,23 @@ class Looking(StudyCase):
         self.assertEqual((done.returncode, row["missing"]), (0, QUICK_POINTS))
         self.assertFalse(os.path.exists(store))
 
+    def test_a_store_that_cannot_be_reached_is_not_called_missing(self):
+        study = self.study(QUICK_STUDY)
+        os.symlink("nowhere.db", self.path("lost.db"))
+        os.symlink("itself.db", self.path("itself.db"))
+        for name in ("lost.db", "itself.db", "itself.db/s.db", "study.toml/s.db"):
+            for option in ("--status", "--list", "--dry-run"):
+                self.assert_complaint(onset("sweep", study, "--store", self.path(name), option), 4,
+                                      name, "cannot be")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["itself.db", "lost.db", "study.toml"])
+
+    @unittest.skipIf(os.geteuid() == 0, "nothing is closed to root")
+    def test_a_store_in_a_closed_folder_is_not_called_missing(self):
+        closed = self.path("closed")
+        os.mkdir(closed, 0)
+        self.assert_complaint(onset("sweep", self.study(QUICK_STUDY), "--store", closed + "/s.db", "--status"),
+                              4, "closed/s.db", "cannot be reached")
+
     def test_the_store_is_named_after_the_study(self):
         self.study(QUICK_STUDY.replace("[2, 3, 5]", "[2]"), "mine.toml")
         done = onset("sweep", "mine.toml", "--quiet", cwd=self.folder)

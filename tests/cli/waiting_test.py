@@ -84,10 +84,11 @@ class Waiting(StudyCase):
         self.lock(store)
         study = self.path("made.toml")
         for words in (["export", store], ["merge", self.path("out.db"), store],
-                      ["report", store, "--out", self.path("s.html")],
                       ["sweep", study, "--store", store, "--status"]):
             code, _ = self.interrupted(start(*words))
             self.assertEqual(code, -signal.SIGINT, words)
+        code, _ = self.interrupted(start("report", store, "--out", self.path("s.html")))
+        self.assertEqual(code, 130)
 
     def test_a_study_that_comes_through_a_pipe_is_not_waited_for(self):
         pipe = self.path("pipe")

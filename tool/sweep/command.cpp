@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
@@ -18,21 +17,15 @@
 namespace onset::tool {
 namespace {
 
-std::optional<study::Store> open_if_there(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
-  return study::Store(path, study::Store::Mode::read);
-}
-
 int show_points(const study::Plan& plan, const SweepRequest& request) {
-  const std::optional<study::Store> store = open_if_there(request.store);
+  const std::optional<study::Store> store = study::open_if_there(request.store);
   write_stdout(
       render(list_points(plan, request, store ? &*store : nullptr), request.common.format));
   return exit_ok;
 }
 
 int show_status(const study::Plan& plan, const SweepRequest& request) {
-  const std::optional<study::Store> store = open_if_there(request.store);
+  const std::optional<study::Store> store = study::open_if_there(request.store);
   SweepOutcome outcome;
   if (store) {
     outcome.progress = study::sweep_status(plan, *store, request.sweep);
