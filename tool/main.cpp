@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -85,17 +86,37 @@ int dispatch(Arguments arguments) {
 }
 
 /// OpenBLAS starts threads of its own as soon as it is loaded, which wait forever where a limit on
-/// memory leaves no room for their buffers. It has to be told not to before it is loaded, which
-/// means starting this program once more. Nothing of ours uses those threads.
-void leave_out_blas_threads(char** argv) {
-  constexpr const char* name = "OPENBLAS_NUM_THREADS";
+/// memory leaves no room for their buffers, and ends the program with SIGINT where there is none
+/// for their stacks. It has to be told not to before it is loaded, which means starting this
+/// program once more. Nothing of ours uses those threads.
+void leave_out_blas_threads(int /*count*/, char** argv, char** environment) {
+  constexpr std::string_view name = "OPENBLAS_NUM_THREADS=";
+  static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
   rlimit memory{};
   const bool limited = getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY;
-  const char* const threads = std::getenv(name);
-  if (!limited || (threads != nullptr && std::string_view(threads) == "1")) return;
-  setenv(name, "1", 1);
-  execv("/proc/self/exe", argv);  // returns only where it fails, and then all goes on as it was
+  if (!limited) return;
+  std::size_t size = 0;
+  while (environment[size] != nullptr) {
+    if (std::string_view(environment[size++]) == one_thread) return;
+  }
+  const std::unique_ptr<char*[]> changed(new (std::nothrow) char*[size + 2]);
+  if (!changed) return;
+  char** const end = std::copy_if(environment, environment + size, changed.get(), [&](char* word) {
+    return !std::string_view(word).starts_with(name);
+  });
+  end[0] = one_thread;
+  end[1] = nullptr;
+  // Returns only where it fails, and then all goes on as it was.
+  execve("/proc/self/exe", argv, changed.get());
 }
+
+#ifdef __GLIBC__
+/// What stands here is called before anything of the libraries that the program is linked with, so
+/// before OpenBLAS starts its threads.
+[[gnu::used,
+  gnu::section(".preinit_array")]] void (*const before_libraries)(int, char**,
+                                                                  char**) = leave_out_blas_threads;
+#endif
 
 int guarded_dispatch(Arguments arguments) {
   try {
@@ -140,7 +161,7 @@ int guarded_dispatch(Arguments arguments) {
 
 int main(int argc, char** argv) {
   onset::tool::secure_standard_streams();
-  onset::tool::leave_out_blas_threads(argv);
+  onset::tool::leave_out_blas_threads(argc, argv, environ);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   return onset::tool::guarded_dispatch(arguments);
 }

@@ -40,6 +40,27 @@ class LittleMemory(unittest.TestCase):
         self.assertEqual(little.returncode, plenty.returncode, little.stderr)
         self.assertEqual(little.stdout, plenty.stdout)
 
+    def test_learning_ends_wherever_memory_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = os.path.join(folder, "examples")
+            made = onset("mha", "generate", "--heads", "2", "--dim", "6", "--tokens", "3", "--samples", "30000", "--out", data)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            for mebibytes in range(200, 321, 20):
+                for threads in "124":
+                    # A call that waits for a buffer heeds nothing, and the timeout ends the test.
+                    done = onset("mha", "learn", data, "--max-seconds", "0.3", "--threads", threads, "--out",
+                                 os.path.join(folder, "model"), **with_memory(mebibytes))
+                    at = (mebibytes, threads, done.returncode, done.stderr)
+                    self.assertIn(done.returncode, (0, 3, 4, 130), at)
+                    if done.returncode == 4:
+                        self.assertIn("ulimit -v", done.stderr, at)
+
+    def test_where_the_program_starts_it_works(self):
+        for mebibytes in range(60, 151, 2):
+            done = onset("--version", **with_memory(mebibytes))
+            # Below, the loader finds no room for the libraries (127).
+            self.assertIn(done.returncode, (0, 127), (mebibytes, done.stderr))
+
 
 class OddFiles(unittest.TestCase):
     def setUp(self):

@@ -10,6 +10,7 @@
 #include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
+#include "numerics/zeros.hpp"
 
 namespace onset::aim {
 namespace {
@@ -21,11 +22,14 @@ constexpr std::size_t draws_together = std::size_t{1} << 20;
 
 std::vector<double> normals(std::size_t count, std::uint64_t seed, const char* purpose,
                             std::uint64_t index, const Context& context) {
-  std::vector<double> out(count);
+  // It grows as it is drawn: clearing all of it first could not be ended for seconds.
+  std::vector<double> out;
+  out.reserve(count);
   numerics::Stream stream(seed, purpose, index);
   for (std::size_t first = 0; first < count; first += draws_together) {
     context.check();
-    stream.normal(std::span(out).subspan(first, std::min(draws_together, count - first)));
+    out.resize(std::min(count, first + draws_together));
+    stream.normal(std::span(out).subspan(first));
   }
   return out;
 }
@@ -116,7 +120,8 @@ Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::
   Dataset data = sample_tokens(model.tokens, teacher.dim, samples, source, context);
   const std::size_t tokens = data.tokens;
   const std::size_t each = tokens * (tokens + 1) / 2;
-  std::vector<double> scores(samples * each);
+  std::vector<double> scores;
+  numerics::lay_zeros(scores, samples * each, context);
   scores_of(*token_products(data, context), teacher.matrix, tokens, scores);
   if (model.noise_variance > 0.0) {
     const bool test = source.use == DataUse::test;
@@ -125,11 +130,11 @@ Dataset sample_data(const AttentionIndexed& model, const Teacher& teacher, std::
               normals(scores.size(), source.seed, noise, source.index, context));
   }
   const std::size_t shown = model.channel->label_size(tokens);
-  data.labels.resize(samples * shown);
-  for (std::size_t s = 0; s < samples; ++s) {
+  numerics::lay_zeros(data.labels, samples * shown, context);
+  numerics::for_each_until_stopped(samples, context, [&](std::size_t s) {
     model.channel->label(model, {scores.data() + s * each, each},
                          {data.labels.data() + s * shown, shown});
-  }
+  });
   return data;
 }
 

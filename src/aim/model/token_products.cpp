@@ -10,6 +10,7 @@
 #include "device/tokens.hpp"
 #include "numerics/linear_algebra/dense.hpp"
 #include "numerics/parallel.hpp"
+#include "numerics/zeros.hpp"
 
 namespace onset::aim {
 namespace {
@@ -38,7 +39,9 @@ class HostProducts final : public TokenProducts {
     if (single_) return single_->pair_products(matrix, out);
     const std::size_t tokens = data_.tokens;
     const std::size_t dim = data_.dim;
-    scratch_.resize(data_.inputs.size());
+    if (scratch_.size() != data_.inputs.size()) {
+      numerics::lay_zeros(scratch_, data_.inputs.size(), context_);
+    }
     numerics::multiply({data_.inputs.data(), data_.samples * tokens, dim},
                        {matrix.data(), dim, dim}, scratch_, context_);
     for_each_sample([&](std::size_t s) {

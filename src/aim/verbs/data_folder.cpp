@@ -12,6 +12,7 @@
 #include "core/prose.hpp"
 #include "io/arrays.hpp"
 #include "io/data_manifest.hpp"
+#include "numerics/zeros.hpp"
 
 namespace onset::aim {
 namespace {
@@ -105,12 +106,16 @@ void require_model(const fs::path& folder, const std::vector<Parameter>& model) 
 
 }  // namespace
 
-std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Teacher teacher) {
+std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Teacher teacher,
+                                 const Context& context) {
   Array labels{model.channel->label_shape(data.tokens), {}};
   labels.shape.insert(labels.shape.begin(), data.samples);
   if (model.channel->numbers() == LabelNumbers::columns) {
     std::vector<std::int8_t> whole;
-    for (const double y : data.labels) whole.push_back(static_cast<std::int8_t>(y));
+    whole.reserve(data.labels.size());
+    numerics::for_each_until_stopped(data.labels.size(), context, [&](std::size_t i) {
+      whole.push_back(static_cast<std::int8_t>(data.labels[i]));
+    });
     labels.values = std::move(whole);
   } else {
     labels.values = std::move(data.labels);
@@ -119,7 +124,9 @@ std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data, Te
   files.push_back({"X.npy", Array{{data.samples, data.tokens, data.dim}, std::move(data.inputs)}});
   if (model.channel->numbers() == LabelNumbers::logarithms) {
     files.push_back({"logY.npy", labels});
-    for (double& y : std::get<std::vector<double>>(labels.values)) y = std::exp(y);
+    auto& y = std::get<std::vector<double>>(labels.values);
+    numerics::for_each_until_stopped(y.size(), context,
+                                     [&](std::size_t i) { y[i] = std::exp(y[i]); });
   }
   files.push_back({"Y.npy", std::move(labels)});
   files.push_back({"truth/S.npy", Array{{teacher.dim, teacher.dim}, std::move(teacher.matrix)}});

@@ -12,9 +12,9 @@
 namespace onset::aim {
 
 /// The files of a data set: X.npy (n x T x d), Y.npy (labels; probabilities with their logarithms
-/// in logY.npy), truth/S.npy (d x d), truth/W.npy.
+/// in logY.npy), truth/S.npy (d x d), truth/W.npy. Throws Interrupted.
 [[nodiscard]] std::vector<Artifact> data_files(const AttentionIndexed& model, Dataset data,
-                                               Teacher teacher);
+                                               Teacher teacher, const Context& context);
 
 /// Fills fields of the model, and `dim`, that were not given from the folder's manifest, if it has
 /// one. Throws IoError for a manifest that cannot be used, and InvalidArgument for an option that

@@ -56,7 +56,7 @@ void run_generate(const Generate& request, const AttentionIndexed& model, const 
       sample_data(model, teacher, samples_of(request.alpha, dim), {.seed = request.seed}, context);
   add_sizes(request.rho, model, dim, {request.alpha}, result);
   add_underflow(model, data, result);
-  result.artifacts = data_files(model, std::move(data), std::move(teacher));
+  result.artifacts = data_files(model, std::move(data), std::move(teacher), context);
   for (const Artifact& file : result.artifacts) {
     result.table.add_row(columns.cells(
         {.file = file.path, .shape = io::shape_text(std::get<Array>(file.content).shape)}));

@@ -2,15 +2,24 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <semaphore>
+#include <string_view>
+#include <vector>
 
 #include "onset/core/context.hpp"
 
 extern "C" void openblas_set_num_threads(int threads);
 extern "C" int openblas_get_num_threads();
+extern "C" char* openblas_get_config();
+// What every call of BLAS does first and last. They are in no header, so a build without them
+// links.
+extern "C" [[gnu::weak]] void* blas_memory_alloc(int where);
+extern "C" [[gnu::weak]] void blas_memory_free(void* buffer);
 
 namespace onset::numerics {
 namespace {
@@ -28,18 +37,44 @@ bool has_room(std::size_t bytes) {
   return true;
 }
 
+/// How many calls OpenBLAS has places for: it has twice as many as the threads that it was built
+/// for, of which threads of its own may hold half.
+std::ptrdiff_t built_calls() {
+  constexpr std::string_view key = "MAX_THREADS=";
+  const std::string_view config = openblas_get_config();
+  const std::size_t at = config.find(key);
+  if (at == std::string_view::npos) return available_threads();
+  const long built = std::strtol(config.data() + at + key.size(), nullptr, 10);
+  return built < 1 ? available_threads() : built;
+}
+
 /// How many calls may run at the same time: one for each core, as long as their buffers take no
 /// more than half of the room; the other half is for everything else.
 std::ptrdiff_t affordable_calls() {
-  for (std::ptrdiff_t calls = available_threads(); calls > 0; --calls) {
-    if (has_room(2 * static_cast<std::size_t>(calls) * buffer_bytes)) return calls;
+  std::ptrdiff_t calls = std::min<std::ptrdiff_t>(available_threads(), built_calls());
+  while (calls > 1 && !has_room(2 * static_cast<std::size_t>(calls) * buffer_bytes)) --calls;
+  return calls;
+}
+
+/// Lets OpenBLAS take as many buffers as it can be given, which it keeps: other memory may eat the
+/// room for them later, and then it would wait for ever. Nothing touches them, so they cost no
+/// memory yet. Returns how many there are.
+std::ptrdiff_t take_buffers() {
+  const std::ptrdiff_t wanted = affordable_calls();
+  std::vector<void*> taken;
+  taken.reserve(static_cast<std::size_t>(wanted));
+  for (std::ptrdiff_t i = 0; i < wanted && has_room(buffer_bytes); ++i) {
+    taken.push_back(blas_memory_alloc != nullptr ? blas_memory_alloc(0) : nullptr);
   }
-  if (!has_room(buffer_bytes)) throw std::bad_alloc();
-  return 1;
+  for (void* const buffer : taken) {
+    if (buffer != nullptr) blas_memory_free(buffer);
+  }
+  if (taken.empty()) throw std::bad_alloc();
+  return static_cast<std::ptrdiff_t>(taken.size());
 }
 
 std::counting_semaphore<>& calls() {
-  static std::counting_semaphore<> free(affordable_calls());
+  static std::counting_semaphore<> free(take_buffers());
   return free;
 }
 
@@ -71,6 +106,10 @@ OneThread& one_thread() {
 }
 
 }  // namespace
+
+void prepare_blas_calls() {
+  (void)calls();
+}
 
 BlasCall::BlasCall() {
   calls().acquire();

@@ -46,6 +46,7 @@ void block_product(const Operand& left, const Operand& right, std::size_t rows, 
 /// body(first, count) for the blocks of 0..size-1.
 template <class Body>
 void for_blocks(std::size_t size, const Context& context, const Body& body) {
+  prepare_blas_calls();
   parallel_for(context, (size + block - 1) / block, [&](std::size_t i) {
     const std::size_t first = i * block;
     body(first, std::min(block, size - first));

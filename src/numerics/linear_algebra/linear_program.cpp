@@ -4,6 +4,7 @@
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 
+#include "numerics/linear_algebra/blas_buffers.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::numerics {
@@ -63,6 +64,7 @@ LinearSolution solve(const LinearProgram& program, Simplex method, const Context
   clp.passInEventHandler(&handler);
   clp.loadProblem(packed(program), program.lower.data(), program.upper.data(), program.cost.data(),
                   program.row_lower.data(), program.row_upper.data());
+  const BlasCall call;  // Clp hands the dense part of its matrices to LAPACK
   method == Simplex::primal ? clp.primal() : clp.dual();
   context.check();
   LinearSolution out;

@@ -156,10 +156,12 @@ SgdRun sgd_batch(const SgdModel& model, const SgdOptions& options, std::uint64_t
   Student student(model, options, data.teacher, run);
   const std::size_t size = data.tokens * options.dimension;
   const std::size_t labels = model.label_size();
-  std::vector<double> y(samples * labels);
+  std::vector<double> y;
+  y.reserve(samples * labels);
   for (std::size_t first = 0; first < samples; first += samples_together) {
     if (context.stop.stop_requested()) return stopped_before_its_start();
     const std::size_t count = std::min(samples_together, samples - first);
+    y.resize((first + count) * labels);
     student.label(std::span(data.inputs).subspan(first * size, count * size), count, data.teacher,
                   std::span(y).subspan(first * labels, count * labels));
   }

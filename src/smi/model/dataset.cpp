@@ -7,6 +7,7 @@
 
 #include "numerics/parallel.hpp"
 #include "numerics/random/stream.hpp"
+#include "numerics/zeros.hpp"
 #include "onset/core/error.hpp"
 
 namespace onset::smi {
@@ -58,8 +59,8 @@ Dataset draw_dataset(const SequenceModel& model, std::size_t dimension, std::siz
   data.samples = samples;
   data.tokens = static_cast<std::size_t>(shape.tokens);
   data.dimension = dimension;
-  data.inputs.resize(samples * data.tokens * dimension);
-  data.labels.resize(label_size * samples);
+  numerics::lay_zeros(data.inputs, samples * data.tokens * dimension, context);
+  numerics::lay_zeros(data.labels, label_size * samples, context);
   data.teacher.resize(shape.directions() * dimension);
   numerics::Stream(seed, "smi teacher", run).normal(data.teacher);
 
@@ -72,6 +73,7 @@ Dataset draw_dataset(const SequenceModel& model, std::size_t dimension, std::siz
     std::vector<double> fields(one_field.size() * count), noise(noise_size * count);
     std::vector<double> label(label_size * count);
     for (std::size_t k = 0; k < count; ++k) {
+      context.check();  // one sample of a large dimension takes a while
       const std::size_t i = begin + k;
       const std::uint64_t index = run * streams_per_run + i;
       numerics::Stream(seed, "smi inputs", index)

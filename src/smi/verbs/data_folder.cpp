@@ -10,6 +10,7 @@
 #include "core/prose.hpp"
 #include "io/arrays.hpp"
 #include "numerics/random/stream.hpp"
+#include "numerics/zeros.hpp"
 #include "onset/core/error.hpp"
 #include "onset/core/parameters.hpp"
 
@@ -17,11 +18,12 @@ namespace onset::smi {
 namespace {
 
 /// Multiplies the tokens of every sample by the root of their covariance, or by its inverse.
-void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data) {
+void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data,
+                const Context& context) {
   if (root.empty()) return;
   const std::size_t m = data.tokens;
   std::vector<double> column(m);
-  for (std::size_t i = 0; i < data.samples; ++i) {
+  numerics::for_each_until_stopped(data.samples, context, [&](std::size_t i) {
     double* x = data.inputs.data() + i * m * data.dimension;
     for (std::size_t d = 0; d < data.dimension; ++d) {
       for (std::size_t t = 0; t < m; ++t) column[t] = x[t * data.dimension + d];
@@ -33,7 +35,7 @@ void mix_tokens(const std::vector<double>& root, bool inverse, Dataset& data) {
         x[t * data.dimension + d] = sum;
       }
     }
-  }
+  });
 }
 
 std::vector<double> transposed(const std::vector<double>& rows, std::size_t samples) {
@@ -187,17 +189,17 @@ std::vector<double> read_teacher(const std::filesystem::path& path, std::size_t 
 
 }  // namespace
 
-std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data) {
+std::vector<Artifact> data_files(const SequenceModel& model, Dataset data, const Context& context) {
   const std::size_t n = data.samples;
   const auto size = static_cast<std::size_t>(model.label_size());
-  std::vector<double> rows(n * size);
-  for (std::size_t i = 0; i < n; ++i) {
+  std::vector<double> rows;
+  numerics::lay_zeros(rows, n * size, context);
+  numerics::for_each_until_stopped(n, context, [&](std::size_t i) {
     for (std::size_t k = 0; k < size; ++k) rows[i * size + k] = data.labels[k * n + i];
-  }
+  });
   std::vector<Artifact> files;
-  Dataset mixed = data;
-  mix_tokens(model.token_root(), false, mixed);
-  files.push_back({"X.npy", Array{{n, data.tokens, data.dimension}, std::move(mixed.inputs)}});
+  mix_tokens(model.token_root(), false, data, context);
+  files.push_back({"X.npy", Array{{n, data.tokens, data.dimension}, std::move(data.inputs)}});
   files.push_back(
       {"truth/w.npy", Array{{model.shape().directions(), data.dimension}, data.teacher}});
   const LabelForm* form = model.label_form();
@@ -209,12 +211,13 @@ std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data
   shape.insert(shape.begin(), n);
   Array observed{shape, {}};
   const std::size_t entries = observed.size() / n;
-  std::vector<double> y(n * entries);
-  for (std::size_t i = 0; i < n; ++i) {
+  std::vector<double> y;
+  numerics::lay_zeros(y, n * entries, context);
+  numerics::for_each_until_stopped(n, context, [&](std::size_t i) {
     const auto label = std::span(rows).subspan(i * size, size);
     form->write(label, std::span(y).subspan(i * entries, entries));
     form->choose_representative(label);
-  }
+  });
   observed.values = std::move(y);
   files.push_back({"Y.npy", std::move(observed)});
   if (form->keeps_description()) files.push_back({"H.npy", Array{{n, size}, std::move(rows)}});
@@ -236,7 +239,7 @@ Dataset read_data(const std::filesystem::path& folder, const SequenceModel& mode
   data.inputs = std::move(inputs.values);
   check_second_moments(folder / "X.npy", model, data);
   data.labels = read_labels(folder, model, data.samples);
-  mix_tokens(model.token_root(), true, data);
+  mix_tokens(model.token_root(), true, data, {});
   if (std::filesystem::exists(folder / "truth" / "w.npy")) {
     data.teacher = read_teacher(folder / "truth" / "w.npy", shape.directions(), data.dimension);
   }

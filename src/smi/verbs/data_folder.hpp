@@ -11,7 +11,9 @@ namespace onset::smi {
 /// The files of a dataset: X.npy (samples x tokens x dimension), Y.npy (attention matrices, or the
 /// numbers of a link's label), truth/w.npy (the teacher, one row per direction), and for attention
 /// of rank one H.npy, the label as h up to its sign: a matrix in Y loses digits [smi 4].
-[[nodiscard]] std::vector<Artifact> data_files(const SequenceModel& model, const Dataset& data);
+/// Throws Interrupted.
+[[nodiscard]] std::vector<Artifact> data_files(const SequenceModel& model, Dataset data,
+                                               const Context& context);
 
 /// The sizes of such a folder, by the header of X.npy alone: the arrays are read once it is known
 /// that they fit into memory. Throws IoError as read_data() does.

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/definition.hpp"
 #include "core/prose.hpp"
@@ -62,8 +63,8 @@ SettledGenerate settle_generate(Generate& request) {
 void run_generate(const Generate& request, const SettledGenerate& settled, const Context& context,
                   Result& result) {
   const auto& [named, samples] = settled;
-  const Dataset data = draw_dataset(*named.model, static_cast<std::size_t>(request.dim), samples,
-                                    request.seed, 0, context);
+  Dataset data = draw_dataset(*named.model, static_cast<std::size_t>(request.dim), samples,
+                              request.seed, 0, context);
   const double alpha = static_cast<double>(samples) / static_cast<double>(request.dim);
   result.table = generate_columns().table({{.samples = samples,
                                             .tokens = data.tokens,
@@ -71,7 +72,7 @@ void run_generate(const Generate& request, const SettledGenerate& settled, const
                                             .directions = named.model->shape().directions(),
                                             .alpha = alpha}});
   if (named.typed) note_what_is_not_named(*named.typed, result);
-  result.artifacts = data_files(*named.model, data);
+  result.artifacts = data_files(*named.model, std::move(data), context);
 }
 
 Cost generate_cost(const Generate& request, const SettledGenerate& settled) {

@@ -4,7 +4,10 @@
 
 #include <array>
 #include <cmath>
+#include <stop_token>
 
+#include "onset/core/error.hpp"
+#include "support/peak_memory.hpp"
 #include "unit/aim/problem.hpp"
 
 namespace onset::aim {
@@ -64,6 +67,17 @@ TEST(AimData, LabelNoiseHasTheVarianceOfItsKind) {
     EXPECT_EQ(variance[1], variance[2]);
     EXPECT_NEAR(0.5 * (variance[0] + variance[3]) / diagonal, 1.0, within / std::sqrt(2.0));
   }
+}
+
+TEST(AimData, AreNotClearedBeforeAStopIsHeeded) {
+  std::stop_source source;
+  source.request_stop();
+  Context context;
+  context.stop = source.get_token();
+  constexpr std::size_t samples = std::size_t{1} << 26;
+  const double before = testing::peak_memory();
+  EXPECT_THROW((void)sample_tokens(1, 1, samples, {}, context), Interrupted);
+  EXPECT_LT(testing::peak_memory() - before, 0.5 * 8.0 * static_cast<double>(samples));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stop_token>
 
 #include "onset/core/error.hpp"
 #include "smi/model/attention_model.hpp"
 #include "support/contexts.hpp"
+#include "support/peak_memory.hpp"
 #include "support/tolerances.hpp"
 
 namespace onset::smi {
@@ -41,6 +43,18 @@ TEST(SmiDataset, FewerSamplesAreTheFirstOfMore) {
   EXPECT_EQ(few.teacher, part.teacher);
   EXPECT_THROW((void)few.first(71), InvalidArgument);
   EXPECT_NE(draw_dataset(*model, 30, 70, 4, 3, {}).teacher, few.teacher);
+}
+
+TEST(SmiDataset, IsNotClearedBeforeAStopIsHeeded) {
+  std::stop_source source;
+  source.request_stop();
+  Context context;
+  context.stop = source.get_token();
+  const auto model = attention_model({});
+  constexpr std::size_t samples = std::size_t{1} << 22;
+  const double before = testing::peak_memory();
+  EXPECT_THROW((void)draw_dataset(*model, 8, samples, 1, 0, context), Interrupted);
+  EXPECT_LT(testing::peak_memory() - before, 0.5 * 8.0 * 8.0 * static_cast<double>(samples));
 }
 
 }  // namespace
