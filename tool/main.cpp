@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
@@ -111,6 +112,9 @@ int guarded_dispatch(Arguments arguments) {
     return exit_interrupted;
   } catch (const IoError& error) {
     say(with_options(error.what()));
+    return exit_files;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say(IoError(error.path1().string(), error.code().message()).what());
     return exit_files;
   } catch (const ReaderGone&) {
     return exit_files;

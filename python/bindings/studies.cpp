@@ -8,6 +8,7 @@
 
 #include "answer.hpp"
 #include "background.hpp"
+#include "io/file_status.hpp"
 #include "onset/catalog.hpp"
 #include "onset/study/sweep.hpp"
 
@@ -89,7 +90,7 @@ class Study {
   }
 
   [[nodiscard]] py::dict status(const std::string& path) const {
-    if (!fs::exists(path)) {
+    if (!io::is_there(path)) {
       study::SweepProgress none;
       none.points = plan_.points.size();
       return to_python(none);
