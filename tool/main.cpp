@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
@@ -132,6 +133,9 @@ int guarded_dispatch(Arguments arguments) {
     return exit_interrupted;
   } catch (const IoError& error) {
     say(with_options(error.what()));
+    return exit_files;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say(IoError(error.path1().string(), error.code().message()).what());
     return exit_files;
   } catch (const ReaderGone&) {
     return exit_files;

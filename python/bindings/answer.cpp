@@ -79,7 +79,7 @@ std::string Answer::save(const std::string& folder) const {
   // As with the command, half a curve is not drawn: it looks like a whole one.
   if (record.result.status == ResultStatus::interrupted) return {};
   try {
-    if (const auto drawing = draft(*this)) (void)report::draw_pictures(*drawing, folder, {});
+    if (const auto drawing = draft(*this)) report::draw_run(*drawing, folder, {});
   } catch (const report::DrawingFailed& error) {
     return error.what();
   }

@@ -25,6 +25,7 @@ class Figure {
 
   void compute(const std::string& store_path, const How& how) {
     report::check_figure(spec_, catalog(), options_);
+    report::prepare_figure_folder(spec_, fs::path(store_path).parent_path());
     in_background(how, [&](const Context& context) {
       study::Store store(store_path, study::Store::Mode::write, context.stop);
       data_ = report::compute_figure(spec_, catalog(), options_, store, context);

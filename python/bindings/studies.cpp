@@ -7,6 +7,7 @@
 
 #include "answer.hpp"
 #include "background.hpp"
+#include "io/file_status.hpp"
 #include "onset/catalog.hpp"
 #include "onset/study/sweep.hpp"
 

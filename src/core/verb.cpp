@@ -1,6 +1,7 @@
 #include "onset/core/verb.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <string>
 
@@ -54,6 +55,8 @@ Result run(const Verb& verb, const Call& call, const Context& context) {
   } catch (const Interrupted&) {
     result.status = ResultStatus::interrupted;
     result.reason = "stopped on request; the rows finished by then are given";
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw IoError(error.path1().string(), error.code().message());
   }
   return result;
 }

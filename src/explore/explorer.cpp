@@ -14,6 +14,7 @@
 #include "explore/page.hpp"
 #include "explore/studies.hpp"
 #include "explore/watch.hpp"
+#include "io/file_status.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 #include "onset/study/sweep.hpp"
@@ -227,7 +228,7 @@ Response Explorer::start_study(const Json& body) {
   const std::filesystem::path store = settings_.folder / (name + ".db");
   const std::lock_guard lock(stores_mutex_);
   for (const std::filesystem::path& path : {file, store}) {
-    if (std::filesystem::exists(std::filesystem::symlink_status(path))) {
+    if (io::is_taken(path)) {
       return refusal(http_conflict,
                      fmt::format("{} is there already; choose another name", path.string()),
                      "name");

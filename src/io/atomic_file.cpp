@@ -12,6 +12,7 @@
 
 #include "io/child_process.hpp"
 #include "io/descriptor.hpp"
+#include "io/file_status.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/run_folder.hpp"
 
@@ -24,18 +25,6 @@ constexpr std::string_view suffix = ".tmp";
 
 std::filesystem::path folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-}
-
-/// Only a plain file is ever replaced: not a device or a pipe, and not a link, which somebody else
-/// may have put there to lead us elsewhere.
-void require_plain_target(const std::filesystem::path& path) {
-  struct stat there = {};
-  if (lstat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return;
-  const std::string what = S_ISLNK(there.st_mode)   ? "a symbolic link"
-                           : S_ISDIR(there.st_mode) ? "a folder"
-                                                    : "a device, a pipe or a socket";
-  throw IoError(path.string(),
-                fmt::format("is {}; allowed: a plain file, which is replaced, or nothing", what));
 }
 
 /// A file that is removed again unless it was renamed to its final name. It is locked while it is

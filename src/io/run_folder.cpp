@@ -5,20 +5,25 @@
 #include <system_error>
 
 #include "core/printable.hpp"
+#include "io/file_status.hpp"
 #include "io/json_record.hpp"
 #include "io/read_file.hpp"
+#include "io/run_files.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
 
 namespace onset::io {
 namespace {
 
-std::string manifest(const RunRecord& record, const Machine& machine) {
+constexpr const char* manifest_name = "manifest.json";
+
+std::string manifest(const RunRecord& record, const Machine& machine, const Json& marks) {
   Json object = detail::record_head(record);
   object["method"] = record.method;
   object["machine"] = {{"simd", machine.simd}, {"threads", machine.threads}};
   object["files"] = Json::array({"result.csv"});
   for (const Artifact& artifact : record.result.artifacts) object["files"].push_back(artifact.path);
+  object["marks"] = marks;
   object["row_count"] = record.result.table.rows().size();
   detail::append_record_tail(object, record);
   return detail::dump(object);
@@ -48,55 +53,78 @@ std::filesystem::path detour(const std::filesystem::path& folder,
   return {};
 }
 
-void write_artifact(const std::filesystem::path& folder, const Artifact& artifact) {
-  const std::filesystem::path path = folder / artifact.path;
-  if (const auto at = detour(folder, artifact.path); !at.empty()) {
+/// Throws IoError where a file of this name would be written elsewhere, or to something else.
+void require_place(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  if (const auto at = detour(folder, file); !at.empty()) {
     throw IoError(at.string(), "is a link or a file; allowed: a folder, or nothing");
   }
+  require_plain_target(folder / file);
+}
+
+/// Returns the mark of the file.
+Json write_artifact(const std::filesystem::path& folder, const Artifact& artifact) {
+  const std::filesystem::path path = folder / artifact.path;
+  require_place(folder, artifact.path);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error)
     throw IoError(path.parent_path().string(), "cannot make the folder: " + error.message());
-  write_file_atomically(path, bytes_of(artifact));
+  const std::string bytes = bytes_of(artifact);
+  write_file_atomically(path, bytes);
+  return mark_of_content(bytes);
 }
 
-bool is_plain_file(const std::filesystem::path& path) {
+/// The manifest of an earlier run or figure; nothing where there is none. Throws IoError for what
+/// is not one of ours, which belongs to somebody and is not replaced.
+std::optional<Json> earlier_manifest(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / manifest_name;
+  require_plain_target(path);
+  if (!is_there(path)) return std::nullopt;
+  Json found = json_or_nothing(read_file(path)).value_or(Json());
+  const auto command = found.find("command");
+  if (!found.is_object() || command == found.end() || !command->is_string()) {
+    throw IoError(path.string(),
+                  "is no manifest of Onset, and would be replaced; allowed: what onset writes, or "
+                  "none");
+  }
+  return found;
+}
+
+/// Removes a file that a manifest names if it is what the manifest says, in a folder that no link
+/// leads out of. Returns whether it did.
+bool remove_marked(const std::filesystem::path& folder, const std::string& name,
+                   const Json& marks) {
+  const auto mark = marks.is_object() ? marks.find(name) : marks.end();
+  if (mark == marks.end() || !detour(folder, name).empty()) return false;
   std::error_code ignored;
-  return std::filesystem::symlink_status(path, ignored).type() ==
-         std::filesystem::file_type::regular;
+  return has_content(folder / name, *mark) && std::filesystem::remove(folder / name, ignored);
 }
 
 /// Removes what an earlier run of the same command left and this one does not write, so that no
 /// file of it is taken for this run's. Other commands' files stay, since they may be this one's
-/// input, all but their figure.
+/// input, all but their figure: a picture is nobody's input, and would be taken for this run's. A
+/// manifest may have been written by anybody, so that only files go that have one of our names and
+/// are what it says, to the byte.
 void remove_stale(const std::filesystem::path& folder, const RunRecord& record) {
-  const std::filesystem::path path = folder / "manifest.json";
-  if (!std::filesystem::exists(path)) return;
-  const Json old = json_or_nothing(read_file(path)).value_or(Json());
-  if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return;
-  // What is drawn of a result is drawn after the manifest, which does not name it. A picture is
-  // nobody's input, and one of another command would be taken for this one's.
-  for (const char* drawn : {"figure.gp", "figure.svg", "figure.pdf", "figure.png"}) {
-    std::error_code ignored;
-    if (is_plain_file(folder / drawn)) std::filesystem::remove(folder / drawn, ignored);
+  const Json old = earlier_manifest(folder).value_or(Json::object());
+  for (const std::string& drawn : drawn_files()) {
+    remove_marked(folder, drawn, old.value("pictures", Json()));
   }
   if (old.value("command", "") != record.command) return;
-  for (const Json& entry : old["files"]) {
-    if (!entry.is_string()) continue;
-    const auto name = entry.get<std::string>();
-    const auto file = std::filesystem::path(name).lexically_normal();
-    if (file.is_absolute() || file.empty() || *file.begin() == "..") continue;
-    const auto& kept = record.result.artifacts;
-    if (file == "result.csv" ||
+  const Json marks = old.value("marks", Json::object());
+  if (!marks.is_object()) return;
+  const auto& kept = record.result.artifacts;
+  for (const auto& [name, mark] : marks.items()) {
+    if (!is_file_of(record.command, name) ||
         std::any_of(kept.begin(), kept.end(),
-                    [&](const Artifact& artifact) { return artifact.path == name; })) {
+                    [&name = name](const Artifact& artifact) { return artifact.path == name; })) {
       continue;
     }
-    // The manifest may name files outside this folder, by whoever wrote it; those are left alone.
-    std::error_code error;
-    if (!detour(folder, file).empty() || !is_plain_file(folder / file)) continue;
-    std::filesystem::remove(folder / file, error);
-    if (file.has_parent_path()) std::filesystem::remove(folder / file.parent_path(), error);
+    const std::filesystem::path within = std::filesystem::path(name).parent_path();
+    std::error_code ignored;  // a folder that has more than this file stays
+    if (remove_marked(folder, name, marks) && !within.empty()) {
+      std::filesystem::remove(folder / within, ignored);
+    }
   }
 }
 
@@ -121,18 +149,27 @@ Value value_of(const Json& json) {
 
 }  // namespace
 
-void prepare_folder(const std::filesystem::path& folder) {
+void prepare_folder(const std::filesystem::path& folder, const std::vector<std::string>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw IoError(folder.string(), "cannot make the folder: " + error.message());
+  (void)earlier_manifest(folder);
+  for (const std::string& file : files) require_place(folder, file);
   // Only trying tells for certain what permissions, quotas and read-only mounts allow.
   const std::filesystem::path probe = folder / ".onset-probe";
   write_file_atomically(probe, "");
   std::filesystem::remove(probe, error);
 }
 
+void prepare_run_folder(const std::filesystem::path& folder, const std::string& command) {
+  std::vector<std::string> files = named_files(command);
+  files.emplace_back("result.csv");
+  files.insert(files.end(), drawn_files().begin(), drawn_files().end());
+  prepare_folder(folder, files);
+}
+
 void withdraw_manifest(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "manifest.json";
+  const std::filesystem::path path = folder / manifest_name;
   std::error_code error;
   if (is_plain_file(path) && !std::filesystem::remove(path, error)) {
     throw IoError(path.string(), "cannot be removed: " + error.message());
@@ -141,18 +178,31 @@ void withdraw_manifest(const std::filesystem::path& folder) {
 
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine) {
-  prepare_folder(folder);
+  prepare_run_folder(folder, record.command);
   remove_stale(folder, record);
   withdraw_manifest(folder);
   write_file_atomically(folder / "result.csv", to_csv(record.result.table));
-  for (const Artifact& artifact : record.result.artifacts) write_artifact(folder, artifact);
+  Json marks = Json::object();
+  for (const Artifact& artifact : record.result.artifacts) {
+    Json mark = write_artifact(folder, artifact);
+    if (is_file_of(record.command, artifact.path)) marks[artifact.path] = std::move(mark);
+  }
   // The manifest is written last, so that a folder which has one is complete.
-  write_file_atomically(folder / "manifest.json", manifest(record, machine));
+  write_file_atomically(folder / manifest_name, manifest(record, machine, marks));
+}
+
+void record_pictures(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  std::optional<Json> object = earlier_manifest(folder);
+  if (!object) return;
+  Json marks = Json::object();
+  for (const std::string& name : names) marks[name] = mark_of_file(folder / name);
+  (*object)["pictures"] = std::move(marks);
+  write_file_atomically(folder / manifest_name, detail::dump(*object));
 }
 
 std::optional<RunIdentity> read_run_identity(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "manifest.json";
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  const std::filesystem::path path = folder / manifest_name;
+  if (!is_there(path)) return std::nullopt;
   const IoError no_manifest(path.string(),
                             "is not the manifest of a run; allowed: what onset writes, or none");
   try {

@@ -167,7 +167,8 @@ class TextTable {
 
   [[nodiscard]] TextColumn column(std::size_t index) const {
     TextColumn column;
-    column.name = table_.columns()[index].name;
+    // Names may be those of columns in a store that somebody else made.
+    column.name = one_line(table_.columns()[index].name, all_of_it);
     std::vector<std::string> all;
     for (const auto& row : table_.rows()) {
       all.push_back(shown_cell(row[index]));

@@ -39,6 +39,10 @@ struct DrawOptions {
 /// The name of a figure's store, which lies beside its data so that an interrupted one resumes.
 [[nodiscard]] std::string store_name(const FigureSpec& spec);
 
+/// Makes the folder and checks that everything of the figure, its store included, can be written
+/// there. Throws IoError naming the path, for links and devices too.
+void prepare_figure_folder(const FigureSpec& spec, const std::filesystem::path& folder);
+
 /// Writes the data (RUN.csv), the drawing (ID.gp, ID.svg, ID.pdf, ID.png) and manifest.json. Data
 /// is written before anything is drawn, so that it is there when gnuplot is not. Throws IoError,
 /// DrawingFailed, and Interrupted when a stop is requested while gnuplot is at work.

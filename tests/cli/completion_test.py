@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from onset_command import COMMAND, onset
 
@@ -71,6 +72,34 @@ class Bash(unittest.TestCase):
 
     def test_figures_are_proposed_by_name(self):
         self.assertIn("smi-1", self.proposed("figure", "smi"))
+        self.assertEqual(self.proposed("figure", "lis"), ["list"])
+
+    def test_a_name_of_a_figure_runs_nothing_and_is_offered_only_if_it_is_a_word(self):
+        with tempfile.TemporaryDirectory() as data:
+            os.mkdir(os.path.join(data, "figures"))
+            for name in ("$(touch pwned)", "`touch pwned`", "a b", "a;b", "x$HOME", "*", "-n", "a\nb", "fine-1.2_x"):
+                with open(os.path.join(data, "figures", name + ".toml"), "w", encoding="ascii") as file:
+                    file.write("title = 'x'\n")
+            with unittest.mock.patch.dict(os.environ, ONSET_DATA=data):
+                files = set(os.listdir(self.folder.name))  # a figure file is proposed too
+                self.assertEqual(set(self.proposed("figure", "")) - files, {"list", "fine-1.2_x"})
+                self.assertEqual(self.proposed("figure", "$"), [])
+                self.assertEqual(self.proposed("figure", "`"), [])
+                self.assertEqual(onset("figure", "list", "--names").stdout, "fine-1.2_x\n")
+            self.assertFalse(os.path.exists(os.path.join(self.folder.name, "pwned")))
+
+    def test_what_another_program_lists_is_not_expanded(self):
+        program = os.path.join(self.folder.name, "onset")
+        with open(program, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nprintf '%s\\n' '$(touch pwned)' 'plain' 'a b'\n")
+        os.chmod(program, 0o755)
+        run = subprocess.run(["bash", "-c", ASK, "ask", self.script, program, "figure", ""],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+                             cwd=self.folder.name)
+        files = os.listdir(self.folder.name)
+        os.remove(program)
+        self.assertEqual(set(run.stdout.split("\n")) - {"", *files}, {"list", "plain"})
+        self.assertNotIn("pwned", files)
 
 
 class Zsh(unittest.TestCase):

@@ -72,6 +72,12 @@ class Figures(unittest.TestCase):
         self.assertEqual(run.returncode, 4)
         self.assertIn("no/such/folder", run.stderr)
 
+    def test_retry_is_refused_where_nothing_is_computed(self):
+        for word in ("--dry-run", "--explain"):
+            run = onset("figure", "smi-1", word, "--retry")
+            self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+            self.assertIn("--retry: has no effect", run.stderr)
+
     def test_help_names_the_options(self):
         run = onset("figure", "--help")
         self.assertEqual(run.returncode, 0)

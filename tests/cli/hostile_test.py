@@ -1,18 +1,44 @@
 """What others may put in the way: odd files, odd words, and machines with little room."""
 
+import json
 import os
 import pathlib
 import resource
+import shutil
 import socket
 import sqlite3
 import struct
 import tempfile
 import unittest
 
-from onset_command import QUICK, onset
+from onset_command import LONG, QUICK, onset
 from study_files import QUICK_POINTS, QUICK_STUDY, StudyCase, stored_points
 
 MEBIBYTE = 1 << 20
+# Its result is drawn.
+DRAWN = ["smi", "curve", "--layers", "1", "--alpha", "0.1,0.2", "--tol", "0.05"]
+STUDY = """command = 'smi thresholds'
+fixed = {layers = 1, tokens = 2}
+axes = {skip = [0, 1]}
+"""
+FIGURE = """title = "A figure"
+[[run]]
+id = "line"
+command = "smi thresholds"
+fixed = {layers = 1, tol = 0.05}
+axes = {tokens = [2, 3]}
+[[panel]]
+x = {label = "tokens"}
+y = {label = "alpha"}
+[[panel.series]]
+run = "line"
+x = "tokens"
+y = "alpha"
+[[panel.overlay]]
+file = "a.csv"
+x = "tokens"
+y = "alpha"
+"""
 PRODUCTS = ["aim", "amp", "--dim", "30", "--alpha", "0.5", "--runs", "1", "--iterations", "3"]
 
 
@@ -93,7 +119,7 @@ class OddFiles(unittest.TestCase):
 
 
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-FIGURE = """title = "A figure"
+JOURNAL_FIGURE = """title = "A figure"
 [[run]]
 id = "line"
 command = "smi thresholds"
@@ -134,7 +160,7 @@ class OddJournals(StudyCase):
         self.store, self.study_file = self.path("s.db"), self.study(QUICK_STUDY)
         self.sweep(self.study_file, self.store)
         self.journal = pathlib.Path(self.store + "-journal")
-        self.figure_file = self.study(FIGURE, "fig.toml")
+        self.figure_file = self.study(JOURNAL_FIGURE, "fig.toml")
         self.precious = pathlib.Path(self.path("precious.txt"))
         self.precious.write_text("precious", encoding="utf-8")
 
@@ -236,6 +262,179 @@ class OddJournals(StudyCase):
         connection.close()
         self.assertTrue(self.export(self.store))
         self.assertEqual(stored_points(self.store), QUICK_POINTS)
+
+
+def as_somebody_else():
+    """The superuser may search every folder, so that he must not be the one who asks."""
+    if os.geteuid() == 0:
+        os.setuid(65534)
+
+
+class OddPaths(unittest.TestCase):
+    """What cannot be reached is an error that names the path and the reason."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        os.chmod(self.folder, 0o755)
+
+    def refused(self, reason, *command, **options):
+        done = onset(*command, **options)
+        self.assertEqual((done.returncode, done.stdout), (4, ""), (command, done.stderr))
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, reason)
+        return done.stderr
+
+    def readers(self, data):
+        figure = self.folder / "g.toml"
+        figure.write_text(FIGURE, encoding="ascii")
+        for words in (["smi", "amp", "--data", data], ["smi", "amp", "--data", data, "--explain"],
+                      ["aim", "amp", "--data", data], ["aim", "amp", "--data", data, "--explain"],
+                      ["figure", str(figure), "--overlay", data, "--explain"]):
+            yield words
+
+    def test_a_folder_that_cannot_be_reached(self):
+        loop, hidden = self.folder / "loop", self.folder / "hidden"
+        loop.symlink_to("loop")
+        (hidden / "data").mkdir(parents=True)
+        hidden.chmod(0)
+        self.addCleanup(hidden.chmod, 0o755)
+        for data, reason in ((self.folder / ("x" * 300), "x: .*name too long|x/.*name too long"),
+                             (loop, "loop.*symbolic links"),
+                             (hidden / "data", "hidden/data.*Permission denied")):
+            for words in self.readers(str(data)):
+                with self.subTest(words):
+                    self.refused(reason, *words, preexec_fn=as_somebody_else)
+
+    def test_files_of_data_that_are_links_to_themselves(self):
+        made = onset("smi", "generate", "--layers", "1", "--dim", "20", "--alpha", "5", "--out",
+                     str(self.folder / "d"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name in ("truth/w.npy", "truth", "H.npy", "manifest.json"):
+            data = self.folder / "d"
+            path = data / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.exists():
+                path.unlink()
+            path.symlink_to(path.name)
+            with self.subTest(name):
+                self.refused(f"{name}.*symbolic links", "smi", "amp", "--data", str(data), "--layers", "1")
+                path.unlink()
+
+    def test_an_overlay_with_a_name_of_any_length(self):
+        figure = self.folder / "g.toml"
+        figure.write_text(FIGURE.replace("a.csv", "x" * 3000), encoding="ascii")
+        self.refused("x: cannot be reached: File name too long", "figure", str(figure), "--overlay",
+                     str(self.folder), "--out", str(self.folder / "out"), "--quiet")
+
+    def test_a_folder_that_was_removed(self):
+        study = self.folder / "s.toml"
+        study.write_text(STUDY, encoding="ascii")
+        for words in (["submit", "slurm", str(study), "--jobs", "2"], ["serve"]):
+            gone = self.folder / "gone"
+            gone.mkdir()
+            self.refused("working folder", *words, cwd=gone, preexec_fn=gone.rmdir)
+
+
+class OddRunFolders(unittest.TestCase):
+    """A folder for results that others prepared: what is theirs stays, and what is in the way is
+    said before anything is computed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def out(self, *words, **options):
+        return onset(*DRAWN, "--out", str(self.folder), *words, **options)
+
+    def test_a_manifest_removes_no_files_of_others(self):
+        theirs = {name: self.folder / name for name in ("thesis.tex", "figure.png", "sub/key")}
+        for path in theirs.values():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("x\n", encoding="ascii")
+        (self.folder / "manifest.json").write_text(json.dumps(
+            {"files": ["thesis.tex", "sub/key"], "command": "smi curve"}), encoding="ascii")
+        # Without gnuplot, which replaces figure.png.
+        done = self.out(env={**os.environ, "PATH": ""})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in theirs.values():
+            self.assertEqual(path.read_text(encoding="ascii"), "x\n", path)
+        self.assertNotIn("thesis", (self.folder / "manifest.json").read_text(encoding="ascii"))
+
+    def test_what_is_in_the_way_is_said_before_the_run(self):
+        for name in ("manifest.json", "result.csv", "figure.svg"):
+            for make in (lambda path: path.symlink_to(path.name), os.mkfifo,
+                         lambda path: path.symlink_to("elsewhere")):
+                path = self.folder / name
+                make(path)
+                done = onset(*LONG, "--out", str(self.folder))
+                path.unlink()
+                self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+                self.assertIn(f"{path}: is a ", done.stderr)
+
+    def test_a_manifest_that_is_none_of_ours_stays(self):
+        path = self.folder / "manifest.json"
+        for text in ('{"files":[],"command":5}', '{"name": "a web page"}', "[1]", "{"):
+            path.write_text(text, encoding="ascii")
+            done = onset(*LONG, "--out", str(self.folder))
+            self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+            self.assertIn(f"{path}: is no manifest of Onset", done.stderr)
+            self.assertEqual(path.read_text(encoding="ascii"), text)
+
+    def test_what_was_drawn_is_known_to_the_next_run(self):
+        self.assertEqual(self.out().returncode, 0)
+        self.assertTrue((self.folder / "figure.svg").exists())
+        done = self.out(env={**os.environ, "PATH": ""})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse((self.folder / "figure.svg").exists())
+
+    def test_every_file_of_a_run_is_known_to_the_next_one(self):
+        data = str(self.folder / "examples")
+        model = str(self.folder / "model")
+        for words in (["mha", "generate", "--heads", "1", "--dim", "4", "--tokens", "2", "--samples",
+                       "400", "--out", data],
+                      ["mha", "learn", data, "--out", model],
+                      ["mha", "baseline", data, "--starts", "1", "--out", str(self.folder / "fit")],
+                      ["smi", "generate", "--dim", "20", "--alpha", "1", "--out", str(self.folder / "s")],
+                      ["aim", "generate", "--channel", "softmax", "--dim", "10", "--alpha", "0.5", "--out",
+                       str(self.folder / "a")]):
+            done = onset(*words)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            with open(os.path.join(words[-1], "manifest.json"), encoding="utf-8") as file:
+                manifest = json.load(file)
+            self.assertEqual(manifest["files"], ["result.csv", *manifest["marks"]])
+
+    def test_the_store_of_a_figure_is_no_link_in_its_folder(self):
+        figure = self.folder / "g.toml"
+        figure.write_text(FIGURE, encoding="ascii")
+        out = self.folder / "w"
+        first = onset("figure", str(figure), "--out", str(out), "--quiet")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        own = self.folder / "own.db"
+        (out / "g.db").rename(own)
+        before = own.read_bytes()
+        (out / "g.db").symlink_to("../own.db")
+        done = onset("figure", str(figure), "--out", str(out), "--seed", "2", "--quiet")
+        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+        self.assertIn(f"{out / 'g.db'}: is a symbolic link", done.stderr)
+        self.assertEqual(own.read_bytes(), before)
+        # One that the user names is read wherever it is.
+        named = onset("figure", str(figure), "--out", str(self.folder / "v"), "--store", str(out / "g.db"), "--quiet")
+        self.assertEqual(named.returncode, 0, named.stderr)
+
+    def test_any_name_of_a_folder_is_a_name(self):
+        for name in ("$(touch pwned)", "`touch pwned`;", "x' y\"", "a\nb", "\x1b[31m", "--out", "%s%n", "\u202e"):
+            out = os.path.join(str(self.folder), name)
+            done = onset(*DRAWN, "--out", out, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(os.path.exists(os.path.join(out, "figure.svg")), name)
+            blocked = onset(*QUICK, "--out", os.path.join(out, "result.csv"), cwd=self.folder)
+            self.assertEqual((blocked.returncode, blocked.stderr.count("\n")), (4, 1), blocked.stderr)
+            self.assertFalse(set(blocked.stderr) & set("\x1b\u202e"))
+        self.assertFalse((self.folder / "pwned").exists())
 
 
 class OddWords(unittest.TestCase):

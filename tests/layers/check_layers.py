@@ -53,6 +53,16 @@ PRIVATE_LIBRARY = re.compile(
     r"|sqlite3\.h|mpi\.h|httplib\.h|Clp|Coin)"
 )
 TRAINING = re.compile(r"^(torch|ATen|c10)/")
+# What std::filesystem throws is no error of ours; it throws nothing where it is given an error_code,
+# but for the increment of a loop over a folder. io/file_status.hpp has what throws IoError.
+ASKS_FILES = re.compile(
+    r"\b(?:std::filesystem|fs)::(absolute|canonical|copy|copy_file|copy_symlink|create_\w+|"
+    r"current_path|equivalent|exists|file_size|hard_link_count|is_\w+|last_write_time|permissions|"
+    r"proximate|read_symlink|relative|remove|remove_all|rename|resize_file|space|status|"
+    r"symlink_status|temp_directory_path|weakly_canonical)\("
+)
+ERROR_CODE = re.compile(r"\b(error|ignored|problem)\b")
+LOOPS_OVER_FOLDER = re.compile(r"\bfor\s*\([^;()]*:\s*[\w:]*directory_iterator\b")
 PRINTS_OR_ABORTS = re.compile(r"\bstd::(cout|cerr|clog|abort|exit|terminate)\b|\bfmt::print\b")
 
 
@@ -124,9 +134,37 @@ def check_include(layer, inside, target, public, root):
         yield "the library prints nothing (iostream)"
 
 
+def arguments_at(text, start):
+    """The text from `start` to the parenthesis that ends the call."""
+    depth = 1
+    for end in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        if depth == 0:
+            return text[start:end]
+    return text[start:]
+
+
+def throwing_calls(text):
+    """The lines that call a function of std::filesystem which may throw, and what it is."""
+    text = re.sub(r"//[^\n]*", "", text)
+    for match in ASKS_FILES.finditer(text):
+        if not ERROR_CODE.search(arguments_at(text, match.end())):
+            yield text.count("\n", 0, match.start()) + 1, match[0] + "..)"
+    for match in LOOPS_OVER_FOLDER.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match[0]
+
+
+def check_file_calls(root):
+    for folder in ("include/onset", "src", "tool", "python"):
+        for path in sorted((root / folder).rglob("*.[ch]pp")):
+            for number, call in throwing_calls(path.read_text(encoding="utf-8")):
+                yield (f"{path.relative_to(root)}:{number}: {call} may throw what is no error of "
+                       "ours; use io/file_status.hpp, or an error_code `error`")
+
+
 def check(root):
     """All complaints, as file:line: text."""
-    complaints = []
+    complaints = list(check_file_calls(root))
     for path, inside, public in sources(root):
         layer = layer_of(inside)
         name = path.relative_to(root)
@@ -169,6 +207,9 @@ BAD_FILES = {
     ),
     "src/aim/learners/up.cpp": ('#include "onset/aim.hpp"', "learners must not include verbs"),
     "src/numerics/side.cpp": ('#include "onset/io/csv.hpp"', "numerics must not include io"),
+    "src/io/ask.cpp": ("bool b = std::filesystem::exists(\n    path());", "may throw"),
+    "src/io/walk.cpp": ("for (auto& e : fs::directory_iterator(folder, error)) {", "may throw"),
+    "python/ask.cpp": ("fs::current_path()", "may throw"),
     "src/study/up.cpp": ('#include "onset/report/figure.hpp"', "study must not include report"),
 }
 GOOD_FILES = {
@@ -181,6 +222,7 @@ GOOD_FILES = {
     "src/mha/verify/rank.cpp": '#include "onset/mha/model/layer.hpp"',
     "src/catalog.cpp": '#include "onset/smi/verbs.hpp"',
     "src/numerics/simd/kernel.cpp": "#include <hwy/highway.h>",
+    "src/io/careful.cpp": "bool b = fs::exists(\n    path(), error); // fs::exists(path)",
     "src/core/quiet.cpp": "// std::cout is for tools",
     "tool/main.cpp": '#include <CLI/CLI.hpp>\n#include "onset/report/figure.hpp"',
 }

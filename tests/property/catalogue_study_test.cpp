@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "io/run_files.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "onset/study/sweep.hpp"
@@ -277,6 +278,9 @@ TEST(CatalogueStudy, APointHasTheRowsAndBitsOfTheCommand) {
     Given given = *fixed;
     given["seed"] = seeds[1];
     const Result command = run(verb, verb.settle(given), {});
+    for (const Artifact& artifact : command.artifacts) {
+      EXPECT_TRUE(io::is_file_of(verb.full_name(), artifact.path)) << artifact.path;
+    }
     const auto point = compute_point(verb, begin_point(plan, 1, 1), {});
     ASSERT_TRUE(point) << verb.full_name();
     EXPECT_NE(point->status, PointStatus::failed) << verb.full_name() << ": " << point->reason;

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/field_names.hpp"
 #include "core/printable.hpp"
+#include "io/file_status.hpp"
 #include "numerics/simd/vector_math.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
-#include "onset/io/run_folder.hpp"
 #include "report/figure.hpp"
 #include "tool/commands/commands.hpp"
 #include "tool/commands/help.hpp"
@@ -90,10 +91,19 @@ std::string figure_time(report::FigureSpec spec, const report::FigureOptions& op
   return time_text(sum);
 }
 
+/// Whether a shell, to which a name may be offered, finds nothing in it but a word.
+bool is_plain_word(const std::string& name) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && name[0] != '-' && name.find_first_not_of(letters) == std::string::npos;
+}
+
+/// For completion. Figures of other names are drawn all the same, and `figure list` has them.
 int list_names() {
   std::string out;
   for (const std::filesystem::path& file : report::list_figures(figure_folders())) {
-    out += one_line(file.stem().string(), all_of_it) + "\n";
+    const std::string name = file.stem().string();
+    if (is_plain_word(name)) out += name + "\n";
   }
   write_stdout(out);
   return exit_ok;
@@ -189,10 +199,15 @@ int make_figure(const std::string& name, Arguments arguments) {
   draw.computed.retry = has("retry");
   if (given.contains("seed")) draw.computed.seed = std::get<std::int64_t>(given["seed"]);
   if (given.contains("overlay")) draw.overlay = std::get<std::string>(given["overlay"]);
-  if (!draw.overlay.empty() && !std::filesystem::is_directory(draw.overlay)) {
+  if (!draw.overlay.empty() && !io::is_folder(draw.overlay)) {
     throw IoError(draw.overlay.string(), "is no folder; allowed: --overlay with one that is there");
   }
-  if (options.explain || has("dry-run")) return explain_figure(spec, draw.computed);
+  const bool explains = options.explain || has("dry-run");
+  if (explains && has("retry")) {
+    throw InvalidArgument("--retry",
+                          "has no effect where nothing is computed; allowed: leaving it out");
+  }
+  if (explains) return explain_figure(spec, draw.computed);
   draw.folder = options.out.empty() ? std::filesystem::path("onset-out") / spec.id
                                     : std::filesystem::path(options.out);
   draw.simd = numerics::simd::level();
@@ -200,7 +215,7 @@ int make_figure(const std::string& name, Arguments arguments) {
   // Everything that can fail early is tried first: a long computation must not end without a place
   // for its results.
   report::check_figure(spec, catalog(), draw.computed);
-  io::prepare_folder(draw.folder);
+  report::prepare_figure_folder(spec, draw.folder);
   const std::filesystem::path file = draw.folder / report::store_name(spec);
   std::optional<RunContext> run(options);
   std::optional<study::Store> store;  // kept to the end, so that nobody else writes the folder
@@ -247,7 +262,8 @@ int figure_command(Arguments arguments) {
   }
   if (arguments[0] == "list") {
     const std::vector<Parameter> known{
-        option("names", ParameterKind::flag, false, "The names alone, one per line.")};
+        option("names", ParameterKind::flag, false,
+               "The names alone, one per line: those that a shell takes for one word.")};
     return complete(known, read_options(arguments.subspan(1), known)).flag("names") ? list_names()
                                                                                     : list_all();
   }

@@ -214,7 +214,7 @@ int answer(const Verb& verb, Arguments arguments, SharedRun* shared) {
     throw InvalidArgument("--out", "required, but not given; allowed: a folder for the files");
   }
   require_memory(verb, call, available_memory());
-  if (!options.out.empty()) io::prepare_folder(options.out);
+  if (!options.out.empty()) io::prepare_run_folder(options.out, verb.full_name());
   if (!options.quiet) say_cost(verb, call.cost);
 
   const StopCause cause = run_and_time(verb, call, options, shared, record);

@@ -49,11 +49,10 @@ std::string bash_options(const std::string& name, const std::vector<Parameter>& 
 
 std::string bash_words(const Command& command) {
   const Words words = parse_words(command.words);
-  std::vector<std::string> proposed = words.literal;
-  if (words.listed) proposed.push_back(listing("\"${COMP_WORDS[0]}\"", command.name));
-  if (proposed.empty() && !words.files) return {};
-  return fmt::format("      '{}') words=\"{}\"{} ;;\n", command.name, fmt::join(proposed, " "),
-                     words.files ? " paths=-f" : "");
+  const std::vector<std::string>& proposed = words.literal;
+  if (proposed.empty() && !words.listed && !words.files) return {};
+  return fmt::format("      '{}') words='{}'{}{} ;;\n", command.name, fmt::join(proposed, " "),
+                     words.listed ? " listed=$command" : "", words.files ? " paths=-f" : "");
 }
 
 std::string bash_families() {
@@ -84,7 +83,7 @@ std::string bash_completion() {
       R"(# Completion of onset for bash. To use it: source <(onset completion bash)
 _onset() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}}
-  local command=${{COMP_WORDS[1]}} words='' options='' paths='' option used
+  local command=${{COMP_WORDS[1]}} words='' options='' paths='' listed='' option name used
   COMPREPLY=()
   # bash breaks --name=value into three words.
   if [[ $cur == '=' ]]; then
@@ -103,7 +102,7 @@ _onset() {{
     case $command in
 {3}{4}    esac
   fi
-  if [[ -z $words && -z $paths || $cur == -* ]]; then
+  if [[ -z $words$paths$listed || $cur == -* ]]; then
     case $command in
 {5}    esac
     used=" ${{COMP_WORDS[*]:1:COMP_CWORD-1}} "
@@ -114,6 +113,11 @@ _onset() {{
   mapfile -t COMPREPLY < <(
     compgen -W "$words" -- "$cur"
     [[ -z $paths ]] || compgen "$paths" -- "$cur"
+    # Names are those of files. compgen -W would expand them, and so run what stands in them.
+    [[ -z $listed ]] || "${{COMP_WORDS[0]}}" "$listed" list --names 2>/dev/null |
+      while IFS= read -r name; do
+        [[ $name == "$cur"* && $name != *[^A-Za-z0-9._-]* ]] && printf '%s\n' "$name"
+      done
   )
   [[ -z $paths ]] || compopt -o filenames 2>/dev/null
 }}

@@ -7,6 +7,7 @@
 
 #include "explore/explorer.hpp"
 #include "explore/guard.hpp"
+#include "io/file_status.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/error.hpp"
 #include "tool/commands/commands.hpp"
@@ -103,7 +104,7 @@ int serve_command(Arguments arguments) {
   if (const fs::path data = data_folder(); !data.empty()) {
     settings.figure_folders = {data / "figures"};
   }
-  settings.folder = fs::current_path();
+  settings.folder = io::current_folder();
   settings.stop = watch.token();
   explore::Explorer explorer(settings, *runs, *sweeps);
 

@@ -4,6 +4,7 @@
 
 #include "core/printable.hpp"
 #include "core/prose.hpp"
+#include "io/file_status.hpp"
 #include "io/read_file.hpp"
 #include "onset/catalog.hpp"
 #include "onset/core/context.hpp"
@@ -36,7 +37,7 @@ Submission read_submission(const Operands& operands, const Parameters& options) 
   std::error_code error;
   wanted.program = fs::read_symlink("/proc/self/exe", error);
   if (error) wanted.program = "onset";
-  wanted.start = fs::current_path();
+  wanted.start = io::current_folder();
   wanted.study = words[1];
   wanted.store = options.has("store") ? fs::path(options.text("store"))
                                       : wanted.study.stem().replace_extension(".db");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onset/io/format.hpp"
 
@@ -18,19 +19,28 @@ struct Machine {
 };
 
 /// Makes the folder (and those above it) and checks that it can be written to, so that a long run
-/// does not end without a place for its results. Throws IoError naming the path.
-void prepare_folder(const std::filesystem::path& folder);
+/// does not end without a place for its results: that files of these names (from the folder) can be
+/// made or replaced, and that a manifest.json that is there is one of Onset, which may be replaced.
+/// Throws IoError naming the path.
+void prepare_folder(const std::filesystem::path& folder,
+                    const std::vector<std::string>& files = {});
+/// The same for the files that runs of a command ("family verb") write.
+void prepare_run_folder(const std::filesystem::path& folder, const std::string& command);
 
 /// Removes manifest.json, before the files that it describes change: whenever a run ends, or is
 /// killed, a folder with a manifest is a finished one. Throws IoError naming the path.
 void withdraw_manifest(const std::filesystem::path& folder);
 
 /// Writes result.csv, the result's artifacts and manifest.json (the effective configuration,
-/// version, machine, status), and removes files that an earlier run of the same command left.
-/// Each file appears whole or not at all, and no link in the folder is followed. Throws IoError
-/// naming the path.
+/// version, machine, status), and removes files that an earlier run of the same command left, if
+/// they are still what it wrote. Each file appears whole or not at all, and no link in the folder
+/// is followed. Throws IoError naming the path.
 void write_run_folder(const std::filesystem::path& folder, const RunRecord& record,
                       const Machine& machine);
+
+/// Adds to the manifest of a run what was drawn of it afterwards, so that the next run can tell
+/// these files from others of their names. Throws IoError naming the path.
+void record_pictures(const std::filesystem::path& folder, const std::vector<std::string>& names);
 
 /// What wrote a run folder, and with which parameters; those without a value are left out.
 struct RunIdentity {

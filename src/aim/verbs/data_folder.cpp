@@ -12,6 +12,7 @@
 #include "core/prose.hpp"
 #include "io/arrays.hpp"
 #include "io/data_manifest.hpp"
+#include "io/file_status.hpp"
 #include "numerics/zeros.hpp"
 
 namespace onset::aim {
@@ -64,13 +65,13 @@ StoredLabels read_labels(const AttentionIndexed& model, const fs::path& folder,
   if (model.channel->numbers() != LabelNumbers::logarithms) {
     return {plain, io::read_reals(plain, extents).values};
   }
-  if (!fs::exists(logarithms)) {
+  if (!io::is_there(logarithms)) {
     io::ArrayOf<double> y = io::read_reals(plain, extents);
     take_logarithms(plain, y);
     return {plain, std::move(y.values)};
   }
   io::ArrayOf<double> logs = io::read_reals(logarithms, extents);
-  if (fs::exists(plain)) require_agreement(plain, logs, io::read_reals(plain, extents));
+  if (io::is_there(plain)) require_agreement(plain, logs, io::read_reals(plain, extents));
   return {logarithms, std::move(logs.values)};
 }
 
@@ -181,7 +182,7 @@ StoredData read_data(const AttentionIndexed& model, const DataFiles& files) {
   stored.data.labels = std::move(labels.values);
   check_labels(model, stored.data, labels.file);
   const fs::path truth = folder / "truth" / "S.npy";
-  if (fs::exists(truth)) {
+  if (io::is_there(truth)) {
     stored.truth = io::read_reals(truth, {{"dimensions", dim}, {"dimensions", dim}}).values;
   }
   return stored;

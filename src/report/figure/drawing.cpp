@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/file_status.hpp"
 #include "report/figure/average_repeats.hpp"
 #include "report/figure/overlay.hpp"
 #include "report/figure/pick.hpp"
@@ -21,7 +22,7 @@ void add_overlays(const Panel& panel, const std::filesystem::path& folder, Drawn
   if (folder.empty()) return;
   for (const Overlay& overlay : panel.overlays) {
     const std::filesystem::path file = folder / overlay.file;
-    if (std::filesystem::exists(file)) {
+    if (io::is_there(file)) {
       drawn.curves.push_back({read_overlay_points(file, overlay), overlay.look, true});
     } else {
       notes.push_back(fmt::format("{}: not there, so not drawn", file.string()));

@@ -77,9 +77,19 @@ std::string store_name(const FigureSpec& spec) {
   return spec.id + ".db";
 }
 
+void prepare_figure_folder(const FigureSpec& spec, const std::filesystem::path& folder) {
+  // The store is written in its place, so that a link would lead the points into another one.
+  std::vector<std::string> files{store_name(spec)};
+  for (const FigureRun& run : spec.runs) files.push_back(run.id + ".csv");
+  for (const char* drawn : {"gp", "svg", "pdf", "png"}) {
+    files.push_back(fmt::format("{}.{}", spec.id, drawn));
+  }
+  io::prepare_folder(folder, files);
+}
+
 FigureFiles write_figure(const FigureSpec& spec, const FigureData& data,
                          const DrawOptions& options) {
-  io::prepare_folder(options.folder);
+  prepare_figure_folder(spec, options.folder);
   io::withdraw_manifest(options.folder);
   FigureFiles files;
   write_data(data, options.folder, files);

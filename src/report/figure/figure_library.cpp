@@ -16,8 +16,9 @@ constexpr std::string_view suffix = ".toml";
 std::vector<std::filesystem::path> toml_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> out;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == suffix) out.push_back(entry.path());
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == suffix) out.push_back(entry->path());
   }
   return out;
 }

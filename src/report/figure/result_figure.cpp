@@ -10,7 +10,7 @@ std::vector<std::string> draw_result(const Verb& verb, const Table& table,
                                      const std::stop_token& stop) {
   const auto drawing = default_drawing("figure", {&table, verb.primary, {}});
   if (!drawing) return {};
-  (void)draw_pictures(*drawing, folder, stop);
+  draw_run(*drawing, folder, stop);
   return drawing->notes;
 }
 

@@ -30,4 +30,9 @@ std::vector<std::filesystem::path> draw_pictures(const Drawing& drawing,
                                                  const std::filesystem::path& folder,
                                                  const std::stop_token& stop);
 
+/// The same for the drawing `figure` of a run, whose manifest is then told which files were drawn,
+/// also when an exception says that not all were.
+void draw_run(const Drawing& drawing, const std::filesystem::path& folder,
+              const std::stop_token& stop);
+
 }  // namespace onset::report

@@ -9,6 +9,7 @@
 
 #include "core/prose.hpp"
 #include "io/arrays.hpp"
+#include "io/file_status.hpp"
 #include "numerics/random/stream.hpp"
 #include "numerics/zeros.hpp"
 #include "onset/core/error.hpp"
@@ -123,7 +124,7 @@ std::vector<double> read_labels(const std::filesystem::path& folder, const Seque
     check_labels(folder / "Y.npy", model, rows);
     return transposed(rows, samples);
   }
-  if (std::filesystem::exists(folder / "H.npy")) {
+  if (io::is_there(folder / "H.npy")) {
     return transposed(io::read_reals(folder / "H.npy", wanted).values, samples);
   }
   return transposed(labels_from_form(folder / "Y.npy", *form, samples, size), samples);
@@ -226,7 +227,7 @@ std::vector<Artifact> data_files(const SequenceModel& model, Dataset data, const
 
 DataFiles find_data(const std::filesystem::path& folder, const SequenceModel& model) {
   const auto shape = io::read_shape(folder / "X.npy", input_extents(model));
-  return {folder, shape[0], shape[2], std::filesystem::exists(folder / "truth" / "w.npy")};
+  return {folder, shape[0], shape[2], io::is_there(folder / "truth" / "w.npy")};
 }
 
 Dataset read_data(const std::filesystem::path& folder, const SequenceModel& model) {
@@ -240,7 +241,7 @@ Dataset read_data(const std::filesystem::path& folder, const SequenceModel& mode
   check_second_moments(folder / "X.npy", model, data);
   data.labels = read_labels(folder, model, data.samples);
   mix_tokens(model.token_root(), true, data, {});
-  if (std::filesystem::exists(folder / "truth" / "w.npy")) {
+  if (io::is_there(folder / "truth" / "w.npy")) {
     data.teacher = read_teacher(folder / "truth" / "w.npy", shape.directions(), data.dimension);
   }
   return data;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "support/complaint.hpp"
 
 namespace onset {
@@ -34,6 +36,18 @@ TEST(Verb, ARunThatNeedsMoreMemoryThanThereIsSaysItsNeedAndTheLimit) {
 
 TEST(Verb, ARunThatFitsMayStart) {
   EXPECT_EQ(memory_complaint(1024.0, 1024), "none");
+}
+
+TEST(Verb, AnErrorOfTheSystemAboutAFileNamesTheFile) {
+  Call call;
+  call.run = [](const Context&, Result&) {
+    throw std::filesystem::filesystem_error("f", "data/X.npy",
+                                            std::make_error_code(std::errc::permission_denied));
+  };
+  Verb verb;
+  verb.rows = {{"", {}}};
+  EXPECT_EQ(testing::complaint([&] { (void)run(verb, call, {}); }),
+            "data/X.npy: Permission denied");
 }
 
 }  // namespace

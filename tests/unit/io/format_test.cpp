@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "unit/report/hostile_text.hpp"
+
 namespace onset::io {
 namespace {
 
@@ -297,6 +299,26 @@ TEST(Json, BytesThatAreNotUnicodeDoNotFail) {
   RunRecord record = sample();
   record.parameters.set("data", std::string("bad \xff path"));
   EXPECT_NO_THROW((void)parsed(record));
+}
+
+TEST(Formats, HoldAnyTextOfOthers) {
+  for (const std::string& text : report::hostile_texts("touch pwned", 100)) {
+    RunRecord record = sample();
+    record.command = text;
+    record.parameters.set(text, text);
+    record.result.table = Table({{text, text, text, true}, {"word", "", "", false}});
+    record.result.table.add_row({Estimate{1.0, 0.5}, text});
+    record.result.notes = {text};
+    record.result.unconverged(text);
+    record.result.summary = {{text, text}};
+    for (const std::string& shown : {to_table(record.result, {}), to_csv(record.result.table)}) {
+      EXPECT_EQ(shown.find_first_of("\x1b\x03\r"), std::string::npos) << text;
+    }
+    // One line for every row: no text of a table has a line of its own.
+    EXPECT_EQ(to_json_lines(record.result.table).find('\n'),
+              to_json_lines(record.result.table).size() - 1);
+    EXPECT_EQ(parsed(record)["rows"].size(), 1U);
+  }
 }
 
 }  // namespace

@@ -13,9 +13,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "io/run_files.hpp"
 #include "onset/core/error.hpp"
 #include "onset/io/npy.hpp"
 #include "onset/version.hpp"
+#include "unit/report/hostile_text.hpp"
 
 namespace onset::io {
 namespace {
@@ -38,6 +40,13 @@ class RunFolder : public testing::Test {
   std::size_t entries() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  static nlohmann::json mark(const std::string& bytes) {
+    return nlohmann::json(mark_of_content(bytes));
+  }
+  void write_manifest(const nlohmann::json& object) const {
+    std::ofstream(folder_ / "manifest.json") << object;
   }
 
   fs::path folder_;
@@ -157,19 +166,147 @@ TEST_F(RunFolder, NoLinkInTheFolderIsFollowedToWriteOrToRemove) {
   const fs::path outside = folder_.string() + "_outside";
   fs::remove_all(outside);
   fs::create_directories(outside);
-  std::ofstream(outside / "precious.npy") << "precious";
+  std::ofstream(outside / "1.csv") << "precious";
   prepare_folder(folder_);
-  fs::create_directory_symlink(outside, folder_ / "truth");
-  std::ofstream(folder_ / "manifest.json")
-      << R"({"command": "smi curve", "files": ["truth/precious.npy", "../x", "truth"]})";
-  write_run_folder(folder_, sample(), {});
-  EXPECT_EQ(content(outside / "precious.npy"), "precious");
-  EXPECT_TRUE(fs::is_symlink(folder_ / "truth"));
+  fs::create_directory_symlink(outside, folder_ / "runs");
+  write_manifest({{"command", "ssi sgd"},
+                  {"marks", {{"runs/1.csv", mark("precious")}, {"../x", 1}, {"runs", 1}}}});
   RunRecord record = sample();
-  record.result.artifacts = {{"truth/precious.npy", std::string("new")}};
+  record.command = "ssi sgd";
+  write_run_folder(folder_, record, {});
+  EXPECT_EQ(content(outside / "1.csv"), "precious");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "runs"));
+  record.result.artifacts = {{"runs/1.csv", std::string("new")}};
   EXPECT_THROW(write_run_folder(folder_, record, {}), IoError);
-  EXPECT_EQ(content(outside / "precious.npy"), "precious");
+  EXPECT_EQ(content(outside / "1.csv"), "precious");
   fs::remove_all(outside);
+}
+
+TEST_F(RunFolder, WhatAnEarlierRunLeftGoesIfItIsStillWhatThatRunWrote) {
+  RunRecord record = sample();
+  record.command = "smi amp";
+  record.result.artifacts = {{"runs.csv", std::string("1")},
+                             {"trajectories.csv", std::string("2")},
+                             {"weights.npy", std::string("3")}};
+  write_run_folder(folder_, record, {});
+  std::ofstream(folder_ / "weights.npy") << "mine";
+  record.result.artifacts.resize(1);
+  write_run_folder(folder_, record, {});
+  EXPECT_TRUE(fs::exists(folder_ / "runs.csv"));
+  EXPECT_FALSE(fs::exists(folder_ / "trajectories.csv"));
+  EXPECT_EQ(content(folder_ / "weights.npy"), "mine");
+  EXPECT_EQ(content(folder_ / "manifest.json").find("weights.npy"), std::string::npos);
+}
+
+TEST_F(RunFolder, AFolderOfAnEarlierRunGoesWithItsLastFile) {
+  RunRecord record = sample();
+  record.command = "mha learn";
+  record.result.artifacts = {{"geometry/w.npy", std::string("1")},
+                             {"geometry/theta.npy", std::string("2")}};
+  write_run_folder(folder_, record, {});
+  record.result.artifacts.clear();
+  write_run_folder(folder_, record, {});
+  EXPECT_FALSE(fs::exists(folder_ / "geometry"));
+}
+
+// Whoever writes a manifest may know what is in a file, but not make its name one of ours, or may
+// name one of ours and not know what is in it.
+TEST_F(RunFolder, AManifestOfOthersRemovesNothing) {
+  fs::create_directories(folder_ / "sub");
+  fs::create_directories(folder_ / "truth");
+  nlohmann::json names = nlohmann::json::array();
+  nlohmann::json marks;
+  for (const char* name : {"thesis.tex", "sub/key", "X.npy", "truth/w.npy", "figure.svg",
+                           "figure.png", "runs.csv", "weights.npy"}) {
+    std::ofstream(folder_ / name) << "mine";
+    names.push_back(name);
+    marks[name] = mark("mine");
+  }
+  for (const char* name : {"figure.png", "runs.csv", "weights.npy"}) marks[name] = mark("a guess");
+  RunRecord record = sample();
+  record.command = "smi amp";
+  write_manifest({{"command", "smi amp"},
+                  {"files", names},
+                  {"marks", marks},
+                  {"pictures", {{"figure.png", mark("a guess")}, {"thesis.tex", mark("mine")}}}});
+  write_run_folder(folder_, record, {});
+  write_manifest({{"command", "smi amp"}, {"files", names}, {"marks", names}, {"pictures", names}});
+  write_run_folder(folder_, record, {});
+  for (const std::string name : names) EXPECT_EQ(content(folder_ / name), "mine") << name;
+}
+
+TEST_F(RunFolder, WhatIsNoManifestOfOursIsFoundBeforeTheRunAndStays) {
+  prepare_folder(folder_);
+  for (const char* text : {R"({"files":[],"command":5})", R"({"name": "a page"})", "[]", "{", ""}) {
+    std::ofstream(folder_ / "manifest.json") << text;
+    EXPECT_THROW(prepare_folder(folder_), IoError) << text;
+    EXPECT_THROW(write_run_folder(folder_, sample(), {}), IoError) << text;
+    EXPECT_EQ(content(folder_ / "manifest.json"), text);
+  }
+  // One of ours may have any values: no more of it is read than is needed.
+  for (const char* text :
+       {R"({"files": 1, "command": "smi curve", "marks": [1], "pictures": {"figure.gp": []}})",
+        R"({"command": "smi curve", "marks": {"": {}, "/": 1, ".": null}, "pictures": "x"})"}) {
+    std::ofstream(folder_ / "manifest.json") << text;
+    write_run_folder(folder_, sample(), {});
+  }
+}
+
+TEST_F(RunFolder, LinksAndDevicesInTheWayAreFoundBeforeTheRun) {
+  for (const std::string name : {"manifest.json", "result.csv", "figure.png", "X.npy", "truth"}) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    fs::create_symlink(name, folder_ / name);
+    EXPECT_THROW(prepare_run_folder(folder_, "smi generate"), IoError) << name;
+    fs::remove(folder_ / name);
+    ASSERT_EQ(mkfifo((folder_ / name).c_str(), 0600), 0);
+    EXPECT_THROW(prepare_run_folder(folder_, "smi generate"), IoError) << name;
+    fs::remove(folder_ / name);
+    prepare_run_folder(folder_, "smi generate");
+  }
+}
+
+TEST_F(RunFolder, HoldsAnyTextAndSaysItBack) {
+  for (const std::string& text : report::hostile_texts("touch pwned", 50)) {
+    RunRecord record = sample();
+    record.command = text;
+    record.parameters.set(text, text);
+    record.result.table = Table({{text, text, text, false}});
+    record.result.table.add_row({text});
+    record.result.notes = {text};
+    record.result.reason = text;
+    record.result.summary = {{text, text}};
+    write_run_folder(folder_, record, {});
+    const std::string csv = content(folder_ / "result.csv");
+    EXPECT_EQ(csv.find('\x1b'), std::string::npos);
+    const auto identity = read_run_identity(folder_);
+    ASSERT_TRUE(identity);
+    // JSON has no other bytes than those of UTF-8.
+    if (text.find_first_of("\xff\xc0\xed") == std::string::npos) {
+      EXPECT_EQ(identity->command, text);
+      EXPECT_EQ(identity->parameters.at(text), Value(text));
+    }
+  }
+}
+
+TEST_F(RunFolder, MayHaveAnyNameAndManifestsAnyWords) {
+  for (const std::string& text : report::hostile_texts("touch pwned", 50)) {
+    std::string name = "x" + text;
+    std::erase_if(name, [](char c) { return c == '/' || c == '\0'; });
+    write_run_folder(folder_ / name, sample(), {});
+    EXPECT_TRUE(read_run_identity(folder_ / name)) << name;
+    fs::remove_all(folder_);
+    prepare_folder(folder_);
+    // Texts that are no UTF-8 are written as they are: readers get such files too.
+    std::ofstream(folder_ / "manifest.json") << R"({"command": "smi curve", "marks": {")" << text
+                                             << R"(": 1}, "pictures": [")" << text << "\"]}";
+    try {
+      write_run_folder(folder_, sample(), {});
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find("is no manifest"), std::string::npos);
+    }
+    fs::remove_all(folder_);
+  }
 }
 
 TEST_F(RunFolder, ARunThatFailsHalfWayLeavesNoManifestOfAnEarlierOne) {
@@ -181,11 +318,19 @@ TEST_F(RunFolder, ARunThatFailsHalfWayLeavesNoManifestOfAnEarlierOne) {
   EXPECT_FALSE(fs::exists(folder_ / "manifest.json"));
 }
 
-TEST_F(RunFolder, WhatWasDrawnOfAnEarlierRunGoes) {
+TEST_F(RunFolder, WhatWasDrawnOfAnEarlierRunGoesAndNothingElseOfThatName) {
   write_run_folder(folder_, sample(), {"AVX2", 4});
-  std::ofstream(folder_ / "figure.svg") << "<svg/>";
-  write_run_folder(folder_, sample(), {"AVX2", 4});
+  for (const char* name : {"figure.svg", "figure.png", "figure.pdf"}) {
+    std::ofstream(folder_ / name) << "drawn";
+  }
+  record_pictures(folder_, {"figure.svg", "figure.png"});
+  std::ofstream(folder_ / "figure.png") << "mine";
+  RunRecord other = sample();
+  other.command = "smi thresholds";
+  write_run_folder(folder_, other, {"AVX2", 4});
   EXPECT_FALSE(fs::exists(folder_ / "figure.svg"));
+  EXPECT_EQ(content(folder_ / "figure.png"), "mine");
+  EXPECT_EQ(content(folder_ / "figure.pdf"), "drawn");
 }
 
 TEST_F(RunFolder, AFileInThePlaceOfTheFolderIsNamed) {

@@ -2,6 +2,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onset::report {
@@ -10,6 +11,8 @@ namespace onset::report {
 /// picture or a terminal. `command` is what it tries to run; `mixed` texts are made of pieces.
 inline std::vector<std::string> hostile_texts(const std::string& command, int mixed) {
   using namespace std::string_literals;
+  // Zeros are meant, and so are texts of several lines.
+  // NOLINTBEGIN(bugprone-string-literal-with-embedded-nul,bugprone-suspicious-missing-comma)
   std::vector<std::string> texts{
       "x\nsystem(\"" + command + "\")\n#",
       "x\rsystem(\"" + command + "\")\r#",
@@ -46,6 +49,7 @@ inline std::vector<std::string> hostile_texts(const std::string& command, int mi
       "nan",
       "",
   };
+  // NOLINTEND(bugprone-string-literal-with-embedded-nul,bugprone-suspicious-missing-comma)
   // Pieces of the above in any order, the same in every run.
   const std::vector<std::string> pieces{
       "'",   "\"", "\\", "\n", "\r", "{", "}", "/", "`", "@",   "&",        "^", "_", "#", "<g>",
@@ -54,7 +58,8 @@ inline std::vector<std::string> hostile_texts(const std::string& command, int mi
   for (int i = 0; i < mixed; ++i) {
     std::string text;
     for (int j = 0; j < 12; ++j) text += pieces[random() % pieces.size()];
-    texts.push_back(text + "\nsystem(\"" + command + "\")\n");
+    text.append("\nsystem(\"").append(command).append("\")\n");
+    texts.push_back(std::move(text));
   }
   return texts;
 }

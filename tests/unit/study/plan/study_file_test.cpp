@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "unit/report/hostile_text.hpp"
 #include "unit/study/toy_study.hpp"
 
 namespace onset::study {
@@ -181,6 +182,37 @@ TEST(StudyFile, AnUnknownCommandIsToldWithTheNearest) {
 
 TEST(StudyFile, ThatIsNotThereIsAFileError) {
   EXPECT_THROW((void)read_study("/no/such/study.toml"), IoError);
+}
+
+/// A text as TOML writes it between quotes.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || c == '"' || c == '\\' || byte == 0x7f) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", byte);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+TEST(StudyFile, TextOfOthersIsRefusedWhereItIsNoWordAndIsTextElsewhere) {
+  for (const std::string& text : report::hostile_texts("touch pwned", 50)) {
+    const std::string word = quoted(text);
+    for (const std::string& file :
+         {"fixed = {mode = " + word + "}\n", "fixed = {" + word + " = 1}\n",
+          "axes = {slope = " + word + "}\n", "axes = {mode = ['slow', " + word + "]}\n",
+          "axes = {" + word + " = [1, 2]}\n", "axes = {slope = [" + word + "]}\n", word + " = 1\n",
+          "seeds = " + word + "\n", "axes = {count = [1]}\ntied = {slope = " + word + "}\n",
+          "axes = {count = [1]}\ntied = {" + word + " = '1'}\n", text + "\n", "# " + text + "\n"}) {
+      // Any other exception than the one that complaint() knows ends the test.
+      EXPECT_NO_THROW((void)complaint(file)) << file;
+    }
+  }
 }
 
 }  // namespace
