@@ -16,6 +16,10 @@ using Json = nlohmann::ordered_json;
 /// Is empty there instead.
 [[nodiscard]] std::optional<Json> json_or_nothing(std::string_view text);
 
+/// A name that some object of the text has twice; empty if there is none. Of two values the parser
+/// keeps the last one, and other readers another. Throws as parse_json does.
+[[nodiscard]] std::string repeated_name(std::string_view text);
+
 /// What an exception says, without the mark that those of the JSON library begin with.
 [[nodiscard]] std::string plain_reason(const std::exception& error);
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import tempfile
 import unittest
 
@@ -94,7 +95,9 @@ class Learning(unittest.TestCase):
                 ("same examples", 3, lambda c: c["examples"].update(count=5)),
                 ("residual, held out", 3, lambda c: c["residual"].update(held_out=1e-11)),
                 ("wrong tuple", 3, lambda c: c["rejected"].update(bound=9.0)),
+                ("residual.all", 4, lambda c: c["residual"].update(all=-4e-15)),
                 ("held_out", 4, lambda c: c["held_out"].insert(0, c["held_out"][0])),
+                ("held out, wrongly", 3, lambda c: c["held_out"].pop()),
                 ("slabs[0][1]", 4, lambda c: c["slabs"][0].__setitem__(1, 0.5)),
                 ("rejected.rows", 4, lambda c: c["rejected"].update(rows=[], multipliers=[])),
                 ("singular gap, counted", 3, lambda c: c["counted"].update(gap=99)),
@@ -141,6 +144,48 @@ class Learning(unittest.TestCase):
                 self.assertEqual((summary["found"], summary["verified"]), ("recovered", verified))
             self.assertIn("labels not given", summary["reason"])
             self.assertIn("claimed certified, found recovered", summary["reason"])
+
+    def test_slabs_that_are_left_out_make_no_certificate(self):
+        """Fewer slabs have a larger gap here; every number that verify prints is put into the file."""
+        with tempfile.TemporaryDirectory() as folder:
+            examples, model = pathlib.Path(folder, "examples"), pathlib.Path(folder, "model")
+            onset("mha", "generate", "--heads", "2", "--dim", "6", "--tokens", "3", "--samples", "30000", "--out",
+                  str(examples))
+            run = onset("mha", "learn", str(examples), "--out", str(model), "--format", "json")
+            self.assertEqual(one_object(run.stdout)["summary"]["verdict"], "recovered")
+            path = model / "certificate.json"
+            honest = path.read_text()
+            verify = ["mha", "verify", str(examples), "--model", str(model), "--format", "json"]
+            self.assertTrue(one_object(onset(*verify).stdout)["summary"]["verified"])
+            for kept in [slice(None, -80), slice(80, None), slice(None, None, 2)]:
+                claims = json.loads(honest) | {"verdict": "certified", "reason": ""}
+                claims["slabs"] = claims["counted"]["slabs"] = claims["slabs"][kept]
+                for _ in range(2):
+                    path.write_text(json.dumps(claims))
+                    run = onset(*verify)
+                    result = one_object(run.stdout)
+                    rows = {row["check"]: row["value"] for row in result["rows"]}
+                    claims["counted"]["gap"] = rows["singular gap, counted"]
+                    claims["evidence"].update(gap=rows["singular gap"],
+                                              slabs_proved=int(rows["posterior slabs proved"]))
+                self.assertEqual((run.returncode, result["summary"]["found"], result["summary"]["verified"]),
+                                 (3, "refused", False))
+                self.assertIn("slabs left out, counted", result["summary"]["reason"])
+                self.assertIn("posterior slabs left out", result["summary"]["reason"])
+                self.assertEqual(rows["posterior slabs left out"], 288 - len(claims["slabs"]))
+
+    def test_a_name_that_is_there_twice_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder, "model")
+            shutil.copytree(self.model, model)
+            path = model / "certificate.json"
+            honest = path.read_text().rstrip()
+            for name, text in [("verdict", honest[:-1] + ', "verdict": "certified"}'),
+                               ("gap", honest.replace('"gap":', '"gap": 99, "gap":', 1))]:
+                path.write_text(text)
+                run = onset("mha", "verify", str(self.examples), "--model", str(model))
+                self.assertEqual((run.returncode, run.stdout), (4, ""))
+                self.assertIn(f"certificate.json: has '{name}' twice", run.stderr)
 
     def test_evaluate_compares_with_the_truth(self):
         run = onset("mha", "evaluate", str(self.examples), "--model", str(self.model), "--truth",
@@ -466,7 +511,7 @@ class BadFiles(unittest.TestCase):
     def test_a_long_field_of_a_certificate_is_not_repeated(self):
         with tempfile.TemporaryDirectory() as folder:
             onset("mha", "generate", *SMALL, "--samples", "100", "--out", folder)
-            for text in ['{"schema": 5, "verdict": "%s"}' % ("x" * 5000),
+            for text in ['{"schema": 6, "verdict": "%s"}' % ("x" * 5000),
                          '{"schema": "%s"}' % ("x" * 5000)]:
                 pathlib.Path(folder, "certificate.json").write_text(text, encoding="ascii")
                 run = onset("mha", "verify", folder, "--model", folder)

@@ -21,6 +21,9 @@ inline constexpr double max_over_noise = 10.0;
 /// Sums of projections below this share of what they should be have cancelled.
 inline constexpr double vanishing_projection = 0.05;
 
+/// How many slabs are sculpted for each entry of theta; a certificate has as many [mha 33].
+inline constexpr std::size_t slabs_per_unknown = 8;
+
 /// Heads nearer to one another than this share of the largest theta are one.
 inline constexpr double merge_tolerance = 1e-7;
 

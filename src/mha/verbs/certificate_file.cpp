@@ -10,7 +10,7 @@
 namespace onset::mha {
 namespace {
 
-constexpr int schema = 5;
+constexpr int schema = 6;
 
 std::string hexadecimal(std::uint64_t digest) {
   return fmt::format("{:016x}", digest);
@@ -161,11 +161,14 @@ Certificate read_certificate(const std::filesystem::path& folder) {
   const std::string path = certificate_path(folder);
   const std::string text = io::read_file(path);
   Json json;
+  std::string repeated;
   try {
     json = io::parse_json(text);
+    repeated = io::repeated_name(text);
   } catch (const Json::exception& error) {
     throw IoError(path, fmt::format("is not JSON: {}", io::plain_reason(error)));
   }
+  if (!repeated.empty()) throw IoError(path, fmt::format("has {} twice", in_quotes(repeated)));
   const Field root(json, path);
   Certificate out = read_head(root);
   if (out.verdict == Verdict::refused) {

@@ -136,7 +136,7 @@ VerbOf<Compare> Compare::verb() {
       is told the number of heads, which the phases must find. With `degenerate = parity` the layer is
       one of the worst case: no method that looks at averages over examples alone finds its bits
       without trying them. A refusal is a result here, not a failure.)");
-  d.method = 2;
+  d.method = 3;
   d.fields = instance_fields<Compare>();
   d.fields
       .add("starts", &Compare::starts, {.min = 1, .max = 10'000},
@@ -149,7 +149,6 @@ VerbOf<Compare> Compare::verb() {
   d.primary = "evaluations_needed";
   d.examples = {"mha compare --heads 4 --dim 8 --degenerate parity --samples 20000",
                 "mha compare --heads 4 --dim 8 --samples 20000 --adam-steps 0"};
-  d.method = 2;
   d.settle = settle_instance<Compare>;
   d.cost = compare_cost;
   d.run = run_compare;

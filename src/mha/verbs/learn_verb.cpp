@@ -122,7 +122,7 @@ VerbOf<Learn> Learn::verb() {
       .add("no-polish", &Learn::no_polish, {},
            "Stops at what the geometry gives, before the least-squares polish.");
   d.rows = {{"", phase_columns().list()}};
-  d.method = 9;
+  d.method = 10;
   d.examples = {"mha learn examples --out model", "mha learn examples --heads 3 --no-polish"};
   d.settle = settle_learn;
   d.cost = learn_cost;

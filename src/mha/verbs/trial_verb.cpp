@@ -128,7 +128,7 @@ VerbOf<Trial> Trial::verb() {
   d.fields.add("no-polish", &Trial::no_polish, {},
                "Stops at what the geometry gives, before the polish.");
   d.rows = {{"", trial_columns().list()}};
-  d.method = 11;
+  d.method = 12;
   d.examples = {"mha trial --heads 2 --dim 8 --tokens 3 --samples 100000",
                 "mha trial --degenerate cancelling --samples 20000"};
   d.settle = settle_instance<Trial>;

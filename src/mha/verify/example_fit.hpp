@@ -6,6 +6,11 @@
 
 namespace onset::mha::verifier {
 
+/// Fitted attention may leave the simplex by this much; further out the heads do not agree.
+inline constexpr double simplex_slack = 0.05;
+/// Pivots below this share of the longest row mean that tokens coincide.
+inline constexpr double pivot_floor = 1e-8;
+
 /// What a query attends to if all heads attend alike [mha 7].
 struct FittedRow {
   Vector attention;
@@ -24,6 +29,8 @@ class ExampleFit {
   /// The smallest pivot, and the length of the longest difference times the sum.
   [[nodiscard]] double pivot() const { return factors_.min_pivot(); }
   [[nodiscard]] double longest() const { return longest_; }
+  /// The length of a query's label without what the last token gives.
+  [[nodiscard]] double label(int query) const { return y_.row(query).norm(); }
   [[nodiscard]] FittedRow fit(int query) const;
 
  private:

@@ -45,15 +45,19 @@ double features_smallest(const Layer& layer, const Examples& examples) {
   return values.size() < columns ? 0.0 : values.back() / values.front();
 }
 
-double sum_over_largest(const Layer& layer) {
+std::vector<double> sum_of_projections(const Layer& layer) {
   std::vector<double> sum(static_cast<std::size_t>(layer.dim) *
                           static_cast<std::size_t>(layer.dim));
-  double largest = 0.0;
   for (int i = 0; i < layer.heads; ++i) {
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += layer.w_of(i)[c];
-    largest = std::max(largest, norm(layer.w_of(i)));
   }
-  return largest > 0.0 ? norm(sum) / largest : 0.0;
+  return sum;
+}
+
+double sum_over_largest(const Layer& layer) {
+  double largest = 0.0;
+  for (int i = 0; i < layer.heads; ++i) largest = std::max(largest, norm(layer.w_of(i)));
+  return largest > 0.0 ? norm(sum_of_projections(layer)) / largest : 0.0;
 }
 
 bool is_canonical(const Layer& layer) {

@@ -8,10 +8,6 @@
 namespace onset::mha::verifier {
 namespace {
 
-/// Fitted attention may leave the simplex by this much; further out the heads do not agree.
-constexpr double simplex_slack = 0.05;
-/// Pivots below this share of the longest row mean that tokens coincide.
-constexpr double pivot_floor = 1e-8;
 /// How many of the best rows are used for each unknown that a row sees.
 constexpr int rows_per_unknown = 8;
 constexpr std::size_t examples_between_stops = 1024;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "mha/verify/verify.hpp"
@@ -33,7 +34,13 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 [[nodiscard]] std::vector<bool> first_of_orbits(const Examples& examples);
 
 /// How many of these examples equal an earlier one up to sign and order of the tokens.
-[[nodiscard]] int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which);
+[[nodiscard]] int seen_before(const std::vector<bool>& first_of_orbits,
+                              const std::vector<std::uint32_t>& which);
+
+/// How many examples are held out and should not be, or the other way round. One in twenty of those
+/// that repeat no other is due, up to 500, the last ones: which examples give slabs is no choice.
+[[nodiscard]] int wrongly_held_out(const std::vector<bool>& first_of_orbits,
+                                   const std::vector<std::uint32_t>& held_out);
 
 /// The rank of the derivative with respect to theta, by central differences, after projecting off
 /// what w can do, on some of the examples that are not held out.
@@ -50,6 +57,23 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
 /// How many heads of the rejected tuple are heads of the layer, each counted once.
 [[nodiscard]] int heads_kept(const RejectedTuple& tuple, const Layer& layer);
 
+/// The slabs that the examples give, and how a list of slabs differs from them.
+struct SlabChoice {
+  std::vector<CertifiedSlab> best;  ///< as they are found without the list
+  bool same = false;                ///< whether the list has these and no others
+  std::size_t lacking = 0;          ///< how many it lacks, whatever the rounding
+  std::size_t wrong = 0;            ///< how many it has that no rounding can put there
+};
+
+/// Finds the 8 dim^2 slabs of smallest relative tolerance [mha 33] that the examples looked at give
+/// with a sum of projections, dim x dim numbers. It costs a least squares for every example.
+[[nodiscard]] SlabChoice slab_choice(const std::vector<CertifiedSlab>& listed,
+                                     std::span<const double> w, const Examples& examples,
+                                     const std::vector<bool>& looked_at, const Context& context);
+
+/// The sum of the projections of all heads, dim x dim.
+[[nodiscard]] std::vector<double> sum_of_projections(const Layer& layer);
+
 /// Posterior slabs [mha 22] and the singular gap behind `layer.heads` of them [mha 15].
 struct SlabFacts {
   int proved = 0;
@@ -62,8 +86,10 @@ struct SlabFacts {
 [[nodiscard]] SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
                                    const Examples& examples, const Context& context);
 
-/// The singular gap of the slabs from which heads were counted, behind that many heads.
-[[nodiscard]] double counted_gap(const CountedHeads& counted, const Examples& examples,
+/// The singular gap behind the heads that were counted of slabs under the sum of projections with
+/// which they were.
+[[nodiscard]] double counted_gap(const CountedHeads& counted,
+                                 const std::vector<CertifiedSlab>& slabs, const Examples& examples,
                                  const Context& context);
 
 /// The root mean square residual per free coordinate, over the size of the labels, of the rows that

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <tuple>
+#include <utility>
 
 #include "mha/verify/parts.hpp"
 #include "onset/core/error.hpp"
@@ -40,6 +42,20 @@ void require_slabs(const std::vector<CertifiedSlab>& slabs, const Examples& exam
   if (twice != seen.end()) {
     wrong(name, fmt::format("[{}, {}, {}, {}] is there twice", std::get<0>(*twice),
                             std::get<1>(*twice), std::get<2>(*twice), std::get<3>(*twice)));
+  }
+}
+
+/// Sizes cannot be negative, however little is left.
+void require_sizes(const Certificate& certificate) {
+  for (const auto& [name, size] : {std::pair("residual.held_out", certificate.residual),
+                                   std::pair("residual.geometry", certificate.geometry_residual),
+                                   std::pair("residual.all", certificate.residual_all),
+                                   std::pair("evidence.gap", certificate.gap),
+                                   std::pair("counted.gap", certificate.counted.gap),
+                                   std::pair("rejected.bound", certificate.rejected.bound)}) {
+    if (!(size >= 0.0) || !std::isfinite(size)) {
+      wrong(name, fmt::format("{} is not allowed; allowed: numbers from 0", size));
+    }
   }
 }
 
@@ -108,6 +124,7 @@ void require_sense(const Certificate& certificate, const Model& model, const Exa
   if ((certificate.verdict == Verdict::certified) != certificate.reason.empty()) {
     wrong("reason", "allowed: none where certified, and one where not");
   }
+  require_sizes(certificate);
   require_held_out(certificate.held_out, examples);
   require_counted(certificate.counted, examples, layer.heads);
   require_slabs(certificate.slabs, examples, "slabs");

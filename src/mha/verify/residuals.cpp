@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <unordered_set>
 
@@ -14,6 +15,10 @@ namespace {
 constexpr double proof_rounding = 1e-7;
 /// One example in this many may be left out of a residual.
 constexpr std::size_t far_off_share = 20;
+/// This share of the distinct examples is held out,
+constexpr double held_out_share = 0.05;
+/// but no more than these.
+constexpr std::size_t max_held_out = 500;
 
 double squared_distance(const double* a, const double* b, std::size_t size) {
   double sum = 0.0;
@@ -117,10 +122,27 @@ std::vector<bool> first_of_orbits(const Examples& examples) {
   return first;
 }
 
-int seen_before(const Examples& examples, const std::vector<std::uint32_t>& which) {
-  const std::vector<bool> first = first_of_orbits(examples);
-  return static_cast<int>(
-      std::count_if(which.begin(), which.end(), [&](std::uint32_t n) { return !first[n]; }));
+int seen_before(const std::vector<bool>& first_of_orbits, const std::vector<std::uint32_t>& which) {
+  return static_cast<int>(std::count_if(which.begin(), which.end(),
+                                        [&](std::uint32_t n) { return !first_of_orbits[n]; }));
+}
+
+int wrongly_held_out(const std::vector<bool>& first_of_orbits,
+                     const std::vector<std::uint32_t>& held_out) {
+  const auto distinct =
+      static_cast<double>(std::count(first_of_orbits.begin(), first_of_orbits.end(), true));
+  auto due = std::min(max_held_out, static_cast<std::size_t>(held_out_share * distinct));
+  std::vector<std::uint32_t> last;
+  for (std::size_t n = first_of_orbits.size(); n-- > 0 && due > 0;) {
+    if (!first_of_orbits[n]) continue;
+    last.push_back(static_cast<std::uint32_t>(n));
+    --due;
+  }
+  std::reverse(last.begin(), last.end());
+  std::vector<std::uint32_t> different;
+  std::set_symmetric_difference(last.begin(), last.end(), held_out.begin(), held_out.end(),
+                                std::back_inserter(different));
+  return static_cast<int>(different.size());
 }
 
 Layer bare_head(std::span<const double> theta, int dim) {

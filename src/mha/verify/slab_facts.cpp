@@ -36,14 +36,6 @@ struct Proof {
   bool violated = false;
 };
 
-Dense sum_of_w(const Layer& layer) {
-  Dense sum = Dense::Zero(layer.dim, layer.dim);
-  for (int i = 0; i < layer.heads; ++i) {
-    sum += Eigen::Map<const Matrix>(layer.w_of(i).data(), layer.dim, layer.dim);
-  }
-  return sum;
-}
-
 /// The smallest singular value of the blocks M W_i, one below another [mha 8].
 double agreement_constant(const Dense& differences, const Layer& layer) {
   Matrix stacked(differences.rows() * layer.heads, layer.dim);
@@ -133,7 +125,8 @@ double off_the_heads(const std::vector<Witness>& slabs, const Layer& layer) {
 
 SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer,
                      const Examples& examples, const Context& context) {
-  const Dense sum = sum_of_w(layer);
+  const std::vector<double> w = sum_of_projections(layer);
+  const Dense sum = Eigen::Map<const Matrix>(w.data(), layer.dim, layer.dim);
   std::vector<Witness> witnesses;
   SlabFacts out;
   for (const CertifiedSlab& slab : slabs) {
@@ -152,15 +145,16 @@ SlabFacts slab_facts(const std::vector<CertifiedSlab>& slabs, const Layer& layer
   return out;
 }
 
-double counted_gap(const CountedHeads& counted, const Examples& examples, const Context& context) {
+double counted_gap(const CountedHeads& counted, const std::vector<CertifiedSlab>& slabs,
+                   const Examples& examples, const Context& context) {
   const Dense sum = Eigen::Map<const Matrix>(counted.w.data(), examples.dim, examples.dim);
   std::vector<Witness> witnesses;
-  for (const CertifiedSlab& slab : counted.slabs) {
+  for (const CertifiedSlab& slab : slabs) {
     context.check();
     const ExampleFit example(examples, slab.row.example, sum);
     witnesses.push_back(examine(slab, example, example.fit(slab.row.query)));
   }
-  const bool enough = counted.slabs.size() > counted.w.size();
+  const bool enough = slabs.size() > counted.w.size();
   return enough ? singular_gap(witnesses, counted.heads) : 0.0;
 }
 

@@ -27,6 +27,10 @@ constexpr double min_rejection = 1e-5;
 constexpr double min_gap = 3.0;
 /// Gaps above this come from residuals at the level of rounding.
 constexpr double exact_gap = 1e4;
+/// What is left of a singular value that vanishes depends on the machine, within this factor,
+constexpr double exact_spread = 100.0;
+/// and counts as 1e-15 of the largest one if it is less, so that no gap is above this.
+constexpr double largest_gap = 1.000001e15;
 /// Residuals below this are rounding, which depends on the machine.
 constexpr double rounding = 1e-14;
 /// Numbers that are not mere rounding must agree to this.
@@ -41,8 +45,10 @@ bool agree(double a, double b, double relative) {
   return std::abs(a - b) <= relative * std::min(std::abs(a), std::abs(b)) + rounding;
 }
 
-bool same_gap(double a, double b) {
-  return std::min(a, b) > exact_gap || agree(a, b, agreement);
+bool same_gap(double found, double claimed) {
+  if (std::min(found, claimed) <= exact_gap) return agree(found, claimed, agreement);
+  return claimed <= largest_gap && claimed <= exact_spread * found &&
+         found <= exact_spread * claimed;
 }
 
 /// Labels and projections in units in which no square overflows or vanishes; the scaling is exact.
@@ -166,14 +172,41 @@ void judge_residuals(const Certificate& certificate, const Model& model, const E
   }
 }
 
+/// Examples that may give slabs: those that repeat no other and are not held out.
+std::vector<bool> looked_at(std::vector<bool> distinct,
+                            const std::vector<std::uint32_t>& held_out) {
+  for (const std::uint32_t n : held_out) distinct[n] = false;
+  return distinct;
+}
+
+/// Demands that a list has the slabs that the examples give. Singular gaps grow and fall with what
+/// is left out, so that a list that its author may choose shows nothing.
+void demand_all(const char* name, const verifier::SlabChoice& choice, Judge& judge) {
+  const auto off = static_cast<double>(choice.lacking + choice.wrong);
+  judge.demand(name, off, 0.0, off == 0.0);
+}
+
+/// Checks the gap with which heads were counted. Where rounding alone decides which slabs are the
+/// best, those found here must show it as well as those listed.
+void judge_counted(const CountedHeads& counted, const Examples& examples,
+                   const std::vector<bool>& looked, const Context& context, Judge& judge) {
+  const verifier::SlabChoice choice =
+      verifier::slab_choice(counted.slabs, counted.w, examples, looked, context);
+  demand_all("slabs left out, counted", choice, judge);
+  const double gap = verifier::counted_gap(counted, counted.slabs, examples, context);
+  const double least =
+      choice.same ? gap
+                  : std::min(gap, verifier::counted_gap(counted, choice.best, examples, context));
+  judge.compare("singular gap, counted", least, counted.gap, same_gap(gap, counted.gap), min_gap,
+                least >= min_gap);
+}
+
 void judge_heads(const Certificate& certificate, const Model& model, const Examples& examples,
-                 const Context& context, Judge& judge) {
+                 const std::vector<bool>& looked, const Context& context, Judge& judge) {
   const Layer& layer = model.layer;
   const double sum = verifier::sum_over_largest(layer);
   judge.demand("sum of projections", sum, vanishing_projection, sum >= vanishing_projection);
-  const double gap = verifier::counted_gap(certificate.counted, examples, context);
-  judge.compare("singular gap, counted", gap, certificate.counted.gap,
-                same_gap(gap, certificate.counted.gap), min_gap, gap >= min_gap);
+  judge_counted(certificate.counted, examples, looked, context, judge);
   judge.ask("heads counted", certificate.counted.heads, layer.heads,
             certificate.counted.heads == layer.heads);
   const int rank = verifier::jacobian_rank(layer, examples, certificate.held_out, context);
@@ -186,19 +219,32 @@ void judge_heads(const Certificate& certificate, const Model& model, const Examp
   judge.ask("independent features", features, min_independence, features >= min_independence);
 }
 
+/// The worse of two sets of facts, number by number.
+verifier::SlabFacts worse(const verifier::SlabFacts& a, const verifier::SlabFacts& b) {
+  return {std::min(a.proved, b.proved), std::max(a.violated, b.violated), std::min(a.gap, b.gap),
+          std::min(a.off_the_heads, b.off_the_heads)};
+}
+
 void judge_slabs(const Certificate& certificate, const Layer& layer, const Examples& examples,
-                 const Context& context, Judge& judge) {
+                 const std::vector<bool>& looked, const Context& context, Judge& judge) {
+  const verifier::SlabChoice choice = verifier::slab_choice(
+      certificate.slabs, verifier::sum_of_projections(layer), examples, looked, context);
+  demand_all("posterior slabs left out", choice, judge);
   const verifier::SlabFacts facts =
       verifier::slab_facts(certificate.slabs, layer, examples, context);
+  // Where rounding alone decides which slabs are the best, those found here count as well.
+  const verifier::SlabFacts both =
+      choice.same ? facts
+                  : worse(facts, verifier::slab_facts(choice.best, layer, examples, context));
   judge.compare("posterior slabs proved", facts.proved, certificate.slabs_proved,
                 facts.proved == certificate.slabs_proved, certificate.slabs_proved,
-                facts.proved > 0);
-  judge.compare("posterior slabs violated", facts.violated, certificate.slabs_violated,
-                facts.violated == certificate.slabs_violated, 0.0, facts.violated == 0);
-  judge.compare("singular gap", facts.gap, certificate.gap, same_gap(facts.gap, certificate.gap),
-                min_gap, facts.gap >= min_gap);
-  judge.ask("slabs, off the heads", facts.off_the_heads, min_independence,
-            facts.off_the_heads >= min_independence);
+                both.proved > 0);
+  judge.compare("posterior slabs violated", both.violated, certificate.slabs_violated,
+                facts.violated == certificate.slabs_violated, 0.0, both.violated == 0);
+  judge.compare("singular gap", both.gap, certificate.gap, same_gap(facts.gap, certificate.gap),
+                min_gap, both.gap >= min_gap);
+  judge.ask("slabs, off the heads", both.off_the_heads, min_independence,
+            both.off_the_heads >= min_independence);
 }
 
 /// Checks the rejected tuple; a single head has none.
@@ -218,13 +264,17 @@ void judge_tuple(const Certificate& certificate, const Layer& geometry, const Ex
 
 void judge_claims(const Certificate& certificate, const Model& model, const Examples& examples,
                   const Context& context, Judge& judge) {
-  const int repeated = verifier::seen_before(examples, certificate.held_out);
+  const std::vector<bool> distinct = verifier::first_of_orbits(examples);
+  const int repeated = verifier::seen_before(distinct, certificate.held_out);
   judge.demand("held out, seen before", repeated, 0.0, repeated == 0);
+  const int others = verifier::wrongly_held_out(distinct, certificate.held_out);
+  judge.demand("held out, wrongly", others, 0.0, others == 0);
   context.check();
   judge_residuals(certificate, model, examples, context, judge);
   context.check();
-  judge_heads(certificate, model, examples, context, judge);
-  judge_slabs(certificate, model.layer, examples, context, judge);
+  const std::vector<bool> looked = looked_at(distinct, certificate.held_out);
+  judge_heads(certificate, model, examples, looked, context, judge);
+  judge_slabs(certificate, model.layer, examples, looked, context, judge);
   judge_tuple(certificate, model.geometry, examples, judge);
 }
 

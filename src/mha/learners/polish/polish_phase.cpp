@@ -52,7 +52,8 @@ void SixPhases::polish() {
 /// known.
 void SixPhases::check_posterior() {
   const Matrix sum = sum_of_projections(out_.layer);
-  const std::vector<Slab> slabs = sculpt(train_, sum, slabs_.size(), context_);
+  const std::vector<Slab> slabs =
+      sculpt(train_, sum, slabs_per_unknown * train_.dim() * train_.dim(), context_);
   check_posterior_slabs(train_, slabs, out_.layer, out_.evidence);
   if (slabs.size() <= train_.dim() * train_.dim()) return;
   const Body body = make_body(train_, slabs, slabs.size());
@@ -65,10 +66,12 @@ void SixPhases::check_posterior() {
 /// Heads that the refined estimate shows too faintly are counted once more with the sum of
 /// projections itself. It belongs to the labels, not to the layer that was fitted: where all tokens
 /// agree, labels are x W whatever the heads, and a layer that gives every label has that W. Slabs
-/// depend on nothing else.
+/// depend on nothing else. A gap that is enough counts whatever is seen further up, as it does for
+/// who verifies it.
 void SixPhases::count_again(const Spectrum& spectrum, const Matrix& sum) {
   Evidence& evidence = out_.evidence;
-  if (out_.layer.heads != out_.heads || spectrum.heads() != out_.heads) return;
+  if (out_.layer.heads != out_.heads) return;
+  if (spectrum.heads() != out_.heads && evidence.posterior_gap < min_gap) return;
   evidence.gap = evidence.posterior_gap;
   evidence.hull_slabs = evidence.slabs;
   evidence.hull_w = flat(sum);

@@ -18,7 +18,6 @@
 namespace onset::mha {
 namespace {
 
-constexpr std::size_t slabs_per_unknown = 8;       // how many are sculpted
 constexpr std::size_t body_slabs_per_unknown = 3;  // how many go into linear programs
 constexpr std::size_t min_slabs_per_unknown = 2;
 constexpr double proxy_inflation = 1.1;

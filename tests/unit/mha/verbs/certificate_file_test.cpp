@@ -91,5 +91,24 @@ TEST_F(MhaCertificate, NoPartOfItCanBeLeftOutOrAddedUnnoticed) {
   }
 }
 
+TEST_F(MhaCertificate, ANameThatAnObjectHasTwiceIsRefused) {
+  const std::string honest = certificate_text(certificate());
+  for (const char* name : {"verdict", "gap", "slabs"}) {
+    const std::string word = '"' + std::string(name) + "\":";
+    const std::size_t place = honest.find(word);
+    ASSERT_NE(place, std::string::npos);
+    std::string forged = honest;
+    std::ofstream(certificate_path(folder_)) << forged.insert(place, word + " 0, ");
+    try {
+      (void)read_certificate(folder_);
+      ADD_FAILURE() << name << " may be there twice";
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find("has '" + std::string(name) + "' twice"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace onset::mha
