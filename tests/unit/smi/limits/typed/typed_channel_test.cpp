@@ -42,7 +42,10 @@ struct FirstThreshold {
   double useful;  ///< stated errors above this one, relative to alpha, would be of no use
 
   // NOLINTNEXTLINE(readability-identifier-naming)
-  friend void PrintTo(const FirstThreshold& t, std::ostream* out) { *out << t.link; }
+  friend void PrintTo(const FirstThreshold& t, std::ostream* out) {
+    *out << t.link;
+    if (t.noise > 0.0) *out << " noise " << t.noise;
+  }
 };
 
 // Closed forms of 1/F at overlap 0 [links 8].
