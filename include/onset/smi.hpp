@@ -23,7 +23,8 @@
 ///                       tokens are 2, or those that a typed link reads
 ///   weights             of queries and keys: tied, or untied (one layer)
 ///   token_correlation   none, R, equi:R, ar1:R, or a file with the matrix
-///   link                a multi-index model by name instead of deep attention (docs/links.md)
+///   link                a multi-index model instead of deep attention, by name ("square") or
+///                       typed as an expression of the fields ("sign(z1)*z2"; docs/links.md)
 /// `alpha` is the sample ratio N/D: samples over dimension.
 namespace onset::smi {
 

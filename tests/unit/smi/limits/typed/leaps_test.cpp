@@ -1,10 +1,16 @@
 #include "smi/limits/typed/leaps.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
+#include <random>
+#include <string>
+#include <vector>
 
+#include "onset/numerics/replicates.hpp"
+#include "smi/limits/typed/hermite_channel.hpp"
 #include "smi/limits/typed/symmetric_tensors.hpp"
 #include "smi/limits/typed/typed_staircase.hpp"
 #include "support/tolerances.hpp"
@@ -140,6 +146,134 @@ TEST(LongLeaps, ThreeFieldsLeapByThreeAndAStaircaseByTwoTwice) {
   EXPECT_NEAR(stairs[1].leap.weight->value, std::pow(2.0 / std::numbers::pi, 2.0),
               many_errors * stairs[1].leap.weight->error);
 }
+
+/// The weight of v = (z2-z3)/sqrt2 in y = sign(z1) + sign(z1 z2) + sign(z1 z2 z3), given z1 and u =
+/// (z2+z3)/sqrt2. With a = abs(u) the label parts v at -a and a where u > 0, and at -a alone where
+/// u < 0.
+double weight_of_the_last_step() {
+  constexpr double step = 1e-3, end = 8.0;  // the midpoint rule errs by less than 1e-7
+  double sum = 0.0;
+  for (double a = 0.5 * step; a < end; a += step) {
+    const double density = std::exp(-0.5 * a * a) / std::sqrt(2.0 * std::numbers::pi);
+    const double beyond = 0.5 * std::erfc(a / std::numbers::sqrt2);
+    sum += step * density * density * density * (3.0 / beyond + 1.0 / (1.0 - beyond));
+  }
+  return sum;
+}
+
+// With c = sqrt(2/pi), E[z|y] is (c, c, c) for y = 3, (-c, c, c) for -3, (c, -c, -c)/3 for 1 and
+// (-c, -c, -c)/3 for -1.
+TEST(Leaps, OnAStaircaseOfSignsNothingWaits) {
+  const std::string text = "sign(z1)+sign(z1*z2)+sign(z1*z2*z3)";
+  const auto steps = leaps_of(text);
+  ASSERT_EQ(steps.size(), 2U);
+  expect_leap(steps[0], 1, "z1, (z2+z3)/sqrt2");
+  expect_leap(steps[1], 1, "(z2-z3)/sqrt2");
+  const double exact[] = {2.0 / std::numbers::pi, weight_of_the_last_step()};
+  constexpr double useful = 1e-4;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Estimate weight = *steps[i].leap.weight;
+    EXPECT_NEAR(weight.value, exact[i], many_errors * weight.error);
+    EXPECT_LT(weight.error, useful);
+  }
+  numerics::Replicates first, sum;
+  for (const HermiteAverages& a :
+       hermite_channel(TypedLink(text, 0.0), KnownDirections::none(3), 1, {}, {})) {
+    first.push_back(a.contraction[0](0, 0));
+    sum.push_back(0.5 * a.contraction[0].bottomRightCorner(2, 2).sum());
+  }
+  const Estimate of_first = numerics::reduce(first);
+  const Estimate of_sum = numerics::reduce(sum);
+  EXPECT_NEAR(of_first.value, 2.0 / (3.0 * std::numbers::pi), many_errors * of_first.error);
+  EXPECT_NEAR(of_sum.value, 4.0 / (3.0 * std::numbers::pi), many_errors * of_sum.error);
+}
+
+/// Numbers with two digits between bounds.
+class Coefficients {
+ public:
+  explicit Coefficients(unsigned seed) : engine_(seed) {}
+
+  double operator()(double least, double most) {
+    const double part = static_cast<double>(engine_()) / static_cast<double>(engine_.max());
+    return std::round(100.0 * (least + (most - least) * part)) / 100.0;
+  }
+  std::string affine() {
+    auto& self = *this;
+    const double slopes[] = {self(-1.0, 1.0), self(-1.0, 1.0)};
+    return fmt::format("({:.2f}*z1+{:.2f}*z2+{:.2f})", slopes[0], slopes[1], self(-0.5, 1.0));
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// A term of every degree up to four, or of the even ones, whose labels have no mean.
+std::string polynomial(unsigned seed, int degrees) {
+  Coefficients draw(seed);
+  std::string text;
+  for (int degree = degrees; degree <= 4; degree += degrees) {
+    const int power = static_cast<int>(std::round(draw(0.0, degree)));
+    text += fmt::format("{}{:.2f}*z1^{}*z2^{}", text.empty() ? "" : "+", draw(-1.0, 1.0), power,
+                        degree - power);
+  }
+  return text;
+}
+
+std::string piecewise_linear(unsigned seed) {
+  Coefficients draw(seed);
+  const std::string a = draw.affine(), b = draw.affine(), c = draw.affine();
+  return "max(" + a + "," + b + ")-relu(" + c + ")";
+}
+
+std::string half_spaces(unsigned seed, int count) {
+  Coefficients draw(seed);
+  std::string text = "step" + draw.affine();
+  for (int i = 1; i < count; ++i) text += "*step" + draw.affine();
+  return text;
+}
+
+/// Nothing of degree one or two would be a leap of three or more, or none at all.
+void expect_leap_of_at_most_two(const std::string& text) {
+  SCOPED_TRACE(text);
+  const TypedLink link(text, 0.0);
+  LeapOptions options;
+  options.max_degree = 2;
+  const auto directions = static_cast<Eigen::Index>(link.directions());
+  // The theorems hold for what is left of a link too, along any direction.
+  const Eigen::MatrixXd nothing(directions, 0);
+  const Eigen::MatrixXd axis = Eigen::MatrixXd::Identity(directions, 1);
+  const Eigen::MatrixXd oblique = Eigen::VectorXd::LinSpaced(directions, 0.6, 0.8).normalized();
+  for (const Eigen::MatrixXd& known : {nothing, axis, oblique}) {
+    const Leap leap = leap_given(link, known, options, {});
+    EXPECT_NE(leap.verdict, Verdict::absent) << known;
+    // Errors may hide a small weight, and only that.
+    constexpr double small = 1e-3;
+    if (leap.verdict == Verdict::unresolved) {
+      EXPECT_LT(leap.weight->value, small) << known;
+    }
+  }
+}
+
+class HalfSpaces : public testing::TestWithParam<std::string> {};
+class LeapAtMostTwo : public testing::TestWithParam<std::string> {};
+
+TEST_P(HalfSpaces, IntersectedLeapByAtMostTwo) {
+  expect_leap_of_at_most_two(GetParam());
+}
+
+TEST_P(LeapAtMostTwo, OfPolynomialsAndOfPiecewiseLinearLinks) {
+  expect_leap_of_at_most_two(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Leaps, HalfSpaces,
+                         testing::Values(half_spaces(1, 2), half_spaces(2, 2), half_spaces(3, 3),
+                                         half_spaces(4, 3),
+                                         "step(1-z1)*step(1+z1)*step(1-z2)*step(1+z2)"));
+
+INSTANTIATE_TEST_SUITE_P(LongLeaps, LeapAtMostTwo,
+                         testing::Values(polynomial(1, 1), polynomial(2, 1), polynomial(3, 2),
+                                         polynomial(4, 2), "z1*z2*z3", piecewise_linear(1),
+                                         piecewise_linear(2), "min(abs(z1),abs(z2))"));
 
 // Given z1 exactly, the label only says the sign of z2 z3, although it changes with z1: an atom.
 TEST(Leaps, ALabelThatChangesWithKnownFieldsAloneIsAnAtom) {
