@@ -271,6 +271,7 @@ struct Sgd {
   std::vector<int> rank = {1};
   std::string token_correlation = "none";
   std::string link = "none";
+  double noise = 0.0;  ///< that many standard normals are added to every output of the link
   SgdEngine engine = SgdEngine::batch;
   std::optional<std::int64_t> dim = {};    ///< (500, 1000)
   std::optional<double> alpha = {};        ///< N/D of the training set (15, none)

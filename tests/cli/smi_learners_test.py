@@ -448,7 +448,8 @@ class Learners(unittest.TestCase):
         last = result["rows"][-1]
         self.assertGreater(last["cos1"], 0.95)
         self.assertGreater(last["cos2"], 0.95)
-        for words, said in [(["--link", "sign(z1)"], "discrete"), (["--link", "z1+e1"], "noise"),
+        for words, said in [(["--link", "sign(z1)"], "discrete"), (["--link", "z1*e1"], "noise fields at 0"),
+                            (["--link", "sign(z1+0.3*e1)"], "without noise"),
                             (["--link", "attention"], "several outputs")]:
             refused = onset("smi", "sgd", *words)
             self.assertEqual(refused.returncode, 3, refused.stderr)
@@ -458,6 +459,17 @@ class Learners(unittest.TestCase):
             wrong = onset("smi", "sgd", *words)
             self.assertEqual(wrong.returncode, 2, wrong.stderr)
             self.assertIn(said, wrong.stderr)
+
+    def test_gradient_descent_takes_noisy_labels(self):
+        common = ["smi", "sgd", "--engine", "chain", "--dim", "300", "--rate", "0.05", "--time", "40", "--records", "4"]
+        typed = self.json(*common, "--link", "z1+z2^2+0.5*e1")
+        given = self.json(*common, "--link", "z1+z2^2", "--noise", "0.5")
+        self.assertEqual([row["cos1"] for row in typed["rows"]], [row["cos1"] for row in given["rows"]])
+        self.assertGreater(given["rows"][-1]["cos1"], 0.8)
+        self.assertGreater(given["summary"]["noisy_loss"], given["summary"]["loss"] + 0.1)
+        wrong = onset("smi", "sgd", "--noise", "0.5")
+        self.assertEqual(wrong.returncode, 2, wrong.stderr)
+        self.assertIn("--link", wrong.stderr)
 
     def test_levels_say_which_layer_is_learned_first(self):
         result = self.json("smi", "sgd", "--engine", "chain", "--dim", "300", "--rate", "0.4",

@@ -30,6 +30,7 @@ std::vector<std::pair<std::string, Given>> requests() {
           {"sgd", {{"engine", std::string("chain")}, {"level", 0.5}, {"tol", 0.1}}},
           {"sgd", {{"rank", std::string("2")}, {"token-correlation", std::string("0.3")}}},
           {"thresholds", {{"layers", std::int64_t{1}}, {"weights", std::string("untied")}}},
+          {"sgd", {{"link", std::string("z1^2")}, {"noise", 0.5}}},
           {"sgd", {{"engine", std::string("flow")}}}};
 }
 
@@ -63,6 +64,48 @@ TEST(SmiRequests, ASingleRunOfSgdHasNoErrorAndItsLimitHasOne) {
   const Sgd flow{.engine = SgdEngine::flow, .dim = 1000, .time = 1.0, .records = 1};
   const double error = flow.run().table.error(1, "cos1");
   EXPECT_TRUE(error > 0.0 && error < 0.1) << error;
+}
+
+TEST(SmiRequests, NoiseIsAddedToLabelsOfNamedLinksTypedLinksAndNothingElse) {
+  Sgd request{.link = "square",
+              .engine = SgdEngine::chain,
+              .dim = 60,
+              .rate = 0.02,
+              .time = 5.0,
+              .records = 2};
+  const auto summary = [](const Result& result, const std::string& name) {
+    for (const auto& [key, value] : result.summary) {
+      if (key == name) return std::get<Estimate>(value).value;
+    }
+    return std::nan("");
+  };
+  const Result exact = request.run();
+  EXPECT_TRUE(std::isnan(summary(exact, "noisy_loss")));
+  request.noise = 2.0;
+  const Result noisy = request.run();
+  // The labels' noise has variance 4; a mean of 256 squares of it scatters by 0.35.
+  EXPECT_GT(summary(noisy, "noisy_loss"), summary(noisy, "loss") + 1.5);
+  EXPECT_NE(exact.table.number(2, "cos1"), noisy.table.number(2, "cos1"));
+  request.link = "z1^2";
+  EXPECT_EQ(request.run().table.number(2, "cos1"), noisy.table.number(2, "cos1"));
+  const std::string said = testing::complaint([] { (void)Sgd{.noise = 0.5}.settle(); });
+  EXPECT_TRUE(said.starts_with("noise: ")) << said;
+  EXPECT_NE(said.find("`link`"), std::string::npos) << said;
+}
+
+TEST(SmiRequests, NoiseCostsTime) {
+  for (const SgdEngine engine :
+       {SgdEngine::batch, SgdEngine::online, SgdEngine::chain, SgdEngine::flow}) {
+    Sgd request{.link = "z1^2", .engine = engine};
+    const double exact = request.settle().cost.core_seconds;
+    request.noise = 0.5;
+    const double noisy = request.settle().cost.core_seconds;
+    EXPECT_GT(noisy, exact) << to_string(engine);
+    // The flow uses noise with both of its signs.
+    if (engine == SgdEngine::flow) {
+      EXPECT_GT(noisy, 2.0 * exact);
+    }
+  }
 }
 
 TEST(SmiRequests, TheToleranceOfSingleRunsIsRefused) {

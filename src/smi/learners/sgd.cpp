@@ -32,18 +32,20 @@ class Student {
         push_(teacher.size()),
         sample_(shape_.fields()),
         sample_gradient_(shape_.fields()),
+        noise_(model.noise_size()),
         history(model, options, run) {
     numerics::Stream(options.seed, "smi student", run).normal(weights_);
     plant_start(options, teacher, weights_);
   }
 
-  /// Labels of `count` samples under given weights.
-  void label(std::span<const double> inputs, std::size_t count, std::span<const double> weights,
+  /// The teacher's labels of `count` samples, whose noise `stream` draws.
+  void label(std::span<const double> inputs, std::size_t count, numerics::Stream& stream,
              std::span<double> y) {
-    project(inputs, count, weights);
+    project(inputs, count, teacher_);
     for (std::size_t i = 0; i < count; ++i) {
       gather(i, count);
-      loss_->predict(sample_, y.subspan(i * labels_, labels_));
+      if (!noise_.empty()) stream.normal(noise_);
+      loss_->label(sample_, noise_, y.subspan(i * labels_, labels_));
     }
   }
 
@@ -103,7 +105,7 @@ class Student {
   std::span<const double> teacher_;
   std::vector<double> weights_, push_;
   std::vector<double> fields_;  // fields of a batch, then the loss's gradient in them
-  std::vector<double> sample_, sample_gradient_;
+  std::vector<double> sample_, sample_gradient_, noise_;
 
  public:
   SgdHistory history;
@@ -158,11 +160,12 @@ SgdRun sgd_batch(const SgdModel& model, const SgdOptions& options, std::uint64_t
   const std::size_t labels = model.label_size();
   std::vector<double> y;
   y.reserve(samples * labels);
+  numerics::Stream noise(options.seed, "smi batch noise", run);
   for (std::size_t first = 0; first < samples; first += samples_together) {
     if (context.stop.stop_requested()) return stopped_before_its_start();
     const std::size_t count = std::min(samples_together, samples - first);
     y.resize((first + count) * labels);
-    student.label(std::span(data.inputs).subspan(first * size, count * size), count, data.teacher,
+    student.label(std::span(data.inputs).subspan(first * size, count * size), count, noise,
                   std::span(y).subspan(first * labels, count * labels));
   }
 
@@ -211,7 +214,7 @@ SgdRun sgd_online(const SgdModel& model, const SgdOptions& options, std::uint64_
       const auto fresh = std::span(inputs).first(count * tokens * options.dimension);
       const auto labels = std::span(y).first(count * model.label_size());
       stream.normal(fresh);
-      student.label(fresh, count, teacher, labels);
+      student.label(fresh, count, stream, labels);
       student.add(fresh, count, labels);
     }
     if (student.history.run.interrupted) break;

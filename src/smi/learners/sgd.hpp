@@ -10,7 +10,8 @@
 
 namespace onset::smi {
 
-/// Stochastic gradient descent of all directions together on the SampleLoss of a model [smi 50]. A
+/// Stochastic gradient descent of all directions together on the SampleLoss of a model [smi 50],
+/// whose labels may be noisy: a sample has the same noise whenever it is used. A
 /// step on a batch of B samples is
 ///   w <- (1 - rate decay / D) w - rate s sum_batch (d loss / d z) x / sqrt(D),
 /// with s = 1/D where samples are used again and again (sgd_batch) and s = 1/B in one pass
@@ -33,13 +34,14 @@ struct SgdOptions {
 struct SgdRecord {
   double time = 0.0;
   std::vector<double> cosine;  ///< of every direction with the teacher's; never negative
-  double loss = 0.0;           ///< on fresh samples
+  double loss = 0.0;           ///< on fresh samples, whose labels have no noise
+  double noisy_loss = 0.0;     ///< the same with noisy labels
 };
 
 struct SgdRun {
   std::vector<SgdRecord> records;
-  /// Whether the run diverged: the weights became useless, or the loss far exceeds that of knowing
-  /// nothing, because the learning rate is too large. Records end there.
+  /// Whether the run diverged: the weights became useless, or the loss, that with noisy labels, far
+  /// exceeds that of knowing nothing, because the learning rate is too large. Records end there.
   bool diverged = false;
   bool interrupted = false;  ///< stopped on request; records end there
 };

@@ -40,6 +40,7 @@ class Chain {
         xi_(2 * p_ * tokens_),
         fields_(p_ * tokens_),
         gradient_(p_ * tokens_),
+        label_noise_(model.noise_size()),
         target_(model.label_size()) {
     start();
   }
@@ -121,7 +122,8 @@ class Chain {
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t t = 0; t < tokens_; ++t) fields_[l * tokens_ + t] = field(teacher_, l, t, 0);
     }
-    loss_->predict(fields_, target_);
+    for (double& e : label_noise_) e = draws_.normal();
+    loss_->label(fields_, label_noise_, target_);
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t t = 0; t < tokens_; ++t) {
         fields_[l * tokens_ + t] = field(along_, l, t, 0) + field(residual_, l, t, p_);
@@ -173,7 +175,7 @@ class Chain {
   std::size_t p_, tokens_;
   std::vector<double> teacher_, along_, residual_;
   std::vector<double> gram_, noise_, bartlett_, root_, push_along_, push_residual_;
-  std::vector<double> xi_, fields_, gradient_, target_;
+  std::vector<double> xi_, fields_, gradient_, label_noise_, target_;
 };
 
 }  // namespace

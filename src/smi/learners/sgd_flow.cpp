@@ -43,9 +43,10 @@ class Drift {
         speed_(options.rate / static_cast<double>(options.batch)),
         decay_(options.decay),
         points_(points),
-        normals_(2 * p_ * tokens_ * points) {
-    const auto sobol =
-        numerics::scrambled_sobol(static_cast<int>(2 * p_ * tokens_), options.seed, replicate);
+        noise_size_(model.noise_size()),
+        normals_((2 * p_ * tokens_ + noise_size_) * points) {
+    const auto dimensions = static_cast<int>(2 * p_ * tokens_ + noise_size_);
+    const auto sobol = numerics::scrambled_sobol(dimensions, options.seed, replicate);
     sobol->points(0, points, normals_);
     numerics::simd::normal_quantile(normals_, normals_);
   }
@@ -66,10 +67,16 @@ class Drift {
     to_teacher_.assign(p_ * p_, 0.0);
     to_student_.assign(p_ * p_, 0.0);
     noise_.assign(p_ * p_, 0.0);
+    // Noise of both signs: what is odd in it, such as the drift of additive noise, cancels exactly.
+    const std::size_t copies = noise_size_ > 0 ? 2 : 1;
     for (std::size_t i = 0; i < points_; ++i) {
-      for (const std::size_t signs : signs_) add(i, signs, cross, root);
+      for (std::size_t copy = 0; copy < copies; ++copy) {
+        for (const std::size_t signs : signs_) {
+          add(i, signs, copy == 0 ? 1.0 : -1.0, cross, root);
+        }
+      }
     }
-    const double share = 1.0 / static_cast<double>(points_ * signs_.size());
+    const double share = 1.0 / static_cast<double>(points_ * copies * signs_.size());
     State rate(x.size());
     for (std::size_t i = 0; i < p_; ++i) {
       for (std::size_t j = 0; j < p_; ++j) {
@@ -85,8 +92,10 @@ class Drift {
 
  private:
   /// Adds one point with the teacher's fields negated in the directions of `signs`: the label stays
-  /// the same, and what is odd in these fields cancels exactly.
-  void add(std::size_t i, std::size_t signs, const double* cross, const std::vector<double>& root) {
+  /// the same, and what is odd in these fields cancels exactly. The label's noise is multiplied
+  /// with `noise_sign`.
+  void add(std::size_t i, std::size_t signs, double noise_sign, const double* cross,
+           const std::vector<double>& root) {
     const auto normal = [&](std::size_t row, std::size_t t) {
       return normals_[(row * tokens_ + t) * points_ + i];
     };
@@ -106,7 +115,13 @@ class Drift {
         }
       }
     }
-    if (signs == 0) loss_->predict(z_star_, target_);
+    if (signs == 0) {
+      label_noise_.resize(noise_size_);
+      for (std::size_t k = 0; k < noise_size_; ++k) {
+        label_noise_[k] = noise_sign * normals_[(2 * p_ * tokens_ + k) * points_ + i];
+      }
+      loss_->label(z_star_, label_noise_, target_);
+    }
     (*loss_)(target_, z_, gradient_);
     for (std::size_t l = 0; l < p_; ++l) {
       for (std::size_t k = 0; k < p_; ++k) {
@@ -125,8 +140,10 @@ class Drift {
   std::vector<std::size_t> signs_;
   double speed_, decay_;
   std::size_t points_;
-  std::vector<double> normals_;  // (row * tokens + token) * points + i
+  std::size_t noise_size_;
+  std::vector<double> normals_;  // (row * tokens + token) * points + i, then noise of the labels
   std::vector<double> to_teacher_, to_student_, noise_, z_star_, z_, gradient_, target_;
+  std::vector<double> label_noise_;
 };
 
 /// One solution, followed from record to record.

@@ -35,7 +35,8 @@ inline constexpr std::size_t loss_points = 256;
 class SgdHistory {
  public:
   SgdHistory(const SgdModel& model, const SgdOptions& options, std::uint64_t number)
-      : model_(&model.model()),
+      : whole_(&model),
+        model_(&model.model()),
         records_(options.records),
         end_(options.time),
         seed_(options.seed),
@@ -49,7 +50,7 @@ class SgdHistory {
   /// Appends a record where one is due. Returns false when the run must end, since it is over or
   /// has diverged.
   bool add(double time, const Overlaps& o) {
-    SgdRecord record{time, {}, 0.0};
+    SgdRecord record{time, {}, 0.0, 0.0};
     const Overlaps nearest = nearest_image(o, model_->symmetries());
     for (const Alignment& layer : alignments(model_->shape(), nearest)) {
       run.diverged = run.diverged || !(layer.norm < useless_norm);
@@ -57,12 +58,13 @@ class SgdHistory {
     }
     if (!run.diverged) {
       record.loss = loss(o);
+      record.noisy_loss = noisy_loss(o, record.loss);
       if (run.records.empty()) {
         Overlaps ignorant = o;
         std::fill(ignorant.cross.begin(), ignorant.cross.end(), 0.0);
-        ignorant_loss_ = loss(ignorant);
+        ignorant_loss_ = noisy_loss(ignorant, loss(ignorant));
       }
-      run.diverged = !(record.loss < useless_loss * ignorant_loss_);
+      run.diverged = !(record.noisy_loss < useless_loss * ignorant_loss_);
     }
     if (!run.diverged) run.records.push_back(std::move(record));
     // Steps longer than the time between records leave fewer of them.
@@ -76,6 +78,13 @@ class SgdHistory {
     return test_errors(*model_, o, no_covariance_, loss_points, seed_, number_).plugin;
   }
 
+  /// That which is descended; without noise it is the loss.
+  [[nodiscard]] double noisy_loss(const Overlaps& o, double loss) const {
+    if (whole_->noise_size() == 0) return loss;
+    return loss + whole_->noise_loss(o, loss_points, seed_, number_);
+  }
+
+  const SgdModel* whole_;
   const SequenceModel* model_;
   std::size_t records_;
   double end_;

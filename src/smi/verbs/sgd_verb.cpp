@@ -127,9 +127,9 @@ Fields<Sgd> sgd_model_fields() {
       .add("token-correlation", &Sgd::token_correlation, {}, correlation_text);
 }
 
-/// The typed link that is meant, that of a named link included. Attention's own fields must be left
-/// as they are.
-std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
+/// The typed link that is meant, that of a named link included, with its noise. Attention's own
+/// fields must be left as they are.
+SgdModel linked_model(const Sgd& request) {
   const std::string expression = link_expression(request.link);
   if (expression.empty()) {
     throw Refused(prose(R"(
@@ -144,11 +144,16 @@ std::shared_ptr<const TypedLink> sgd_link(const Sgd& request) {
     throw InvalidArgument(field_name(name), prose(R"(
         describes deep attention and has no meaning with `link`; allowed: leaving it out)"));
   }
-  return std::make_shared<const TypedLink>(expression, 0.0);
+  return SgdModel(expression, request.noise);
 }
 
 SgdModel sgd_model(const Sgd& request) {
-  if (request.link != "none") return SgdModel(sgd_link(request));
+  if (request.link != "none") return linked_model(request);
+  if (request.noise > 0.0) {
+    throw InvalidArgument("noise", prose(R"(
+        is that of a `link` here: gradients of deep attention are offered without noise, which
+        belongs to the fields of its last layer and not to its labels; allowed: 0, or a `link`)"));
+  }
   DeepAttention attention{.layers = request.layers,
                           .tokens = request.tokens,
                           .skip = request.skip,
@@ -295,6 +300,7 @@ void say_unlearned(const Sgd& request, const SgdModel& model,
     });
   };
   leave_out(model.directions_not_named(), "do not depend on");
+  leave_out(model.directions_of_noise(), "without noise do not depend on");
   leave_out(model.directions_without_gradient(), "change by jumps alone with");
   if (layers.empty()) return;
   const bool none = all && !last.empty();
@@ -377,7 +383,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   const auto columns = sgd_columns(layers, time_meaning(request.engine));
   result.table = columns.table();
   std::vector<SgdRun> finished;
-  std::vector<double> losses, last;
+  std::vector<double> losses, noisy_losses, last;
   std::int64_t diverged = 0;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (const SgdRow& row : rows_of(r + 1, runs[r])) result.table.add_row(columns.cells(row));
@@ -387,6 +393,7 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
     if (runs[r].diverged) continue;
     const SgdRecord& end = runs[r].records.back();
     losses.push_back(end.loss);
+    noisy_losses.push_back(end.noisy_loss);
     last.insert(last.end(), end.cosine.begin(), end.cosine.end());
   }
   const Passages passages(finished, layers, level_of(request));
@@ -394,6 +401,9 @@ void run_engine(const Sgd& request, const SettledSgd& settled, const Context& co
   result.summary = passages.summary();
   result.summary.emplace_back("diverged", diverged);
   if (!losses.empty()) result.summary.emplace_back("loss", numerics::mean_over_runs(losses));
+  if (!losses.empty() && settled.model.noise_size() > 0) {
+    result.summary.emplace_back("noisy_loss", numerics::mean_over_runs(noisy_losses));
+  }
   if (passages.differ()) {
     result.notes.emplace_back(
         "loss is a mean over runs of different kinds: with --level, reached says how many brought "
@@ -453,8 +463,10 @@ Cost sgd_cost(const Sgd& request, const SettledSgd& settled) {
         most; the estimate is of the first attempt.)");
     // At least one step for every record, and about one in the time of a learning rate.
     const double steps = static_cast<double>(o.records) + 100.0 + o.time * o.rate;
-    cost.core_seconds = 17.0 * 6.0 * steps * flow_points *
-                        static_cast<double>(model.signs().size()) * 0.75 * network;
+    // Noise is used with both of its signs.
+    const double copies =
+        static_cast<double>(model.signs().size()) * (model.noise_size() > 0 ? 2.0 : 1.0);
+    cost.core_seconds = 17.0 * 6.0 * steps * flow_points * copies * 0.75 * network;
     cost.memory_bytes = 1e8;
   }
   return cost;
@@ -466,6 +478,9 @@ Fields<Sgd> sgd_fields() {
   fields.add("link", &Sgd::link, {.words = link_words()}, "A link by name, or an expression.");
   take_expressions(fields.edit("link"));
   return fields
+      .add("noise", &Sgd::noise, {.min = 0.0, .max = max_noise}, prose(R"(
+          Standard deviation of Gaussian noise that is added to every output of a link, once for
+          every sample. Students predict without noise.)"))
       .add_word("engine", &Sgd::engine, {batch, online, chain, flow}, prose(R"(
           batch: epochs over given samples; online: one pass in full dimension; chain: one pass,
           exact in law at a cost that does not depend on the dimension; flow: the limit of large
@@ -522,6 +537,10 @@ VerbOf<Sgd> Sgd::verb() {
       the cosine of every layer with that of the teacher. `engine = batch` is the experiment of
       figure 2 of arXiv:2502.00901 (alpha = N/D, samples over dimension; time in epochs);
       online, chain and flow make one pass over fresh samples (time in samples over dimension).
+      Labels of a link may be noisy, by `noise` or by fields e1, e2, .. in the link: a student
+      descends on the squared distance to noisy labels and predicts the link with its noise at 0.
+      In the summary, loss compares predictions with labels without noise, noisy_loss with noisy
+      ones.
       With `level = X` the rows are layers instead, with the mean time of the first record at
       cosine X, the fraction of runs that reached it, and the fraction of runs in which the
       layer was the first.)");
@@ -533,7 +552,8 @@ VerbOf<Sgd> Sgd::verb() {
   d.examples = {"smi sgd --engine batch --time 100 --records 50",
                 "smi sgd --engine chain --dim 10000 --runs 8 --level 0.5",
                 "smi sgd --engine flow --dim 10000 --skip 2",
-                "smi sgd --link 'z1+z1*z2' --engine chain --dim 1000 --rate 0.1 --time 50"};
+                "smi sgd --link 'z1+z1*z2' --engine chain --dim 1000 --rate 0.1 --time 50",
+                "smi sgd --link 'z1+z1*z2' --noise 0.5 --engine flow --rate 0.1 --time 50"};
   d.settle = settle_sgd;
   d.cost = sgd_cost;
   d.run = run_sgd;

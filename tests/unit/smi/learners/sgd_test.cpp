@@ -9,6 +9,7 @@
 #include "support/complaint.hpp"
 #include "support/contexts.hpp"
 #include "support/scale.hpp"
+#include "support/tolerances.hpp"
 
 namespace onset::smi {
 namespace {
@@ -126,6 +127,110 @@ TEST(LongSmiFlow, IsWhatTheChainDoesInLargeDimension) {
     // Student's t with 11 degrees is beyond 10 with a probability of
     // 1e-6; the chain's own distance from its limit is of order 1/D.
     EXPECT_NEAR(mean, limit.value, 10.0 * std::hypot(scatter, limit.error) + 1e-4) << k;
+  }
+}
+
+/// Labels with noise that is added, and that is multiplied.
+constexpr const char* noisy_links[] = {"z1*z2+z1+0.7*e1", "z1+0.5*z1*e1"};
+
+TEST(LongSmiNoise, ChangesTheChainAsItDoesFullDimension) {
+  SgdOptions o = one_pass(12, 6.0);
+  o.rate = 0.2;
+  o.batch = 2;
+  o.start_cosine = 0.3;
+  const int runs = testing::scaled(1500);
+  for (const char* link : noisy_links) {
+    const SgdModel model(link);
+    std::vector<double> full[2], chain[2];
+    for (int r = 0; r < runs; ++r) {
+      const auto index = static_cast<std::uint64_t>(r);
+      const SgdRun a = sgd_online(model, o, index, {}), b = sgd_chain(model, o, index, {});
+      for (const std::size_t k : {0U, 1U}) {
+        const std::size_t record = k == 0 ? 1 : o.records;
+        full[k].push_back(cosine(a, record, 0));
+        chain[k].push_back(cosine(b, record, 0));
+      }
+    }
+    // Kolmogorov's tail at 2.8 is 3e-7.
+    const double allowed = 2.8 * std::sqrt(2.0 / runs);
+    EXPECT_LT(kolmogorov_distance(full[0], chain[0]), allowed) << link;
+    EXPECT_LT(kolmogorov_distance(full[1], chain[1]), allowed) << link;
+  }
+}
+
+TEST(LongSmiNoise, OnePassInLargeDimensionFollowsTheFlow) {
+  SgdOptions o = one_pass(1500, 6.0);
+  o.rate = 0.1;
+  o.start_cosine = 0.3;
+  for (const char* link : noisy_links) {
+    const SgdModel model(link);
+    const auto flow = sgd_flow(model, o, 512, {}).points;
+    ASSERT_EQ(flow.size(), o.records + 1) << link;
+    constexpr std::uint64_t runs = 12;
+    std::vector<double> sum(o.records + 1), square(sum.size());
+    for (std::uint64_t r = 0; r < runs; ++r) {
+      const SgdRun run = sgd_online(model, o, r, {});
+      ASSERT_EQ(run.records.size(), sum.size());
+      for (std::size_t k = 0; k < sum.size(); ++k) {
+        const double c = run.records[k].cosine[0];
+        sum[k] += c;
+        square[k] += c * c;
+      }
+    }
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      const double mean = sum[k] / runs;
+      const double scatter = std::sqrt(std::fmax(square[k] / runs - mean * mean, 0.0) / (runs - 1));
+      // Student's t with 11 degrees is beyond 10 with a probability of 1e-6; runs are of order 1/D
+      // away from their limit.
+      const double off = 2.0 / static_cast<double>(o.dimension);
+      EXPECT_NEAR(mean, flow[k].cosine[0].value,
+                  10.0 * std::hypot(scatter, flow[k].cosine[0].error) + off)
+          << link << " " << k;
+    }
+  }
+}
+
+// With whole batches and no decay the end is least squares: an excess loss of
+// noise^2 D/(N - D - 1), and none without noise.
+TEST(SmiSgd, BatchesEndAtLeastSquares) {
+  SgdOptions o;
+  o.dimension = 60;
+  o.alpha = 20.0;
+  o.batch = 1200;
+  o.reuse = 1;
+  o.rate = 1.0;
+  o.decay = 0.0;
+  o.time = 60.0;
+  o.records = 2;
+  constexpr double noise = 0.5;
+  const double excess = noise * noise * 60.0 / (1200.0 - 60.0 - 1.0);
+  constexpr std::uint64_t runs = 8;
+  double loss = 0.0, noisy_loss = 0.0;
+  for (std::uint64_t r = 0; r < runs; ++r) {
+    const SgdRun exact = sgd_batch(SgdModel("z1"), o, r, {});
+    EXPECT_LT(exact.records.back().loss, tolerance::squared_roundings);
+    EXPECT_EQ(exact.records.back().loss, exact.records.back().noisy_loss);
+    const SgdRun noisy = sgd_batch(SgdModel("z1", noise), o, r, {});
+    ASSERT_FALSE(noisy.diverged);
+    loss += noisy.records.back().loss / runs;
+    noisy_loss += noisy.records.back().noisy_loss / runs;
+  }
+  // Sums of 60 squares, and of the 256 of a loss, scatter by sqrt(2/60 + 2/256) of themselves, so
+  // that means over eight runs do by 7 %, those with noise by 3 %; six of these.
+  constexpr double scatter = 6 * 0.07, noisy_scatter = 6 * 0.03;
+  EXPECT_NEAR(loss, excess, scatter * excess);
+  EXPECT_NEAR(noisy_loss, noise * noise + excess, noisy_scatter * noise * noise);
+}
+
+// A loss that noise alone makes large is none that diverges, and labels that are not linear in
+// their noise make the best student another teacher.
+TEST(SmiSgd, NoiseIsNotTakenForADivergence) {
+  SgdOptions o = one_pass(300, 60.0);
+  o.rate = 0.01;
+  for (const auto solve : {sgd_online, sgd_chain}) {
+    const SgdRun run = solve(SgdModel("(z1+2*e1)^2"), o, 0, {});
+    EXPECT_FALSE(run.diverged);
+    EXPECT_EQ(run.records.size(), 5U);
   }
 }
 
