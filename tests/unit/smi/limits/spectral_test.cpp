@@ -191,7 +191,8 @@ void expect_references(const SpectralLaw& law, std::size_t block, double alpha, 
   }
 }
 
-// Two fields on the line, one label: the two eigenvalues of G are equal by symmetry.
+// The exchange of the factors, and of the sign of one of them with that of the label, makes them
+// equal.
 TEST(Spectral, FactorsOfAProductHaveTwoEqualOutliers) {
   expect_references(spectral_law(TypedLink("z1*z2", 0.0), 1, {}), 0, 1.6, 2,
                     {{{Kind::gamma, 1.0}, 0.903006, 1.0, 0.329424},
