@@ -14,7 +14,7 @@
 #   packages   the Debian packages, installed by apt in a clean Debian root (as root, with a network)
 #
 # `change` is `tidy asan fuzz tsan` in less time: the long tests have a quarter of their samples,
-# asan sees a quarter of the tests, another one after every commit, and tidy at most 20 sources.
+# asan sees an eighth of the tests, another one after every commit, and tidy at most 20 sources.
 #
 # Order: what is cheapest first, the quick tests last, so that the last lines are their own
 # summary. A failing stage does not stop the later ones: one run shows all that is wrong, and the exit
@@ -29,7 +29,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 sanitized_test_scale=0.1
-sanitized_test_timeout=120
+sanitized_test_timeout=600
 # Tests whose names say that they are about threads; see CONTRIBUTING.md.
 threaded_tests='[Tt]hread|[Pp]arallel|[Ii]nterrupt|[Ss]top'
 
@@ -37,7 +37,7 @@ threaded_tests='[Tt]hread|[Pp]arallel|[Ii]nterrupt|[Ss]top'
 # have seen every test of the library (those of the command start many processes and are left out); and
 # how many sources clang-tidy sees at most.
 change_test_scale=0.25
-change_commits=4
+change_commits=8
 tests_of_the_command='^(cli|python)\.'
 change_tidy_files=20
 
