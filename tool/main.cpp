@@ -112,11 +112,24 @@ void leave_out_blas_threads(int /*count*/, char** argv, char** environment) {
 }
 
 #ifdef __GLIBC__
+/// Objects of the libraries are made before main can catch anything: where there is no memory for
+/// them, `new` turns to this.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view text = "onset: out of memory before the start (ulimit -v)\n";
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+  _exit(exit_files);
+}
+
+void prepare_libraries(int count, char** argv, char** environment) {
+  leave_out_blas_threads(count, argv, environment);
+  std::set_new_handler(end_without_memory);
+}
+
 /// What stands here is called before anything of the libraries that the program is linked with, so
 /// before OpenBLAS starts its threads.
 [[gnu::used,
   gnu::section(".preinit_array")]] void (*const before_libraries)(int, char**,
-                                                                  char**) = leave_out_blas_threads;
+                                                                  char**) = prepare_libraries;
 #endif
 
 int guarded_dispatch(Arguments arguments) {
@@ -164,6 +177,7 @@ int guarded_dispatch(Arguments arguments) {
 }  // namespace onset::tool
 
 int main(int argc, char** argv) {
+  std::set_new_handler(nullptr);
   onset::tool::secure_standard_streams();
   onset::tool::leave_out_blas_threads(argc, argv, environ);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
