@@ -13,9 +13,9 @@ command = "smi thresholds"
 layers = 1
 [axes]
 tokens = [2, 3, 4]
-beta = "0.1:2:0.1"
+beta = "0.02:2:0.02"
 """
-POINTS = 60
+POINTS = 300
 # So many kills before the first point is stored, then so many spread over the run.
 EARLY_KILLS = 3
 LATER_KILLS = 12

@@ -141,7 +141,9 @@ TEST(LongAimThreeTokens, GiveTheInformationThatTheTableHas) {
     const Estimate mean = numerics::reduce(values);
     const Estimate known = (*table)(lambda);
     EXPECT_NEAR(mean.value, known.value, 5.0 * std::hypot(mean.error, known.error)) << lambda;
-    if (testing::at_full_size()) EXPECT_LT(mean.error, 0.03 * mean.value);
+    if (testing::at_full_size()) {
+      EXPECT_LT(mean.error, 0.03 * mean.value);
+    }
   }
 }
 
